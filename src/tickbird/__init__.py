@@ -1,0 +1,1 @@
+"""Tickbird: a durable distributed scheduler for Python teams."""

@@ -1,0 +1,1 @@
+"""Tools for tests: servers, clocks, harness, store conformance."""
