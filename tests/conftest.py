@@ -1,0 +1,43 @@
+"""Fixtures that every folder of tests may use."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from tickbird.testing.servers import PostgresServer, ServerMissing
+
+
+def leave_out(reason: str) -> NoReturn:
+    """Skip for want of a server; under CI that is a failure."""
+    if os.environ.get("CI", "") not in ("", "0", "false"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """The PostgreSQL server that all tests share."""
+    try:
+        server = PostgresServer()
+    except ServerMissing as missing:
+        leave_out(str(missing))
+    with server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """The address of a fresh, empty database."""
+    url = postgres_server.create_database()
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture(scope="session")
+def debian_postgres() -> int:
+    """The newest PostgreSQL version of Debian's packages here, for `PostgresServer(version)`."""
+    versions = [int(path.parts[-3]) for path in Path("/usr/lib/postgresql").glob("[0-9]*/bin/postgres")]
+    return max(versions) if versions else leave_out("Debian's postgresql is not installed")
