@@ -1,0 +1,122 @@
+"""Definitions as versioned JSON: what the store keeps and what a person may edit by SQL.
+
+Version 1 is an object with `v`, `trigger`, `target` and only those policies that differ from their defaults.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from tickbird.domain.calendars import Calendar, calendar_from_json, calendar_to_json
+from tickbird.domain.definition import FIELDS, Backoff, Definition, Target
+from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
+from tickbird.domain.instants import parse_iso
+from tickbird.domain.triggers import Trigger, trigger_from_json
+
+FORMAT = 1
+
+
+def encode_definition(definition: Definition) -> dict[str, Any]:
+    """The JSON object of a definition; equal definitions give equal objects."""
+    encoded: dict[str, Any] = {"v": FORMAT}
+    for item in fields(definition):
+        value = getattr(definition, item.name)
+        default = item.default_factory() if item.default_factory is not MISSING else item.default
+        if (item.default is MISSING and item.default_factory is MISSING) or value != default:
+            encoded[item.name] = encode_field(item.name, value)
+    return encoded
+
+
+def encode_field(name: str, value: Any) -> Any:
+    """One field of a definition as JSON."""
+    if name not in FIELDS:
+        raise DefinitionError(
+            f"{str(name)[:60]!r} is not a field of a schedule; it has {', '.join(FIELDS)}.", field=name
+        )
+    if name == "trigger":
+        if not hasattr(value, "to_json"):
+            raise DefinitionError("trigger: use cron(...), every(...), at(...) or any_of(...).", field="trigger")
+        return value.to_json()
+    if isinstance(value, Target):
+        return {value.kind: value.name}
+    if isinstance(value, Calendar):
+        return calendar_to_json(value)
+    if isinstance(value, Backoff):
+        return {"base": value.base, "most": value.most}
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise DefinitionError(f"{name}: {value.isoformat()} has no time zone.", field=name)
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def decode_definition(encoded: Any) -> Definition:
+    """The definition of such an object; anything unreadable raises an InvalidError that names the field."""
+    if not isinstance(encoded, Mapping):
+        raise DefinitionError("definition: must be a JSON object.", field="definition")
+    version = encoded.get("v")
+    if version != FORMAT:
+        raise DefinitionError(f"v: format {str(version)[:20]!r} is not known; this version reads {FORMAT}.", field="v")
+    for name in encoded:
+        if name != "v" and name not in FIELDS:
+            raise DefinitionError(f"{str(name)[:60]!r} is not a field of a definition.", field=str(name)[:60])
+    for name in ("trigger", "target"):
+        if name not in encoded:
+            raise DefinitionError(f"{name}: is missing.", field=name)
+    try:
+        return Definition(**{name: _decode_field(name, encoded[name]) for name in encoded if name != "v"})
+    except InvalidError:
+        raise
+    except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
+        raise DefinitionError(f"definition: {error}.", field="definition") from error
+
+
+def _decode_field(name: str, value: Any) -> Any:
+    if name == "trigger":
+        return _trigger(value)
+    if name == "target":
+        if not isinstance(value, Mapping) or len(value) != 1 or not all(isinstance(v, str) for v in value.values()):
+            raise DefinitionError('target: must be an object such as {"task": "digest"}.', field="target")
+        [(kind, target)] = value.items()
+        if kind != "task":
+            raise DefinitionError(f"target: kind {str(kind)[:40]!r} is not known here.", field="target")
+        return Target(target, kind)
+    if name == "exclude":
+        return calendar_from_json(value)
+    if name == "backoff":
+        if not isinstance(value, Mapping) or not all(
+            isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 10**9 for n in value.values()
+        ):
+            raise DefinitionError("backoff: must be an object of whole seconds, base and most.", field="backoff")
+        return Backoff(**value)
+    if name in ("start_at", "end_at") and value is not None:
+        return parse_iso(value, name)
+    if name == "tags":
+        if not isinstance(value, list):
+            raise DefinitionError("tags: must be a list.", field="tags")
+        return tuple(value)
+    return value
+
+
+def _trigger(value: Any) -> Trigger:
+    if not isinstance(value, Mapping):
+        raise TriggerError("trigger: must be a JSON object.", field="trigger")
+    return trigger_from_json(dict(value))
+
+
+def definition_text(encoded: Mapping[str, Any]) -> str:
+    """The one canonical text of a definition's JSON."""
+    return json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def fingerprint(definition: Definition) -> str:
+    """A short, stable name for exactly this definition."""
+    text = definition_text(encode_definition(definition))
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -1,0 +1,335 @@
+"""Every change that a person or a deploy can make to a schedule, as values with one pure method.
+
+A store first plans what is due under the old revision, then applies the command in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import floor
+from typing import Any, Literal
+
+from tickbird.domain.codec import decode_definition, encode_definition
+from tickbird.domain.definition import Definition, check_payload
+from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
+from tickbird.domain.instants import to_datetime
+from tickbird.domain.planner import (
+    Facts,
+    Plan,
+    PlannedRun,
+    PlannedSkip,
+    begin,
+    pass_over,
+    repair,
+    retime,
+    same_grid,
+    settle,
+    starts_waiting,
+)
+from tickbird.domain.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause, Schedule, State
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a command does: the schedule as it stands afterwards, and the plan that takes it there."""
+
+    action: str
+    schedule: Schedule
+    plan: Plan
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    # A run alone leaves the schedule, and so its revision, as it is.
+    revised: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A change to one schedule; `revision`, when given, must still be the stored one."""
+
+    actor: str
+    revision: int | None = None
+
+    def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
+        """The change, or the reason why it cannot be made."""
+        if schedule is None or schedule.state == "deleted":
+            raise NotFoundError(f"there is no schedule {name!r};", hint="`tickbird ls` shows those that exist.")
+        if self.revision is not None and self.revision != schedule.revision:
+            raise ConflictError(
+                f"schedule {name!r} is at revision {schedule.revision}, not {self.revision}: it changed meanwhile.",
+                hint="Read it again and repeat the change.",
+            )
+        return self.change(schedule, facts, now)
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """The change to a schedule that exists."""
+        raise NotImplementedError
+
+
+def _revised(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> Change:
+    """A change that makes the next revision."""
+    revision = schedule.revision + 1
+    after = replace(
+        schedule, revision=revision, state=plan.state, cursor=plan.cursor, pause=plan.pause, error=plan.error
+    )
+    return Change(action, after, replace(plan, revision=revision), detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create(Command):
+    """A new schedule, or one that goes on where a deleted one of that name ended."""
+
+    namespace: str
+    definition: Definition
+    app: str | None = None
+    fingerprint: str | None = None
+    first: Literal["now"] | None = None
+
+    def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
+        """A person may not create what is already past; from code it is recorded as misfired and ended."""
+        if schedule is not None and schedule.state != "deleted":
+            raise ConflictError(
+                f"schedule {name!r} exists already;", hint="update it, delete it first, or choose another name."
+            )
+        tombstone = schedule or Schedule(0, self.namespace, name, 0, "deleted", None)
+        reached = tombstone.cursor.planned_until
+        fresh = Schedule(
+            id=tombstone.id,
+            namespace=self.namespace,
+            name=name,
+            revision=tombstone.revision,
+            state="active",
+            definition=self.definition,
+            cursor=Cursor(),
+            app=self.app,
+            fingerprint=self.fingerprint,
+            raw=encode_definition(self.definition),
+            created_at=tombstone.created_at,
+        )
+        if self.app is None and fresh.grid.next(floor(now)) is None:
+            raise DefinitionError(
+                f"trigger: {self.definition.trigger!r} has no tick after {to_datetime(floor(now)).isoformat()};",
+                field="trigger",
+                hint="choose an instant in the future.",
+            )
+        plan = begin(fresh, now)
+        if reached is not None and reached > floor(now):
+            plan = settle(fresh, Cursor(planned_until=reached))
+        if self.first == "now":
+            plan = replace(plan, runs=(_manual_run(fresh, facts),))
+        return _revised("create", fresh, plan, definition=dict(fresh.raw))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update(Command):
+    """Set some fields of the definition, given as JSON; on a schedule from code they become overrides."""
+
+    fields: Mapping[str, Any]
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Validate the whole definition that results."""
+        raw = {**schedule.raw, **self.fields}
+        overrides = {**schedule.overrides, **self.fields} if schedule.app else schedule.overrides
+        before = {name: schedule.raw.get(name) for name in self.fields}
+        changed = replace(schedule, raw=raw, overrides=overrides)
+        return _redefine("update", schedule, changed, now, {"before": before, "after": dict(self.fields)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redefine(Command):
+    """A new definition from code; what an operator has overridden stays so."""
+
+    definition: Definition
+    app: str
+    fingerprint: str
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Take the code's definition, with the overrides over it."""
+        raw = {**encode_definition(self.definition), **schedule.overrides}
+        changed = replace(schedule, raw=raw, app=self.app, fingerprint=self.fingerprint)
+        return _redefine("sync", schedule, changed, now, {"before": dict(schedule.raw), "after": raw})
+
+
+def _redefine(action: str, before: Schedule, after: Schedule, now: float, detail: dict[str, Any]) -> Change:
+    definition = decode_definition(after.raw)
+    after = replace(after, definition=definition, error=None)
+    if before.state == "parked":
+        return _revised(action, after, repair(after, now), **detail)
+    if before.state != "ended" and same_grid(before.definition, definition):
+        return _revised(action, after, settle(after, after.cursor), **detail)
+    skips: tuple[PlannedSkip, ...] = ()
+    if before.state == "paused" and before.definition is not None:
+        # The old grid is about to be left: its ticks so far were paused.
+        passed = pass_over(before, "paused", floor(now) - before.offset)
+        after, skips = replace(after, cursor=passed.cursor), passed.skips
+    state: State = "paused" if after.state == "paused" else "active"
+    return _revised(action, after, replace(retime(replace(after, state=state), now), skips=skips), **detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete(Command):
+    """Leave a tombstone, so that the same name later goes on behind what was decided."""
+
+    cancel_runs: bool = False
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Nothing is planned any more; runs that exist go on unless asked otherwise."""
+        reached = max(schedule.cursor.planned_until or 0, floor(now))
+        cursor = Cursor(planned_until=reached, runs_planned=0)
+        plan = Plan(cursor, "deleted", schedule.revision)
+        if self.cancel_runs:
+            plan = _cancel_runs(plan, facts)
+        gone = replace(schedule, overrides={}, fingerprint=None)
+        return _revised("delete", gone, plan, definition=dict(schedule.raw))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseCommand(Command):
+    """Stop planning until resumed, or until an instant."""
+
+    note: str = ""
+    until: int | None = None
+    cancel_runs: bool = False
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """A parked schedule stays parked and is paused once repaired."""
+        if schedule.state == "ended":
+            raise ConflictError(f"schedule {schedule.name!r} has ended; there is nothing to pause.")
+        if self.until is not None and self.until <= now:
+            raise InvalidError(
+                f"until: {to_datetime(self.until).isoformat()} is past;", field="until", hint="choose a later instant."
+            )
+        pause = Pause(self.actor, self.note, self.until)
+        if schedule.state == "parked":
+            plan = Plan(schedule.cursor, "parked", schedule.revision, pause, schedule.error)
+        else:
+            plan = settle(replace(schedule, state="paused", pause=pause), schedule.cursor)
+        if self.cancel_runs:
+            plan = _cancel_runs(plan, facts)
+        return _revised("pause", schedule, plan, note=self.note, until=self.until)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume(Command):
+    """Go on behind the ticks that passed meanwhile; they are one skip and are never caught up."""
+
+    note: str = ""
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Only a paused schedule can be resumed."""
+        if schedule.pause is None:
+            raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}, not paused.")
+        detail = {"paused_by": schedule.pause.by, "note": self.note}
+        if schedule.state == "parked":
+            plan = Plan(schedule.cursor, "parked", schedule.revision, None, schedule.error)
+            return _revised("resume", schedule, plan, **detail)
+        active = replace(schedule, state="active", pause=None)
+        if schedule.cursor.planned_until is None:
+            return _revised("resume", active, begin(active, now), **detail)
+        note = f"paused by {schedule.pause.by}" + (f": {schedule.pause.note}" if schedule.pause.note else "")
+        plan = pass_over(active, "paused", floor(now) - active.offset, actor=schedule.pause.by, note=note)
+        return _revised("resume", active, plan, **detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reschedule(Command):
+    """Make the next tick due at another instant; the ticks it passes over are skipped."""
+
+    to: int
+    note: str = ""
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Only the next tick moves, and only into the future."""
+        tick = _next_tick(schedule, "reschedule")
+        if self.to <= now:
+            raise InvalidError(
+                f"to: {to_datetime(self.to).isoformat()} is past;",
+                field="to",
+                hint="choose a later instant, or trigger the schedule now.",
+            )
+        cursor = replace(schedule.cursor, moved_tick=tick, moved_due_at=self.to)
+        plan = settle(schedule, cursor)
+        return _revised("reschedule", schedule, plan, tick=tick, to=self.to, note=self.note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip(Command):
+    """Do not run the next ticks; they are recorded when they come."""
+
+    count: int = 1
+    note: str = ""
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Skipping again adds to what was skipped before."""
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= 10_000:
+            raise InvalidError("count: must be a whole number from 1 to 10000.", field="count")
+        first = last = _next_tick(schedule, "skip")
+        for _ in range(self.count - 1):
+            following = schedule.grid.next(last)
+            if following is None:
+                break
+            last = following
+        cursor = replace(
+            schedule.cursor,
+            moved_tick=None,
+            moved_due_at=None,
+            skip_until=last,
+            skip_by=self.actor,
+            skip_note=self.note,
+        )
+        plan = settle(schedule, cursor)
+        return _revised("skip", schedule, plan, first=first, last=last, note=self.note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger(Command):
+    """One manual run now; the cursor stays where it is."""
+
+    payload: Mapping[str, Any] | None = None
+    retry_of: int | None = None
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Works in every state but parked."""
+        if schedule.state == "parked" or schedule.definition is None:
+            raise ConflictError(
+                f"schedule {schedule.name!r} is parked ({schedule.error});", hint="repair its definition first."
+            )
+        if self.payload is not None:
+            check_payload(self.payload)
+        run = _manual_run(schedule, facts, self.payload, self.retry_of)
+        plan = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error, runs=(run,))
+        detail = {"payload": None if self.payload is None else dict(self.payload), "retry_of": self.retry_of}
+        return Change("retry" if self.retry_of else "trigger", schedule, plan, detail, revised=False)
+
+
+def removed_from_code() -> PauseCommand:
+    """The pause that a deploy leaves on a schedule which its code no longer has."""
+    return PauseCommand(actor=SYNC_ACTOR, note=REMOVED_FROM_CODE)
+
+
+def _manual_run(
+    schedule: Schedule, facts: Facts, payload: Mapping[str, Any] | None = None, retry_of: int | None = None
+) -> PlannedRun:
+    assert schedule.definition is not None
+    waits = starts_waiting(schedule.definition, len(facts.active))
+    origin: Literal["manual", "retry"] = "retry" if retry_of else "manual"
+    return PlannedRun(None, None, origin, "waiting" if waits else "queued", payload=payload, retry_of=retry_of)
+
+
+def _next_tick(schedule: Schedule, verb: str) -> int:
+    cursor = schedule.cursor
+    if schedule.state not in ("active", "paused") or cursor.planned_until is None:
+        raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}; it has no next tick to {verb}.")
+    after = cursor.planned_until if cursor.skip_until is None else max(cursor.planned_until, cursor.skip_until)
+    tick = schedule.grid.next(after)
+    if tick is None:
+        raise ConflictError(f"schedule {schedule.name!r} has no next tick to {verb}.")
+    return tick
+
+
+def _cancel_runs(plan: Plan, facts: Facts) -> Plan:
+    """What has not started is cancelled, what runs is asked to stop."""
+    return replace(
+        plan,
+        cancel=tuple(run.id for run in facts.active if run.status != "running"),
+        stop=tuple(run.id for run in facts.active if run.status == "running"),
+    )

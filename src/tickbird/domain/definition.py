@@ -1,0 +1,171 @@
+"""What a person defines: a trigger, a target and the policies between them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from tickbird.domain.calendars import Calendar
+from tickbird.domain.errors import DefinitionError
+from tickbird.domain.triggers import Trigger
+
+CatchUp = Literal["one", "latest", "all", "skip"]
+Overlap = Literal["skip", "queue", "replace", "allow"]
+OnCrash = Literal["retry", "fail"]
+
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}", re.ASCII)
+LARGEST_PAYLOAD = 1_000_000
+CRASH_LIMIT = 3
+
+
+def check_name(name: object, what: str) -> str:
+    """The name itself, or a DefinitionError: names are ASCII letters, digits, '_', '.' and '-'."""
+    if isinstance(name, str) and NAME.fullmatch(name):
+        return name
+    raise DefinitionError(
+        f"{what}: {str(name)[:60]!r} is not a usable name;",
+        field=what,
+        hint="use 1 to 200 letters, digits, '_', '.' or '-', such as 'nightly-report'.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a run does; for now a registered task, by name."""
+
+    name: str
+    kind: str = "task"
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Seconds before another attempt: full jitter below `base * 2 ** failures`, at most `most`."""
+
+    base: int = 1
+    most: int = 300
+
+    def delay(self, failures: int, chance: float) -> float:
+        """The wait before the next attempt after so many failures; `chance` is uniform in [0, 1)."""
+        return chance * float(min(self.most, self.base * 2 ** min(failures - 1, 40)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """An immutable schedule definition; durations are whole seconds."""
+
+    trigger: Trigger
+    target: Target
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    queue: str = "default"
+    priority: int = 0
+    catch_up: CatchUp = "one"
+    catch_up_limit: int = 100
+    grace: int = 10
+    start_within: int | None = None
+    overlap: Overlap = "skip"
+    max_concurrent: int = 1
+    spread: int = 0
+    start_at: datetime | None = None
+    end_at: datetime | None = None
+    max_runs: int | None = None
+    exclude: Calendar = field(default_factory=Calendar)
+    retries: int = 0
+    backoff: Backoff = field(default_factory=Backoff)
+    timeout: int | None = None
+    on_crash: OnCrash = "retry"
+
+    def __post_init__(self) -> None:
+        check_name(self.target.name, self.target.kind)
+        check_name(self.queue, "queue")
+        for tag in self.tags:
+            check_name(tag, "tag")
+        for name, allowed in (("catch_up", CatchUp), ("overlap", Overlap), ("on_crash", OnCrash)):
+            choices = get_args(allowed)
+            if getattr(self, name) not in choices:
+                self._refuse(name, f"is not one of {', '.join(choices)}")
+        for name, least, most in _RANGES:
+            value = getattr(self, name)
+            if value is None and name in _OPTIONAL:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                self._refuse(name, f"must be a whole number from {least} to {most}")
+        for name in ("start_at", "end_at"):
+            self._check_instant(name)
+        if self.start_at and self.end_at and self.start_at > self.end_at:
+            self._refuse("end_at", f"lies before start_at ({self.start_at.isoformat()})")
+        if not isinstance(self.description, str) or "\0" in self.description or len(self.description) > 10_000:
+            raise DefinitionError("description: must be text of at most 10,000 characters.", field="description")
+        check_payload(self.payload)
+
+    def _check_instant(self, name: str) -> None:
+        value = getattr(self, name)
+        if value is not None and not isinstance(value, datetime):
+            self._refuse(name, "is not a datetime")
+        if value is not None and (value.tzinfo is None or value.microsecond):
+            self._refuse(name, "must be a datetime with a zone, in whole seconds")
+
+    def _refuse(self, name: str, reason: str) -> None:
+        raise DefinitionError(f"{name}: {str(getattr(self, name))[:60]!r} {reason}.", field=name, reason=reason)
+
+    @cached_property
+    def start_limit(self) -> int | None:
+        """Seconds after `due_at` by which a run must have started; `catch_up="skip"` implies the grace."""
+        if self.start_within is None and self.catch_up == "skip":
+            return self.grace
+        return self.start_within
+
+    @property
+    def crash_limit(self) -> int:
+        """How often a run may lose its worker and still be tried again."""
+        return CRASH_LIMIT if self.on_crash == "retry" else 0
+
+
+_OPTIONAL = {"start_within", "max_runs", "timeout"}
+_YEARS = 100 * 366 * 86_400
+_RANGES = (
+    ("priority", -1_000, 1_000),
+    ("catch_up_limit", 1, 10_000),
+    ("grace", 0, _YEARS),
+    ("start_within", 0, _YEARS),
+    ("max_concurrent", 1, 10_000),
+    ("spread", 0, 7 * 86_400),
+    ("max_runs", 1, 2**31 - 1),
+    ("retries", 0, 1_000),
+    ("timeout", 1, _YEARS),
+)
+FIELDS = tuple(f.name for f in fields(Definition))
+
+
+def check_payload(payload: object) -> str:
+    """The payload as canonical JSON text, or a DefinitionError."""
+    if not isinstance(payload, Mapping) or not all(isinstance(key, str) for key in payload):
+        raise DefinitionError("payload: must be an object with text keys.", field="payload")
+    try:
+        text = json.dumps(payload, sort_keys=True, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DefinitionError(f"payload: is not JSON ({str(error)[:200]}).", field="payload") from None
+    if "\\u0000" in text:
+        raise DefinitionError("payload: holds a NUL character, which databases refuse.", field="payload")
+    if len(text) > LARGEST_PAYLOAD:
+        raise DefinitionError(
+            f"payload: {len(text):,} characters are more than the {LARGEST_PAYLOAD:,} allowed;",
+            field="payload",
+            hint="store it elsewhere and send a reference.",
+        )
+    return text
+
+
+def spread_offset(namespace: str, name: str, spread: int) -> int:
+    """The schedule's own place within its spread: the same on every worker."""
+    if not spread:
+        return 0
+    digest = hashlib.blake2b(f"{namespace}/{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % spread

@@ -1,0 +1,57 @@
+"""Lengths of time as people write them: 90, "90s", "1h30m", timedelta(minutes=90)."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from tickbird.domain.errors import DefinitionError
+
+type_help = 'use whole seconds, a text such as "90s", "10m" or "1h30m", or a timedelta'
+Duration = int | str | timedelta
+
+_UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_TEXT = re.compile(r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?", re.ASCII)
+LONGEST = 100 * 366 * 86_400
+
+
+def seconds(value: Duration, field: str, *, least: int = 0) -> int:
+    """Whole seconds of a duration, or a DefinitionError that names the field."""
+    total = _seconds(value)
+    if total is None:
+        raise DefinitionError(f"{field}: {_shown(value)} is not a length of time;", field=field, hint=type_help + ".")
+    if not least <= total <= LONGEST:
+        raise DefinitionError(f"{field}: {_shown(value)} is out of range; it must be at least {least} s.", field=field)
+    return total
+
+
+def _seconds(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, timedelta):
+        return value // timedelta(seconds=1) if value.microseconds == 0 else None
+    if isinstance(value, str) and value and (match := _TEXT.fullmatch(value)):
+        return sum(int(n) * unit for n, unit in zip(match.groups(), _UNITS.values(), strict=True) if n)
+    return None
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def in_words(total: float) -> str:
+    """A duration for people, in its two largest units: "1 h 30 min"."""
+    if total < 0:
+        return "-" + in_words(-total)
+    if total < 1:
+        return f"{round(total * 1000)} ms"
+    parts = []
+    rest = round(total)
+    for name, unit in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        n, rest = divmod(rest, unit)
+        if n:
+            parts.append(f"{n} {name}")
+    return " ".join(parts[:2])

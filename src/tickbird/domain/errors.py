@@ -1,0 +1,68 @@
+"""Every error that Tickbird raises on purpose.
+
+TickbirdError
+├── InvalidError (ValueError)     what was asked for makes no sense
+│   ├── TriggerError              a cron expression, interval, instant or zone
+│   ├── DefinitionError           a schedule's or task's name, policy or window
+│   └── PayloadError              a payload that does not fit the task
+├── NotFoundError (LookupError)   no such schedule, run, task or app
+├── ConflictError                 the thing changed meanwhile, or its state forbids the change
+└── StoreError                    the database
+    ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help
+    └── SchemaError               missing, too old or too new for this code
+"""
+
+from __future__ import annotations
+
+
+class TickbirdError(Exception):
+    """The root: `str()` is one sentence for a person, `hint` the next step."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".rstrip()
+
+
+class InvalidError(TickbirdError, ValueError):
+    """What was asked for makes no sense; `field` names the part at fault."""
+
+    def __init__(self, message: str, *, field: str = "", reason: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+        self.reason = reason or message
+
+
+class TriggerError(InvalidError):
+    """A trigger that cannot be: a bad cron field, interval, instant or zone."""
+
+
+class DefinitionError(InvalidError):
+    """A definition that cannot be: a bad name, policy or window."""
+
+
+class PayloadError(InvalidError):
+    """A payload that does not fit its task."""
+
+
+class NotFoundError(TickbirdError, LookupError):
+    """No such schedule, run, task or app."""
+
+
+class ConflictError(TickbirdError):
+    """The thing changed meanwhile, or its state forbids the change."""
+
+
+class StoreError(TickbirdError):
+    """The database refused or failed."""
+
+
+class StoreUnavailableError(StoreError):
+    """The database cannot be reached or did not answer in time."""
+
+
+class SchemaError(StoreError):
+    """The database's schema is missing, too old or too new for this code."""

@@ -1,0 +1,438 @@
+"""The heart: one pure function that decides what becomes of every tick that is due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from typing import Any, Literal
+
+from tickbird.domain.definition import Definition
+from tickbird.domain.runs import TICK_ORIGINS, Origin, SkipReason, Status
+from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule, State
+from tickbird.domain.ticks import Segment
+
+# More due ticks than this in one schedule wait for the next planning step, so that a plan stays small.
+MOST_RUNS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveRun:
+    """A run of the schedule that is not final yet."""
+
+    id: int
+    status: Status
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the planner must know of other rows: the schedule's active runs, oldest first."""
+
+    active: tuple[ActiveRun, ...] = ()
+
+
+NO_FACTS = Facts()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A run to insert: of a tick, or a manual one; `covers` is (first, last, count) of the ticks it stands for."""
+
+    scheduled_for: int | None
+    due_at: int | None
+    origin: Origin
+    status: Status
+    start_by: int | None = None
+    covers: tuple[int, int, int] | None = None
+    payload: Mapping[str, Any] | None = None
+    retry_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSkip:
+    """A skip to record; it stands behind an existing run (`run_id`) or one of this plan (`under`, an index)."""
+
+    reason: SkipReason
+    first: int
+    last: int
+    count: int
+    run_id: int | None = None
+    under: int | None = None
+    actor: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that one look at a schedule decides; it commits whole or not at all."""
+
+    cursor: Cursor
+    state: State
+    # Runs and skips were decided under this revision.
+    revision: int
+    pause: Pause | None = None
+    error: str | None = None
+    runs: tuple[PlannedRun, ...] = ()
+    skips: tuple[PlannedSkip, ...] = ()
+    # Active runs that are not to start, and running ones that are asked to stop.
+    cancel: tuple[int, ...] = ()
+    stop: tuple[int, ...] = ()
+
+    @property
+    def relies_on_runs(self) -> bool:
+        """Must the active runs be locked, because a waiter or a cancellation depends on how they stand?"""
+        return bool(self.cancel or self.stop) or any(run.status == "waiting" for run in self.runs)
+
+
+def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = None) -> Plan:
+    """Decide every tick of the schedule that is due by `now` (seconds since the epoch)."""
+    if edited is not None:
+        return _after_edit(schedule, facts, now, edited)
+    if schedule.state in ("parked", "ended", "deleted"):
+        return _resting(schedule)
+    if schedule.cursor.planned_until is None:
+        return begin(schedule, now)
+    if schedule.state == "paused":
+        until = schedule.pause.until if schedule.pause else None
+        if until is None or until > now:
+            return settle(schedule, schedule.cursor)
+        paused = pass_over(replace(schedule, state="active", pause=None), "paused", until - schedule.offset)
+        following = plan(at_plan(schedule, paused), facts, now)
+        return replace(following, skips=paused.skips + following.skips)
+    return _Look(schedule, facts, now).plan()
+
+
+def at_plan(schedule: Schedule, decided: Plan) -> Schedule:
+    """The schedule as this plan leaves it."""
+    return replace(schedule, cursor=decided.cursor, state=decided.state, pause=decided.pause, error=decided.error)
+
+
+def begin(schedule: Schedule, now: float) -> Plan:
+    """A schedule never planned before: nothing fires for the past, and one with no tick to come has misfired."""
+    start = floor(now)
+    skips: tuple[PlannedSkip, ...] = ()
+    if schedule.grid.next(start) is None and (last := schedule.grid.previous(start + 1)) is not None:
+        skips = (PlannedSkip("misfire", last, last, 1, note="already past when the schedule was created"),)
+    return settle(schedule, replace(schedule.cursor, planned_until=start), skips=skips)
+
+
+def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str | None = None, note: str = "") -> Plan:
+    """Record every undecided tick up to `until` as one skip, and go on behind them."""
+    cursor = schedule.cursor
+    skips: tuple[PlannedSkip, ...] = ()
+    if cursor.planned_until is not None and (ticks := schedule.grid.whole(cursor.planned_until, until)):
+        skips = (PlannedSkip(reason, ticks.first, ticks.last, ticks.count, actor=actor, note=note),)
+    if cursor.moved_tick is not None and cursor.moved_tick <= until:
+        cursor = replace(cursor, moved_tick=None, moved_due_at=None)
+    if cursor.skip_until is not None and cursor.skip_until <= until:
+        cursor = replace(cursor, skip_until=None, skip_by=None, skip_note="")
+    reached = until if cursor.planned_until is None else max(cursor.planned_until, until)
+    return settle(schedule, replace(cursor, planned_until=reached), skips=skips)
+
+
+def retime(schedule: Schedule, now: float) -> Plan:
+    """The grid changed: no instant up to `now` is on the new one, and what was moved or skipped on the old is void."""
+    reached = max(schedule.cursor.planned_until or 0, floor(now))
+    cursor = Cursor(planned_until=reached, runs_planned=schedule.cursor.runs_planned)
+    return settle(schedule, cursor)
+
+
+def repair(schedule: Schedule, now: float) -> Plan:
+    """A parked schedule that can be planned again: what it missed is one skip `invalid`."""
+    state: State = "paused" if schedule.pause else "active"
+    return pass_over(replace(schedule, state=state, error=None), "invalid", floor(now))
+
+
+def park(schedule: Schedule, error: str) -> Plan:
+    """Set a schedule aside that cannot be planned; its cursor stays where it is."""
+    cursor = replace(schedule.cursor, next_run_at=None)
+    return Plan(cursor, "parked", schedule.revision, schedule.pause, error)
+
+
+def settle(schedule: Schedule, cursor: Cursor, *, skips: tuple[PlannedSkip, ...] = ()) -> Plan:
+    """Leave the schedule at this cursor: still paused, active, or ended when no tick is left."""
+    if schedule.state == "paused":
+        until = schedule.pause.until if schedule.pause else None
+        cursor = replace(cursor, next_run_at=until)
+        return Plan(cursor, "paused", schedule.revision, schedule.pause, skips=skips)
+    look = next_look(schedule, cursor)
+    state: State = "ended" if look is None else "active"
+    return Plan(replace(cursor, next_run_at=look), state, schedule.revision, skips=skips)
+
+
+def next_look(schedule: Schedule, cursor: Cursor) -> int | None:
+    """When the planner must look at an active schedule again: the `due_at` of its next tick to run."""
+    if _used_up(schedule, cursor) or cursor.planned_until is None:
+        return None
+    tick = schedule.grid.next(cursor.planned_until)
+    if cursor.moved_due_at is None:
+        return None if tick is None else tick + schedule.offset
+    if tick is None or tick == cursor.moved_tick:
+        return cursor.moved_due_at
+    # Ticks before the moved one are to be skipped, and recorded when they come.
+    return min(cursor.moved_due_at, tick + schedule.offset)
+
+
+def _resting(schedule: Schedule) -> Plan:
+    cursor = replace(schedule.cursor, next_run_at=None)
+    return Plan(cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
+
+
+def _after_edit(schedule: Schedule, facts: Facts, now: float, edited: Edited) -> Plan:
+    """After an edit by plain SQL: decide what was due until then as it stood before; the next look uses the new."""
+    before = edited.before
+    if before.state == "deleted":
+        return _resting(schedule)
+    if before.definition is None or before.state == "parked":
+        return repair(schedule, edited.changed_at)
+    old = plan(before, facts, min(now, edited.changed_at))
+    state: State = "paused" if old.state == "paused" else "active"
+    edited_schedule = replace(schedule, cursor=old.cursor, state=state, pause=old.pause, error=None)
+    if old.state != "ended" and same_grid(before.definition, schedule.definition):
+        new = settle(edited_schedule, old.cursor)
+    else:
+        new = retime(edited_schedule, edited.changed_at)
+    return replace(old, cursor=new.cursor, state=new.state, pause=new.pause)
+
+
+def same_grid(one: Definition | None, other: Definition | None) -> bool:
+    """Do two definitions have the same ticks, so that a cursor on one is good for the other?"""
+    if one is None or other is None:
+        return False
+    return (one.trigger, one.start_at, one.end_at) == (other.trigger, other.start_at, other.end_at)
+
+
+def _used_up(schedule: Schedule, cursor: Cursor) -> bool:
+    definition = schedule.definition
+    return definition is not None and definition.max_runs is not None and cursor.runs_planned >= definition.max_runs
+
+
+def starts_waiting(definition: Definition, active: int) -> bool:
+    """Must a new run wait, with so many runs of its schedule active?"""
+    return definition.overlap != "allow" and active >= definition.max_concurrent
+
+
+class _Full(Exception):
+    """No further run may be made by this plan."""
+
+
+Fate = Literal["operator", "rescheduled", "misfire", "late", "on_time"]
+
+
+class _Look:
+    """One look at an active schedule: ticks are decided oldest first, in ranges where they share a fate."""
+
+    def __init__(self, schedule: Schedule, facts: Facts, now: float) -> None:
+        assert schedule.definition is not None and schedule.cursor.planned_until is not None
+        self.schedule = schedule
+        self.policy = schedule.definition
+        self.now = now
+        self.decided: int = schedule.cursor.planned_until
+        self.runs: list[PlannedRun] = []
+        self.skips: list[PlannedSkip] = []
+        self.cancel: list[int] = []
+        self.stop: list[int] = []
+        # Active runs as this plan leaves them: those of ticks, and how many others. A run of this plan
+        # has no id yet and stands here as minus its place, counted from 1.
+        self.ticking = [run for run in facts.active if run.origin in TICK_ORIGINS]
+        self.others = len(facts.active) - len(self.ticking)
+        self.late: list[Segment] = []
+        self.on_time: list[Segment] = []
+        self.late_blocker: int | None = None
+
+    def plan(self) -> Plan:
+        """Late ticks go by the catch-up policy, the others by the overlap policy alone."""
+        ranges = list(self._ranges())
+        self.late = [segment for fate, segment in ranges if fate == "late" and not segment.excluded]
+        self.on_time = [segment for fate, segment in ranges if fate == "on_time" and not segment.excluded]
+        self.late_blocker = self._blocker()
+        with suppress(_Full):
+            for fate, segment in ranges:
+                self._decide(fate, segment)
+        cursor = self.schedule.cursor
+        following = replace(cursor, planned_until=self.decided, runs_planned=cursor.runs_planned + len(self.runs))
+        if cursor.moved_tick is not None and cursor.moved_tick <= self.decided:
+            following = replace(following, moved_tick=None, moved_due_at=None)
+        if cursor.skip_until is not None and cursor.skip_until <= self.decided:
+            following = replace(following, skip_until=None, skip_by=None, skip_note="")
+        return replace(
+            settle(self.schedule, following),
+            runs=tuple(self.runs),
+            skips=tuple(self.skips),
+            cancel=tuple(self.cancel),
+            stop=tuple(self.stop),
+        )
+
+    def _ranges(self) -> Iterator[tuple[Fate, Segment]]:
+        """The due ticks in order, cut where their fate changes."""
+        cursor, offset = self.schedule.cursor, self.schedule.offset
+        horizon = floor(self.now) - offset
+        after = self.decided
+        moved = cursor.moved_tick is not None and cursor.moved_due_at is not None
+        moved_is_due = moved and cursor.moved_due_at <= self.now  # type: ignore[operator]
+        if cursor.skip_until is not None and cursor.skip_until > after:
+            told = cursor.skip_until if moved_is_due else min(cursor.skip_until, horizon)
+            yield from self._cut("operator", after, told)
+            after = max(after, told)
+        if moved and not moved_is_due:
+            return
+        misfired, late = self._due_before(self.policy.start_limit), self._due_before(self.policy.grace)
+        if cursor.moved_tick is not None and cursor.moved_due_at is not None:
+            shown = cursor.moved_due_at - offset
+            fate: Fate = "misfire" if shown <= misfired else "late" if shown <= late else "on_time"
+            yield fate, Segment(cursor.moved_tick, cursor.moved_tick, 1)
+            yield from self._cut("rescheduled", cursor.moved_tick, shown)
+            after = max(cursor.moved_tick, shown)
+        fates: tuple[tuple[Fate, int], ...] = (("misfire", misfired), ("late", late), ("on_time", horizon))
+        for fate, until in fates:
+            if (end := min(until, horizon)) > after:
+                yield from self._cut(fate, after, end)
+                after = end
+
+    def _due_before(self, seconds: int | None) -> int:
+        """The last instant whose tick became due more than so many seconds ago."""
+        if seconds is None:
+            return -(2**62)
+        return ceil(self.now - seconds) - 1 - self.schedule.offset
+
+    def _cut(self, fate: Fate, after: int, until: int) -> Iterator[tuple[Fate, Segment]]:
+        for segment in self.schedule.grid.segments(after, until):
+            yield fate, segment
+
+    def _decide(self, fate: Fate, segment: Segment) -> None:
+        if fate == "operator":
+            cursor = self.schedule.cursor
+            self._skip("operator", segment, actor=cursor.skip_by, note=cursor.skip_note)
+        elif fate == "rescheduled":
+            self._skip("rescheduled", segment, -len(self.runs) or None)
+        elif segment.excluded:
+            self._skip("calendar", segment)
+        elif fate == "misfire":
+            self._skip("misfire", segment)
+        elif fate == "late":
+            self._catch_up(segment)
+        elif self.policy.overlap == "replace":
+            self._run_only(self.on_time[-1].last, segment, "schedule")
+        else:
+            self._run_each(segment)
+
+    def _catch_up(self, segment: Segment) -> None:
+        if self.policy.catch_up == "skip":
+            self._skip("misfire", segment)
+        elif self.policy.catch_up == "all":
+            self._run_all(segment)
+        elif self.policy.overlap == "replace" and self.on_time:
+            # The tick that is on time would replace the late run before it began.
+            self._check_room()
+            self._skip("overlap", segment, -(len(self.runs) + 1))
+        elif self.late_blocker is not None:
+            self._skip("overlap", segment, self.late_blocker)
+        else:
+            label = self.late[0].first if self.policy.catch_up == "one" else self.late[-1].last
+            self._run_only(label, segment, "catch_up")
+
+    def _run_only(self, label: int, segment: Segment, origin: Origin) -> None:
+        """One run for all ticks of its kind, labelled with one of them; the others stand behind it."""
+        reason: SkipReason = "coalesced" if origin == "catch_up" else "overlap"
+        if before := self._before(segment, label):
+            self._check_room()
+            self._skip(reason, before, -(len(self.runs) + 1))
+        if segment.first <= label <= segment.last:
+            count = sum(late.count for late in self.late)
+            covers = (self.late[0].first, self.late[-1].last, count) if origin == "catch_up" and count > 1 else None
+            self._run(label, origin, covers)
+        if after := self._after(segment, label):
+            self._skip(reason, after, -len(self.runs))
+
+    def _run_all(self, segment: Segment) -> None:
+        """A run each for the newest late ticks, oldest first; none is skipped for overlap, they wait in order."""
+        newer = sum(late.count for late in self.late if late.first > segment.last)
+        kept = min(segment.count, max(0, self.policy.catch_up_limit - newer))
+        tick: int | None = segment.first
+        if kept < segment.count:
+            tick = self._nth_last(segment, kept)
+            self._skip("limit", segment if tick is None else self._before(segment, tick))
+        while kept and tick is not None:
+            self._run(tick, "catch_up")
+            tick = self.schedule.grid.next(tick)
+            kept -= 1
+
+    def _run_each(self, segment: Segment) -> None:
+        """A run for each tick until the overlap policy says no; then it says so for all the rest."""
+        tick: int | None = segment.first
+        for done in range(segment.count):
+            if tick is None:
+                return
+            if (blocker := self._blocker()) is not None:
+                self._skip("overlap", Segment(tick, segment.last, segment.count - done), blocker)
+                return
+            self._run(tick, "schedule")
+            tick = self.schedule.grid.next(tick)
+
+    def _before(self, segment: Segment, tick: int) -> Segment | None:
+        """The ticks of a segment before this one."""
+        return segment if tick > segment.last else self.schedule.grid.whole(segment.first - 1, tick - 1)
+
+    def _after(self, segment: Segment, tick: int) -> Segment | None:
+        """The ticks of a segment after this one."""
+        return segment if tick < segment.first else self.schedule.grid.whole(tick, segment.last)
+
+    def _nth_last(self, segment: Segment, n: int) -> int | None:
+        """The tick from which on just n ticks of the segment are left; None when n is 0."""
+        tick: int | None = None
+        for _ in range(n):
+            tick = self.schedule.grid.previous(segment.last + 1 if tick is None else tick)
+        return tick
+
+    def _blocker(self) -> int | None:
+        """The active run for which the overlap policy says no to another one."""
+        overlap = self.policy.overlap
+        if overlap in ("allow", "replace") or len(self.ticking) < self.policy.max_concurrent:
+            return None
+        if overlap == "skip":
+            return self.ticking[0].id
+        return next((run.id for run in self.ticking if run.status == "waiting"), None)
+
+    def _run(self, tick: int, origin: Origin, covers: tuple[int, int, int] | None = None) -> None:
+        self._check_room()
+        if self.policy.overlap == "replace" and not (origin == "catch_up" and self.policy.catch_up == "all"):
+            self._make_room()
+        waits = starts_waiting(self.policy, len(self.ticking) + self.others)
+        status: Status = "waiting" if waits else "queued"
+        due_at, limit = self.schedule.due_at(tick), self.policy.start_limit
+        start_by = None if limit is None else due_at + limit
+        self.runs.append(PlannedRun(tick, due_at, origin, status, start_by, covers))
+        self.ticking.append(ActiveRun(-len(self.runs), status, origin))
+        self.decided = tick
+
+    def _check_room(self) -> None:
+        most = self.policy.max_runs
+        used_up = most is not None and self.schedule.cursor.runs_planned + len(self.runs) >= most
+        if used_up or len(self.runs) >= MOST_RUNS:
+            raise _Full
+
+    def _make_room(self) -> None:
+        """Replace: what has not started never will, and the oldest running ones are asked to stop."""
+        if len(self.ticking) < self.policy.max_concurrent:
+            return
+        self.cancel += [run.id for run in self.ticking if run.status != "running"]
+        self.ticking = [run for run in self.ticking if run.status == "running"]
+        surplus = len(self.ticking) + 1 - self.policy.max_concurrent
+        self.stop += [run.id for run in self.ticking[: max(0, surplus)]]
+
+    def _skip(
+        self,
+        reason: SkipReason,
+        segment: Segment | None,
+        behind: int | None = None,
+        actor: str | None = None,
+        note: str = "",
+    ) -> None:
+        if segment is None:
+            return
+        run_id = behind if behind is not None and behind > 0 else None
+        under = -behind - 1 if behind is not None and behind < 0 else None
+        self.skips.append(PlannedSkip(reason, segment.first, segment.last, segment.count, run_id, under, actor, note))
+        self.decided = segment.last

@@ -1,0 +1,138 @@
+"""A run as the store holds it, and what can happen to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from tickbird.domain.definition import Definition, Target
+
+Origin = Literal["schedule", "catch_up", "manual", "backfill", "retry", "event", "signal"]
+Status = Literal["waiting", "queued", "running", "succeeded", "failed", "cancelled"]
+FailureKind = Literal["raised", "timeout", "lost", "reported"]
+SkipReason = Literal[
+    "misfire", "coalesced", "overlap", "paused", "calendar", "limit", "rescheduled", "operator", "invalid"
+]
+
+# Only these count for overlap: a manual, retried or backfilled run never makes a tick skip.
+TICK_ORIGINS: frozenset[Origin] = frozenset(("schedule", "catch_up"))
+ACTIVE: frozenset[Status] = frozenset(("waiting", "queued", "running"))
+FINAL: frozenset[Status] = frozenset(("succeeded", "failed", "cancelled"))
+
+
+@dataclass(frozen=True, slots=True)
+class Covers:
+    """The ticks that one catch-up run stands for, its own included."""
+
+    first: datetime
+    last: datetime
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One intended execution and where it stands."""
+
+    id: int
+    namespace: str
+    schedule_id: int | None
+    schedule: str | None
+    revision: int | None
+    target: Target
+    queue: str
+    priority: int
+    origin: Origin
+    status: Status
+    scheduled_for: datetime | None
+    due_at: datetime
+    available_at: datetime
+    start_by: datetime | None
+    covers: Covers | None
+    attempt: int
+    failures: int
+    crashes: int
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    lease_until: datetime | None
+    worker: str | None
+    retry_of: int | None
+    actor: str | None
+    reason: str | None
+    cancel_requested_at: datetime | None
+    cancel_requested_by: str | None
+    payload: Mapping[str, Any]
+    result: Any
+    error: str | None
+    failure_kind: FailureKind | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedRun:
+    """A run leased to this worker, with the definition it was planned under (None when it has no schedule)."""
+
+    run: RunRecord
+    definition: Definition | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """One ended attempt that did not end the run well: why it is being, or was, tried again."""
+
+    attempt: int
+    worker: str | None
+    started_at: datetime | None
+    ended_at: datetime
+    outcome: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SkipRecord:
+    """Ticks first..last that were not run, with the reason and the run they stood behind."""
+
+    id: int
+    schedule_id: int
+    revision: int
+    reason: SkipReason
+    first: datetime
+    last: datetime
+    count: int
+    run_id: int | None
+    actor: str | None
+    note: str
+    decided_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run to enqueue without a schedule; `delay` counts from the store's now, `at` is an instant."""
+
+    target: Target
+    payload: Mapping[str, Any]
+    queue: str = "default"
+    priority: int = 0
+    at: datetime | None = None
+    delay: int = 0
+    start_within: int | None = None
+    crash_limit: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended: a final status, or `queued` for another attempt after `delay` seconds.
+
+    `failures` and `crashes` say by how much this attempt raises the run's counts; a drain raises neither.
+    """
+
+    run_id: int
+    attempt: int
+    status: Status
+    result: Any = None
+    error: str | None = None
+    failure_kind: FailureKind | None = None
+    reason: str | None = None
+    delay: float = 0.0
+    failures: int = 0

@@ -1,0 +1,106 @@
+"""A stored schedule: its definition, its state and its cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal
+
+from tickbird.domain.definition import Definition, spread_offset
+from tickbird.domain.instants import to_datetime
+from tickbird.domain.ticks import Ticks
+
+State = Literal["active", "paused", "parked", "ended", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Who paused a schedule, why, and until when (whole seconds since the epoch)."""
+
+    by: str
+    note: str = ""
+    until: int | None = None
+
+
+REMOVED_FROM_CODE = "removed from code"
+SYNC_ACTOR = "sync"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a schedule has been decided, and when the planner must look next; whole seconds since the epoch."""
+
+    planned_until: int | None = None
+    next_run_at: int | None = None
+    runs_planned: int = 0
+    # Set by reschedule: this tick is due at that instant instead of its own.
+    moved_tick: int | None = None
+    moved_due_at: int | None = None
+    # Set by skip: ticks up to here are not run when they come.
+    skip_until: int | None = None
+    skip_by: str | None = None
+    skip_note: str = ""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """One schedule as the store holds it; `definition` is None while the stored text cannot be read."""
+
+    id: int
+    namespace: str
+    name: str
+    revision: int
+    state: State
+    definition: Definition | None
+    cursor: Cursor = Cursor()
+    pause: Pause | None = None
+    error: str | None = None
+    app: str | None = None
+    fingerprint: str | None = None
+    # The definition as stored, and the fields of it that an operator set over what code declares.
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    changed_at: datetime | None = None
+
+    @cached_property
+    def grid(self) -> Ticks:
+        """The ticks of the definition in force."""
+        return Ticks(self._readable)
+
+    @cached_property
+    def offset(self) -> int:
+        """Seconds from a tick to its `due_at`."""
+        return spread_offset(self.namespace, self.name, self._readable.spread)
+
+    @property
+    def _readable(self) -> Definition:
+        if self.definition is None:
+            raise ValueError(f"schedule {self.name} cannot be read: {self.error}")
+        return self.definition
+
+    @property
+    def next_run_at(self) -> datetime | None:
+        """When the planner will look at this schedule next."""
+        return None if self.cursor.next_run_at is None else to_datetime(self.cursor.next_run_at)
+
+    @property
+    def planned_until(self) -> datetime | None:
+        """The last instant that has been decided."""
+        return None if self.cursor.planned_until is None else to_datetime(self.cursor.planned_until)
+
+    def due_at(self, tick: int) -> int:
+        """When a run of this tick becomes due: the tick plus the spread, unless it was rescheduled."""
+        if tick == self.cursor.moved_tick and self.cursor.moved_due_at is not None:
+            return self.cursor.moved_due_at
+        return tick + self.offset
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A definition that was changed by plain SQL: what held before, and when it changed."""
+
+    before: Schedule
+    changed_at: int

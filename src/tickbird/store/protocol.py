@@ -1,0 +1,315 @@
+"""What a store must do: few verbs, each a whole transaction with a meaning.
+
+Every verb that depends on time takes `now`: absent, the store's own clock; tests pass an instant.
+Verbs raise StoreUnavailableError when the database cannot be reached or does not answer in time; they have
+then either committed or not, and calling them again is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from tickbird.domain.commands import Command
+from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
+from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.sync import StoredSchedule
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a planning step did, and when the next schedule is due."""
+
+    now: datetime
+    schedules: int = 0
+    runs: int = 0
+    skips: int = 0
+    parked: tuple[str, ...] = ()
+    # None: nothing is planned for any future instant.
+    next_at: datetime | None = None
+    # More was due than the limit let through.
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Runs leased to this worker, and when the next one becomes available to it."""
+
+    now: datetime
+    runs: Sequence[ClaimedRun] = ()
+    next_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A run that a worker is working on, with its fencing token."""
+
+    run_id: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """Which leases were renewed; those not named were lost. `cancelled` ones are asked to stop."""
+
+    now: datetime
+    held: frozenset[int] = frozenset()
+    cancelled: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Which outcomes counted; the others came too late, under an attempt that is no longer current."""
+
+    now: datetime
+    accepted: frozenset[int] = frozenset()
+    released: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """Runs taken from lost workers, cancelled for starting too late, or released; and when to look again."""
+
+    now: datetime
+    requeued: Sequence[int] = ()
+    failed: Sequence[int] = ()
+    misfired: Sequence[int] = ()
+    released: Sequence[int] = ()
+    next_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """A process that plans and executes; `id` is new for each process and never a host name."""
+
+    id: str
+    namespace: str
+    app: str
+    host: str
+    pid: int
+    version: str
+    # "worker", or "sync" for a deploy step that only declares.
+    kind: str = "worker"
+    queues: tuple[str, ...] = ()
+    slots: int = 0
+    # Task name → {"queue": …, "schema": …}; schedule name → fingerprint.
+    tasks: Mapping[str, Any] = field(default_factory=dict)
+    declares: Mapping[str, str] = field(default_factory=dict)
+    draining: bool = False
+    started_at: datetime | None = None
+    seen_at: datetime | None = None
+    # It counts as live until then.
+    live_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleRow:
+    """A schedule with what a list shows of it: its newest run, and how often in a row it failed (capped)."""
+
+    schedule: Schedule
+    last_run: RunRecord | None
+    failure_streak: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """What the ledger holds of an instant or range: revisions in force, runs and skips, oldest first."""
+
+    runs: Sequence[RunRecord] = ()
+    skips: Sequence[SkipRecord] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRecord:
+    """One revision of a schedule: what it was, who made it and when."""
+
+    revision: int
+    action: str
+    actor: str
+    at: datetime
+    definition: Mapping[str, Any]
+    fingerprint: str | None
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """Who did what to which thing, and when."""
+
+    id: int
+    at: datetime
+    actor: str
+    action: str
+    schedule: str | None
+    run_id: int | None
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A schedule after a command, and the runs that the command made."""
+
+    schedule: Schedule
+    run_ids: Sequence[int] = ()
+
+
+class Store(Protocol):
+    """The only durable thing."""
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a password."""
+        ...
+
+    async def open(self) -> None:
+        """Connect; raise SchemaError unless the schema fits this code."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of every connection; harmless when not open."""
+        ...
+
+    async def migrate(self) -> Sequence[str]:
+        """Bring the schema up to date under a lock; the names of what was applied, empty when it was."""
+        ...
+
+    async def now(self) -> datetime:
+        """The store's own clock."""
+        ...
+
+    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[None]]:
+        """Yields whenever another process may have made work; coalesced, may be spurious, may get lost."""
+        ...
+
+    # Planning
+
+    async def plan_due(self, limit: int = 500, *, now: datetime | None = None) -> Planned:
+        """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
+        ...
+
+    async def change_schedule(
+        self, namespace: str, name: str, command: Command, *, now: datetime | None = None
+    ) -> Changed:
+        """Plan what is due under the old revision, then apply the command, its revision and its audit row."""
+        ...
+
+    # Runs
+
+    async def enqueue(
+        self, namespace: str, runs: Sequence[NewRun], actor: str, *, now: datetime | None = None
+    ) -> Sequence[int]:
+        """Insert runs that belong to no schedule."""
+        ...
+
+    async def claim_runs(
+        self,
+        worker: Worker,
+        limit: int,
+        lease: float,
+        *,
+        queues: Collection[str],
+        tasks: Collection[str],
+        now: datetime | None = None,
+    ) -> Claimed:
+        """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first."""
+        ...
+
+    async def renew(
+        self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
+    ) -> Renewed:
+        """Extend the leases that this worker still holds under the attempt it names."""
+        ...
+
+    async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
+        """Record how attempts ended, where the attempt is still current; release the next waiters."""
+        ...
+
+    async def cancel_run(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
+        """Cancel a run that has not started; ask a running one to stop. A final one raises ConflictError."""
+        ...
+
+    async def rescue(self, limit: int = 500, *, now: datetime | None = None) -> Rescued:
+        """Take runs whose lease has expired from their worker; cancel those not started in time."""
+        ...
+
+    async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
+        """Delete final runs that ended so many seconds ago and are not among the newest `keep` of their schedule."""
+        ...
+
+    # Workers and code
+
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> datetime:
+        """Insert or refresh this worker's row; it counts as live for so long. Returns the store's now."""
+        ...
+
+    async def retire_worker(self, worker_id: str) -> None:
+        """Remove this worker's row."""
+        ...
+
+    async def list_workers(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        """The live workers."""
+        ...
+
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+        """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
+        ...
+
+    # Reading
+
+    async def get_schedule(self, namespace: str, name: str) -> Schedule | None:
+        """A schedule by name, also a deleted one."""
+        ...
+
+    async def list_schedules(
+        self,
+        namespace: str,
+        *,
+        contains: str = "",
+        state: State | None = None,
+        tag: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleRow]:
+        """Schedules by name, behind `after`; deleted ones only when asked for by state."""
+        ...
+
+    async def get_run(self, run_id: int) -> RunRecord | None:
+        """A run by id."""
+        ...
+
+    async def list_runs(
+        self,
+        namespace: str,
+        *,
+        schedule: str | None = None,
+        status: Status | None = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[RunRecord]:
+        """Runs, newest first, with ids below `before`."""
+        ...
+
+    async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
+        """The attempts of a run that ended without ending the run well."""
+        ...
+
+    async def active_runs(self, schedule_id: int) -> Sequence[RunRecord]:
+        """The runs of a schedule that are not final, oldest first."""
+        ...
+
+    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
+        """Runs and skips whose ticks touch the range."""
+        ...
+
+    async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The newest revisions of a schedule, newest first."""
+        ...
+
+    async def list_audit(
+        self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Sequence[AuditRecord]:
+        """What was done, newest first."""
+        ...
