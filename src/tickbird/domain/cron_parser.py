@@ -1,0 +1,248 @@
+"""Cron text to bit masks, by the rules of Debian's cron; every refusal names the field and the reason."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tickbird.domain.errors import TriggerError
+
+MAX_LENGTH = 1_000
+
+MACROS = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+
+_MONTHS = {
+    name: i
+    for i, name in enumerate(
+        ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"], start=1
+    )
+}
+_WEEKDAYS = {name: i for i, name in enumerate(["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"])}
+
+
+class _Field(NamedTuple):
+    name: str
+    low: int
+    high: int
+    names: dict[str, int]
+
+
+_SECOND = _Field("second", 0, 59, {})
+_MINUTE = _Field("minute", 0, 59, {})
+_HOUR = _Field("hour", 0, 23, {})
+_DAY = _Field("day of month", 1, 31, {})
+_MONTH = _Field("month", 1, 12, _MONTHS)
+_WEEKDAY = _Field("day of week", 0, 7, _WEEKDAYS)
+
+
+class DayRule(NamedTuple):
+    """The two day fields: bit n of a mask is day n, or weekday n with Sunday 0."""
+
+    days: int
+    nearest: int  # 15W
+    last: bool  # L
+    last_workday: bool  # LW
+    weekdays: int
+    nth: int  # 5#3: bit 7 * (nth - 1) + weekday
+    last_weekdays: int  # 5L
+    both: bool  # one of the two fields starts with a star, so a day must satisfy both
+
+    def matching(self, length: int, first: int) -> int:
+        """The days, as bits 1 to 31, that match in a month of this length whose 1st is this weekday."""
+        month = (2 << length) - 2
+        day = self.days & month
+        if self.last:
+            day |= 1 << length
+        if self.last_workday:
+            day |= 1 << _workday(length, length, first)
+        if self.nearest:
+            for n in range(1, length + 1):
+                if self.nearest >> n & 1:
+                    day |= 1 << _workday(n, length, first)
+        weekday = 0
+        for w in range(7):
+            d = (w - first) % 7 + 1
+            if self.weekdays >> w & 1:
+                weekday |= _WEEKLY << d & month
+            if self.nth:
+                for n in range(5):
+                    if self.nth >> (7 * n + w) & 1:
+                        weekday |= 1 << (d + 7 * n) & month
+            if self.last_weekdays >> w & 1:
+                weekday |= 1 << (d + (length - d) // 7 * 7)
+        return day & weekday if self.both else day | weekday
+
+
+_WEEKLY = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28
+
+
+def _workday(day: int, length: int, first: int) -> int:
+    """The Monday to Friday nearest to a day, in the same month."""
+    weekday = (first + day - 1) % 7
+    if weekday == 6:
+        return day - 1 if day > 1 else day + 2
+    if weekday == 0:
+        return day + 1 if day < length else day - 2
+    return day
+
+
+class Fields(NamedTuple):
+    """A parsed expression as bit masks."""
+
+    seconds: int
+    minutes: int
+    hours: int
+    months: int
+    days: DayRule
+    wildcard: bool  # minute or hour starts with a star: follows the real clock when it jumps
+
+
+class _Refused(Exception):
+    """A field's text and what is wrong with it."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+def normal_text(expr: object) -> str:
+    """The expression with single spaces, or a refusal of what is no cron text at all."""
+    if not isinstance(expr, str):
+        raise refusal(None, "expression", f"expected text, not {type(expr).__name__}")
+    if len(expr) > MAX_LENGTH:
+        raise refusal(expr, "expression", f"longer than {MAX_LENGTH} characters")
+    if not expr.isascii() or any((c < " " and c != "\t") or c == "\x7f" for c in expr):
+        raise refusal(expr, "expression", "has characters other than plain ASCII text, spaces and tabs")
+    text = " ".join(expr.split())
+    if not text:
+        raise refusal(expr, "expression", "is empty", 'Write five fields, such as "0 9 * * 1-5".')
+    return text
+
+
+def parse(text: str) -> Fields:
+    """The masks of five fields, six with seconds first, or a macro."""
+    if text.startswith("@"):
+        if text.lower() not in MACROS:
+            reason = "@reboot is not a time" if text.lower() == "@reboot" else f"no macro is called {text[:40]!r}"
+            raise refusal(text, "expression", reason, f"There are {', '.join(MACROS)} and @every.")
+        text = MACROS[text.lower()]
+    parts = text.upper().split(" ")
+    if len(parts) == 5:
+        parts.insert(0, "0")
+    if len(parts) != 6:
+        reason = f"has {len(parts)} field{'s' if len(parts) > 1 else ''} instead of 5 (or 6 with seconds first)"
+        raise refusal(text, "expression", reason)
+    second, minute, hour, day, month, weekday = parts
+    field = _SECOND
+    try:
+        seconds = _plain(field, second)
+        minutes = _plain(field := _MINUTE, minute)
+        hours = _plain(field := _HOUR, hour)
+        days = _days(field := _DAY, day)
+        months = _plain(field := _MONTH, month)
+        weekdays = _weekdays(field := _WEEKDAY, weekday)
+    except _Refused as refused:
+        raise refusal(text, field.name, refused.reason, refused.hint) from None
+    rule = DayRule(*days, *weekdays, both=day[0] in "*?" or weekday[0] in "*?")
+    return Fields(seconds, minutes, hours, months, rule, wildcard=minute[0] == "*" or hour[0] == "*")
+
+
+def refusal(expr: str | None, field: str, reason: str, hint: str = "") -> TriggerError:
+    """The error for an expression, its message naming the field and the reason."""
+    shown = "" if expr is None else f" {expr if len(expr) <= 60 else expr[:57] + '...'!r}"
+    return TriggerError(f"cron{shown}: {field}: {reason}.", field=field, reason=reason, hint=hint)
+
+
+def _plain(field: _Field, text: str) -> int:
+    mask = 0
+    for item in text.split(","):
+        mask |= _range(field, item)
+    return mask
+
+
+def _days(field: _Field, text: str) -> tuple[int, int, bool, bool]:
+    mask = nearest = 0
+    last = last_workday = False
+    for item in _star(text).split(","):
+        if item == "L":
+            last = True
+        elif item == "LW":
+            last_workday = True
+        elif item.endswith("W"):
+            nearest |= 1 << _number(field, item[:-1])
+        else:
+            mask |= _range(field, item)
+    return mask, nearest, last, last_workday
+
+
+def _weekdays(field: _Field, text: str) -> tuple[int, int, int]:
+    mask = nth = last = 0
+    for item in _star(text).split(","):
+        day, hash_sign, rank = item.partition("#")
+        if hash_sign:
+            if rank not in ("1", "2", "3", "4", "5"):
+                raise _Refused(f"{item[:40]!r} needs a number from 1 to 5 after #")
+            nth |= 1 << (7 * (int(rank) - 1) + _number(field, day) % 7)
+        elif item == "L":
+            raise _Refused("L needs a weekday here", "The last Friday of the month is 5L.")
+        elif item.endswith("L"):
+            last |= 1 << _number(field, item[:-1]) % 7
+        else:
+            mask |= _range(field, item)
+    return mask & 127 | mask >> 7, nth, last
+
+
+def _star(text: str) -> str:
+    return "*" if text == "?" else text
+
+
+def _range(field: _Field, item: str) -> int:
+    """The mask of `*`, `N`, `N-M`, each with an optional `/step`."""
+    span, slash, step_text = item.partition("/")
+    step = 1
+    if slash:
+        if not step_text.isdigit():
+            raise _Refused(f"{item[:40]!r} needs a whole number after /" if step_text else "a step is missing after /")
+        digits = step_text.lstrip("0")
+        step = int(digits[:9] or "0")
+        if step == 0:
+            raise _Refused("a step of 0 never moves on")
+    low_text, dash, high_text = span.partition("-")
+    if span == "*":
+        low, high = field.low, field.high
+    elif not dash:
+        low = _number(field, span)
+        # A step that starts at a weekday ends on Saturday: 7 would be the Sunday before.
+        high = low if not slash else max(low, 6) if field is _WEEKDAY else field.high
+    else:
+        low, high = _number(field, low_text), _number(field, high_text)
+        if high_text == "SUN" and low > 0:
+            high = 7
+        if low > high:
+            raise _Refused(f"the range {span[:40]!r} runs backwards", "Write it as two ranges with a comma between.")
+    mask = 0
+    for n in range(low, high + 1, step):
+        mask |= 1 << n
+    return mask
+
+
+def _number(field: _Field, text: str) -> int:
+    if text in field.names:
+        return field.names[text]
+    if not text:
+        raise _Refused("a value is missing")
+    if not text.isdigit():
+        raise _Refused(f"{text[:40]!r} is not understood")
+    digits = text.lstrip("0") or "0"
+    number = int(digits) if len(digits) <= 9 else 1 << 30
+    if not field.low <= number <= field.high:
+        raise _Refused(f"{text[:40]} is not within {field.low}-{field.high}")
+    return number
