@@ -1,0 +1,90 @@
+"""What all stores share of migrating: numbered files, their checksums, and what is left to apply.
+
+The schema's version is the number of its newest migration. `min_compatible` is the oldest code, by the newest
+migration that it knows, which may still run on this schema; each file states it in a line `-- min_compatible: 1`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from tickbird.domain.errors import SchemaError
+
+_FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
+_MIN_COMPATIBLE = re.compile(r"^-- min_compatible: *(\d+) *$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered file; it is never edited once it has landed."""
+
+    number: int
+    name: str
+    text: str
+    min_compatible: int
+
+    @property
+    def checksum(self) -> str:
+        """What tells an edited file from the one that was applied."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def read_migrations(package: str) -> tuple[Migration, ...]:
+    """The migrations in the folder `migrations` of a package, in order."""
+    found = []
+    for file in files(package).joinpath("migrations").iterdir():
+        if not (match := _FILE.fullmatch(file.name)):
+            continue
+        text = file.read_text(encoding="utf-8")
+        compatible = _MIN_COMPATIBLE.search(text)
+        if compatible is None:
+            raise ValueError(f"{file.name} of {package} does not say its min_compatible")
+        found.append(Migration(int(match[1]), match[2], text, int(compatible[1])))
+    found.sort(key=lambda migration: migration.number)
+    if [migration.number for migration in found] != list(range(1, len(found) + 1)):
+        raise ValueError(f"the migrations of {package} are not numbered 0001, 0002, …")
+    return tuple(found)
+
+
+def pending(known: Sequence[Migration], applied: Mapping[int, str]) -> Sequence[Migration]:
+    """What is left to apply, given number → checksum of what was; edited, missing or newer ones are refused."""
+    for migration in known:
+        checksum = applied.get(migration.number)
+        if checksum is not None and checksum != migration.checksum:
+            raise SchemaError(
+                f"migration {migration.number:04} ({migration.name}) was applied from another file than this one;",
+                hint="install the tickbird that made this database, or restore it from a backup.",
+            )
+    newest = max(applied, default=0)
+    if newest > len(known):
+        raise _too_new(newest, len(known))
+    if len(applied) != newest:
+        raise SchemaError(
+            f"the database has migration {newest} but not all before it;", hint="restore it from a backup."
+        )
+    return known[newest:]
+
+
+def check_version(known: Sequence[Migration], version: int | None, min_compatible: int) -> None:
+    """May this code run on a schema of this version? None: there is no schema."""
+    newest = len(known)
+    if version is None:
+        raise SchemaError("the database has no Tickbird schema;", hint="run `tickbird migrate`.")
+    if min_compatible > newest:
+        raise _too_new(version, newest)
+    if version < newest:
+        raise SchemaError(
+            f"the database's schema is at version {version} and this tickbird needs {newest};",
+            hint="run `tickbird migrate`.",
+        )
+
+
+def _too_new(version: int, newest: int) -> SchemaError:
+    return SchemaError(
+        f"the database's schema is at version {version} and this tickbird knows only {newest};",
+        hint="upgrade tickbird.",
+    )

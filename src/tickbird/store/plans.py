@@ -1,0 +1,325 @@
+"""What all stores share of planning: from cursors to plans, and from plans to rows; pure, instants in whole seconds."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tickbird.domain.codec import decode_definition
+from tickbird.domain.definition import Definition, check_payload
+from tickbird.domain.planner import Facts, Plan, PlannedSkip, park, plan
+from tickbird.domain.schedule import Edited, Schedule
+
+LONGEST_ERROR = 2_000
+LARGEST_CACHE = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What never changes about one revision of a schedule."""
+
+    namespace: str
+    name: str
+    definition: Definition
+
+
+class KnownRevisions:
+    """Decoded definitions by (schedule id, revision), the most recently used ones; for one thread or loop."""
+
+    def __init__(self, most: int = LARGEST_CACHE) -> None:
+        self._most = most
+        self._known: OrderedDict[tuple[int, int], Known] = OrderedDict()
+
+    def get(self, schedule_id: int, revision: int) -> Known | None:
+        """What is known of a revision; None when it must be read."""
+        known = self._known.get((schedule_id, revision))
+        if known is not None:
+            self._known.move_to_end((schedule_id, revision))
+        return known
+
+    def add(self, schedule_id: int, revision: int, known: Known) -> Known:
+        """Remember a revision that was read; the longest unused one is forgotten when there are too many."""
+        self._known[schedule_id, revision] = known
+        if len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return known
+
+
+def read_definition(stored: str | Mapping[str, Any]) -> tuple[Definition | None, str | None]:
+    """The definition of a stored text or object, or None and why it cannot be read."""
+    try:
+        return decode_definition(json.loads(stored) if isinstance(stored, str) else stored), None
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one row must not concern another
+        return None, error_text(error)
+
+
+def error_text(error: BaseException) -> str:
+    """An error as text that any database takes."""
+    text = str(error) or type(error).__name__
+    return text.replace("\0", "").encode(errors="replace").decode()[:LONGEST_ERROR]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A schedule as it stood, what was decided about it, and the definition its runs and skips go by."""
+
+    schedule: Schedule
+    plan: Plan
+    definition: Definition | None
+    last_skip_id: int | None = None
+    # Who asked for the runs of this plan; None when the planner decided alone.
+    actor: str | None = None
+
+
+def decide(
+    schedule: Schedule, facts: Facts, now: float, edited: Edited | None = None, last_skip_id: int | None = None
+) -> Decided:
+    """Plan one schedule; one that cannot be planned is parked, and no other is later for it."""
+    if schedule.definition is None:
+        return Decided(schedule, park(schedule, schedule.error or "it cannot be read."), None, last_skip_id)
+    try:
+        decided = plan(schedule, facts, now, edited)
+    except Exception as error:  # noqa: BLE001 - see above
+        return Decided(schedule, park(schedule, error_text(error)), None, last_skip_id)
+    definition = schedule.definition
+    if edited is not None and decided.revision == edited.before.revision:
+        definition = edited.before.definition or definition
+    return Decided(schedule, decided, definition, last_skip_id)
+
+
+class CursorRow(NamedTuple):
+    """What planning leaves in a cursor; its `prior_revision` becomes null."""
+
+    schedule_id: int
+    state: str
+    next_run_at: int | None
+    planned_until: int | None
+    runs_planned: int
+    moved_tick: int | None
+    moved_due_at: int | None
+    skip_until: int | None
+    skip_by: str | None
+    skip_note: str
+    last_skip_id: int | None
+
+
+class RunRow(NamedTuple):
+    """A run to insert; without `due_at` it is due now. Not before it is due is it available."""
+
+    id: int
+    namespace: str
+    schedule_id: int
+    revision: int
+    target_kind: str
+    target: str
+    queue: str
+    priority: int
+    status: str
+    origin: str
+    scheduled_for: int | None
+    due_at: int | None
+    start_by: int | None
+    covers_first: int | None
+    covers_last: int | None
+    covers_count: int | None
+    crash_limit: int
+    retry_of: int | None
+    actor: str | None
+
+
+class SkipRow(NamedTuple):
+    """A skip to insert."""
+
+    id: int
+    schedule_id: int
+    revision: int
+    reason: str
+    first_at: int
+    last_at: int
+    ticks: int
+    run_id: int | None
+    actor: str | None
+    note: str
+
+
+class LastSkip(NamedTuple):
+    """The newest skip row of a schedule, which a contiguous skip of the same kind extends."""
+
+    id: int
+    revision: int
+    reason: str
+    last_at: int
+    run_id: int | None
+    actor: str | None
+    note: str
+
+
+class LongerSkip(NamedTuple):
+    """A skip row that reaches further than before: its new end, and how many ticks were added."""
+
+    id: int
+    last_at: int
+    added: int
+
+
+class ScheduleRow(NamedTuple):
+    """Pause and error of a schedule where planning changed them."""
+
+    schedule_id: int
+    paused_by: str | None
+    pause_note: str | None
+    paused_until: int | None
+    error: str | None
+
+
+@dataclass(slots=True)
+class Rows:
+    """All that a batch of plans writes, by table; it commits whole or not at all."""
+
+    cursors: list[CursorRow] = field(default_factory=list)
+    runs: list[RunRow] = field(default_factory=list)
+    # Run id and JSON text, only where a run has a payload of its own.
+    payloads: list[tuple[int, str]] = field(default_factory=list)
+    skips: list[SkipRow] = field(default_factory=list)
+    longer: list[LongerSkip] = field(default_factory=list)
+    schedules: list[ScheduleRow] = field(default_factory=list)
+    # Ids of runs that are not to start, and of running ones that are asked to stop.
+    cancel: list[int] = field(default_factory=list)
+    stop: list[int] = field(default_factory=list)
+
+
+def wanted_ids(batch: Iterable[Decided]) -> tuple[int, int]:
+    """How many run ids and, at most, skip ids the rows of a batch need."""
+    runs = skips = 0
+    for decided in batch:
+        runs += len(decided.plan.runs)
+        skips += len(decided.plan.skips)
+    return runs, skips
+
+
+def wanted_skips(batch: Iterable[Decided]) -> list[int]:
+    """Ids of the last skip rows to read before `to_rows`: those that may be extended."""
+    return [d.last_skip_id for d in batch if d.plan.skips and d.last_skip_id is not None]
+
+
+def to_rows(
+    batch: Iterable[Decided], run_ids: Iterator[int], skip_ids: Iterator[int], last_skips: Mapping[int, LastSkip]
+) -> Rows:
+    """Everything that these plans write; `last_skips` by skip id, as asked for by `wanted_skips`."""
+    rows = Rows()
+    for decided in batch:
+        ids = _add_runs(rows, decided, run_ids) if decided.plan.runs else ()
+        last_skip_id = decided.last_skip_id
+        if decided.plan.skips:
+            last_skip_id = _add_skips(rows, decided, ids, skip_ids, last_skips.get(last_skip_id or 0))
+        schedule, decision = decided.schedule, decided.plan
+        cursor = decision.cursor
+        rows.cursors.append(
+            CursorRow(
+                schedule.id,
+                decision.state,
+                cursor.next_run_at,
+                cursor.planned_until,
+                cursor.runs_planned,
+                cursor.moved_tick,
+                cursor.moved_due_at,
+                cursor.skip_until,
+                cursor.skip_by,
+                cursor.skip_note,
+                last_skip_id,
+            )
+        )
+        if decision.pause != schedule.pause or decision.error != schedule.error:
+            pause = decision.pause
+            rows.schedules.append(
+                ScheduleRow(
+                    schedule.id,
+                    pause.by if pause else None,
+                    pause.note if pause else None,
+                    pause.until if pause else None,
+                    decision.error,
+                )
+            )
+        rows.cancel += decision.cancel
+        rows.stop += decision.stop
+    return rows
+
+
+def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int]) -> list[int]:
+    schedule, definition = decided.schedule, decided.definition
+    assert definition is not None
+    ids = []
+    for run in decided.plan.runs:
+        run_id = next(run_ids)
+        ids.append(run_id)
+        first, last, count = run.covers or (None, None, None)
+        rows.runs.append(
+            RunRow(
+                run_id,
+                schedule.namespace,
+                schedule.id,
+                decided.plan.revision,
+                definition.target.kind,
+                definition.target.name,
+                definition.queue,
+                definition.priority,
+                run.status,
+                run.origin,
+                run.scheduled_for,
+                run.due_at,
+                run.start_by,
+                first,
+                last,
+                count,
+                definition.crash_limit,
+                run.retry_of,
+                decided.actor,
+            )
+        )
+        if run.payload is not None:
+            rows.payloads.append((run_id, check_payload(run.payload)))
+    return ids
+
+
+def _add_skips(
+    rows: Rows, decided: Decided, run_ids: Iterable[int], skip_ids: Iterator[int], last: LastSkip | None
+) -> int:
+    """Extend the last skip row or add new ones; the id of what is then the last."""
+    ids, decision = list(run_ids), decided.plan
+    last_id = 0
+    for index, skip in enumerate(decision.skips):
+        if index == 0 and last is not None and _extends(decided, skip, last):
+            rows.longer.append(LongerSkip(last.id, skip.last, skip.count))
+            last_id = last.id
+            continue
+        last_id = next(skip_ids)
+        run_id = skip.run_id if skip.under is None else ids[skip.under]
+        rows.skips.append(
+            SkipRow(
+                last_id,
+                decided.schedule.id,
+                decision.revision,
+                skip.reason,
+                skip.first,
+                skip.last,
+                skip.count,
+                run_id,
+                skip.actor,
+                skip.note,
+            )
+        )
+    return last_id
+
+
+def _extends(decided: Decided, skip: PlannedSkip, last: LastSkip) -> bool:
+    """Does this first skip of a plan go on where the last one of the schedule ended, for the same reason?"""
+    return (
+        skip.under is None
+        and last.last_at == decided.schedule.cursor.planned_until
+        and (last.reason, last.run_id, last.revision) == (skip.reason, skip.run_id, decided.plan.revision)
+        and (last.actor, last.note) == (skip.actor, skip.note)
+        and not any(run.scheduled_for is not None and run.scheduled_for < skip.first for run in decided.plan.runs)
+    )

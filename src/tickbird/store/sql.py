@@ -1,0 +1,22 @@
+"""Named statements: SQL lives in `.sql` files, one per noun, and is looked up by name."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+_NAME = re.compile(r"^-- name: *([a-z][a-z0-9_]*) *$", re.MULTILINE)
+
+
+def load_statements(package: str, *nouns: str) -> dict[str, str]:
+    """The statements of `<noun>.sql` files of a package: each begins with a line `-- name: claim_runs`."""
+    statements: dict[str, str] = {}
+    for noun in nouns:
+        text = files(package).joinpath(f"{noun}.sql").read_text(encoding="utf-8")
+        # What stands before the first name is a comment on the file.
+        _, *parts = _NAME.split(text)
+        for name, statement in zip(parts[::2], parts[1::2], strict=True):
+            if name in statements:
+                raise ValueError(f"two statements are named {name}; the second is in {noun}.sql of {package}")
+            statements[name] = statement.strip().removesuffix(";")
+    return statements
