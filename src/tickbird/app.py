@@ -1,1 +1,190 @@
-"""The composition root: the only place that names concrete drivers and targets."""
+"""Tickbird: the composition root, the only place that names concrete drivers and targets."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar, overload
+
+from tickbird.blocking import Blocking, Portal
+from tickbird.client import Client, policies
+from tickbird.domain.definition import Definition, Target, check_name
+from tickbird.domain.errors import DefinitionError, NotFoundError, StoreError
+from tickbird.domain.triggers import Trigger
+from tickbird.engine.sync import Declarations
+from tickbird.store.protocol import Store
+from tickbird.targets.task import Task
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DEFAULT_URL = "sqlite:///tickbird.db"
+_TASK_POLICIES = ("queue", "priority", "retries", "backoff", "timeout", "on_crash")
+
+
+def open_store(url: str) -> Store:
+    """The store behind a URL, not yet connected: sqlite:///path, sqlite://:memory: or postgresql://…"""
+    scheme = url.partition(":")[0].lower() if isinstance(url, str) else ""
+    if scheme == "sqlite":
+        from tickbird.store.sqlite import SqliteStore
+
+        return SqliteStore(url)
+    if scheme in ("postgresql", "postgres"):
+        try:
+            from tickbird.store.postgres import PostgresStore
+        except ImportError:
+            raise StoreError(
+                "PostgreSQL needs the psycopg driver;", hint="install it with `pip install 'tickbird[postgres]'`."
+            ) from None
+        return PostgresStore(url)
+    raise StoreError(
+        f"{str(url)[:100]!r} is not a store's URL;",
+        hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    task: Task[Any, Any]
+    definition: Definition
+
+
+class Tickbird:
+    """An app: its tasks, the schedules that its code declares, and the store they live in."""
+
+    def __init__(self, url: str | None = None, *, app: str = "default", namespace: str = "default") -> None:
+        self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
+        self.app = check_name(app, "app")
+        self.namespace = check_name(namespace, "namespace")
+        self.tasks: dict[str, Task[Any, Any]] = {}
+        self._declared: dict[str, _Declared] = {}
+        self._portal = Portal()
+        self._adopted: Client | None = None
+        # One store, and so one client, per event loop that uses it.
+        self._clients: dict[int, tuple[asyncio.AbstractEventLoop, Store, Client]] = {}
+
+    @overload
+    def task(self, function: Callable[P, R], /) -> Task[P, R]: ...
+
+    @overload
+    def task(
+        self, function: None = None, /, *, name: str | None = None, schedule: Trigger | None = None, **options: Any
+    ) -> Callable[[Callable[P, R]], Task[P, R]]: ...
+
+    def task(
+        self,
+        function: Callable[P, R] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        schedule: Trigger | None = None,
+        **options: Any,
+    ) -> Task[P, R] | Callable[[Callable[P, R]], Task[P, R]]:
+        """Register a function as a task; with `schedule=`, also declare a schedule of the same name."""
+
+        def register(function: Callable[P, R]) -> Task[P, R]:
+            chosen = name if name is not None else str(getattr(function, "__name__", ""))
+            own = {key: value for key, value in policies(options).items() if key in _TASK_POLICIES}
+            if schedule is None and len(own) < len(options):
+                extra = ", ".join(sorted(set(options) - set(own)))
+                raise DefinitionError(f"task {chosen!r}: {extra} belongs to a schedule;", hint="give schedule= too.")
+            task = Task(function, chosen, self._send, **own)
+            if chosen in self.tasks:
+                raise DefinitionError(
+                    f"there are two tasks named {chosen!r};", field="task", hint="give one of them another name=."
+                )
+            self.tasks[chosen] = task
+            if schedule is not None:
+                try:
+                    self.schedule(chosen, task, schedule, **options)
+                except Exception:
+                    del self.tasks[chosen]
+                    raise
+            return task
+
+        return register if function is None else register(function)
+
+    def schedule(
+        self,
+        name: str,
+        task: Task[..., Any] | str,
+        trigger: Trigger,
+        *,
+        payload: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Declare a schedule of a task in code; policies not given here are the task's."""
+        check_name(name, "schedule")
+        registered = self.tasks.get(task if isinstance(task, str) else task.name)
+        if registered is None or (isinstance(task, Task) and registered is not task):
+            known = ", ".join(sorted(self.tasks)) or "none yet"
+            raise NotFoundError(
+                f"schedule {name!r}: this app has no task {task if isinstance(task, str) else task.name!r};",
+                hint=f"register it with @bird.task first (known: {known}).",
+            )
+        if name in self._declared:
+            raise DefinitionError(f"there are two schedules named {name!r};", field="schedule", hint="rename one.")
+        own = {key: getattr(registered, key) for key in _TASK_POLICIES}
+        try:
+            definition = Definition(
+                trigger=trigger,
+                target=Target(registered.name),
+                payload=registered.validate(payload or {}),
+                **{**own, **policies(options)},
+            )
+        except TypeError as error:
+            raise DefinitionError(f"schedule {name!r}: {error}.", field="schedule") from None
+        self._declared[name] = _Declared(registered, definition)
+
+    @property
+    def declarations(self) -> Declarations:
+        """The schedules that this app's code declares."""
+        schedules = {name: declared.definition for name, declared in self._declared.items()}
+        return Declarations(self.namespace, self.app, schedules)
+
+    def client_on(self, store: Store) -> Client:
+        """A client of this app on a store that is open already."""
+        return Client(store, self.namespace, {name: task.validate for name, task in self.tasks.items()})
+
+    async def client(self) -> Client:
+        """The client for this event loop, connected when first asked for."""
+        if self._adopted is not None:
+            return self._adopted
+        loop = asyncio.get_running_loop()
+        for key, (other, _, _) in list(self._clients.items()):
+            if other.is_closed():
+                del self._clients[key]
+        if id(loop) not in self._clients:
+            store = open_store(self.url)
+            await store.open()
+            self._clients[id(loop)] = (loop, store, self.client_on(store))
+        return self._clients[id(loop)][2]
+
+    def adopt_client(self, client: Client | None) -> None:
+        """Use this client for everything that is sent, as tests do; None goes back to the app's own."""
+        self._adopted = client
+
+    async def aclose(self) -> None:
+        """Let go of this event loop's connections."""
+        kept = self._clients.pop(id(asyncio.get_running_loop()), None)
+        if kept is not None:
+            await kept[1].close()
+
+    @property
+    def sync(self) -> Any:
+        """The client for code without an event loop: every method waits for its answer."""
+        return Blocking(self._portal.call(self.client()), self._portal)
+
+    def close(self) -> None:
+        """Let go of what `sync` holds."""
+        self._portal.call(self.aclose())
+        self._portal.close()
+
+    async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
+        """What `task.enqueue` does."""
+        client = await self.client()
+        chosen: dict[str, Any] = {"actor": self.app, "queue": task.queue, "priority": task.priority, **options}
+        chosen.setdefault("crash_limit", 3 if task.on_crash == "retry" else 0)
+        return await client.enqueue(task.name, payload, **chosen)

@@ -118,6 +118,7 @@ class NewRun:
     delay: int = 0
     start_within: int | None = None
     crash_limit: int = 3
+    retry_of: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,55 @@
+"""The same client for code without an event loop: calls wait for the answer. A thin façade, never a twin."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+
+class Portal:
+    """An event loop in a thread of its own, for calls from code that has none."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+
+    def call(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine over there and wait for its result."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._running()).result()
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="tickbird blocking", daemon=True).start()
+            return self._loop
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._lock:
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._loop = None
+
+
+class Blocking:
+    """Every coroutine method of the wrapped object, as a method that blocks."""
+
+    def __init__(self, wrapped: Any, portal: Portal) -> None:
+        self._wrapped = wrapped
+        self._portal = portal
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._wrapped, name)
+        return self._block(attribute) if inspect.iscoroutinefunction(attribute) else attribute
+
+    def _block(self, method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._portal.call(method(*args, **kwargs))
+
+        return call

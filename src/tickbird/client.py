@@ -1,0 +1,349 @@
+"""The one façade that CLI, API, dashboard and users call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from tickbird.domain.calendars import Calendar, exclude
+from tickbird.domain.codec import encode_field
+from tickbird.domain.commands import Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.definition import Backoff, Definition, Target, check_name, check_payload
+from tickbird.domain.durations import Duration, seconds
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError
+from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
+from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.triggers import Trigger as TriggerValue
+from tickbird.domain.why import Explanation, explain
+from tickbird.store.protocol import AuditRecord, RevisionRecord, ScheduleRow, Store, Worker
+
+Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+_DURATIONS = {"grace": 0, "start_within": 0, "spread": 0, "timeout": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class ComingTick:
+    """A tick to come: its instant on the grid, when it is due, and why it will not run, if so."""
+
+    scheduled_for: datetime
+    due_at: datetime
+    skipped: str | None = None
+
+
+def policies(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Policies as people write them ("10m", a list of tags, exclude=["sat"]) as a definition takes them."""
+    taken: dict[str, Any] = dict(values)
+    for name, least in _DURATIONS.items():
+        if taken.get(name) is not None:
+            taken[name] = seconds(taken[name], name, least=least)
+    if isinstance(taken.get("tags"), list | set):
+        taken["tags"] = tuple(sorted(taken["tags"]) if isinstance(taken["tags"], set) else taken["tags"])
+    if "exclude" in taken and not isinstance(taken["exclude"], Calendar):
+        days = taken["exclude"]
+        taken["exclude"] = exclude(*([days] if isinstance(days, str) else days or ()))
+    if "backoff" in taken and not isinstance(taken["backoff"], Backoff):
+        taken["backoff"] = Backoff(base=seconds(taken["backoff"], "backoff"))
+    return taken
+
+
+class Client:
+    """Reads and changes schedules and runs of one namespace. Every change takes `actor` and is audited."""
+
+    def __init__(
+        self, store: Store, namespace: str = "default", validators: Mapping[str, Validate] | None = None
+    ) -> None:
+        self._store = store
+        self._namespace = check_name(namespace, "namespace")
+        # Payload validators of the tasks that this process has itself.
+        self._validators = validators or {}
+
+    # Schedules
+
+    async def create(
+        self,
+        name: str,
+        trigger: TriggerValue,
+        task: str,
+        *,
+        actor: str,
+        payload: Mapping[str, Any] | None = None,
+        first: Literal["now"] | None = None,
+        unknown_task_ok: bool = False,
+        **options: Any,
+    ) -> Schedule:
+        """A new schedule of a task; `options` are the policies of a definition."""
+        check_name(name, "schedule")
+        checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
+        definition = _definition(trigger=trigger, target=Target(task), payload=checked, **policies(options))
+        command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
+        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+
+    async def get(self, name: str) -> Schedule:
+        """A schedule by name."""
+        schedule = await self._store.get_schedule(self._namespace, name)
+        if schedule is None or schedule.state == "deleted":
+            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
+        return schedule
+
+    async def list(
+        self,
+        *,
+        contains: str = "",
+        state: State | None = None,
+        tag: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleRow]:
+        """Schedules by name, a page at a time: `after` is the last name of the page before."""
+        return await self._store.list_schedules(
+            self._namespace, contains=contains, state=state, tag=tag, after=after, limit=limit
+        )
+
+    async def update(self, name: str, *, actor: str, revision: int | None = None, **fields: Any) -> Schedule:
+        """Set some fields of the definition and leave the others as they are."""
+        if "task" in fields:
+            fields["target"] = Target(fields.pop("task"))
+        if fields.get("payload") is not None:
+            schedule = await self.get(name)
+            target = fields.get("target") or (schedule.definition.target if schedule.definition else None)
+            if target is not None:
+                fields["payload"] = await self._checked_payload(target.name, fields["payload"], unknown_task_ok=True)
+        patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
+        command = Update(actor=actor, revision=revision, fields=patch)
+        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+
+    async def delete(
+        self, name: str, *, actor: str, revision: int | None = None, cancel_runs: bool = False
+    ) -> Schedule:
+        """Delete a schedule; its name later goes on behind what was decided."""
+        command = Delete(actor=actor, revision=revision, cancel_runs=cancel_runs)
+        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+
+    async def pause(
+        self,
+        name: str,
+        *,
+        actor: str,
+        note: str = "",
+        until: datetime | None = None,
+        revision: int | None = None,
+        cancel_runs: bool = False,
+    ) -> Schedule:
+        """Stop planning, until resumed or until an instant; queued runs go on unless asked otherwise."""
+        end = None if until is None else to_seconds(until)
+        command = PauseCommand(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
+        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+
+    async def resume(self, name: str, *, actor: str, note: str = "", revision: int | None = None) -> Schedule:
+        """Go on; what was missed meanwhile is one skip `paused`."""
+        command = Resume(actor=actor, revision=revision, note=note)
+        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+
+    async def reschedule(
+        self, name: str, to: datetime, *, actor: str, note: str = "", revision: int | None = None
+    ) -> Schedule:
+        """Make the next tick due at another instant."""
+        command = Reschedule(actor=actor, revision=revision, to=to_seconds(to), note=note)
+        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+
+    async def skip(
+        self, name: str, count: int = 1, *, actor: str, note: str = "", revision: int | None = None
+    ) -> Schedule:
+        """Do not run the next ticks."""
+        command = Skip(actor=actor, revision=revision, count=count, note=note)
+        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+
+    async def trigger(self, name: str, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
+        """One manual run now; the schedule's own ticks are not touched."""
+        if payload is not None:
+            schedule = await self.get(name)
+            if schedule.definition is not None:
+                task = schedule.definition.target.name
+                payload = await self._checked_payload(task, payload, unknown_task_ok=True)
+        command = Trigger(actor=actor, payload=payload)
+        changed = await self._store.change_schedule(self._namespace, name, command)
+        return await self.run(changed.run_ids[0])
+
+    async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
+        """The ticks to come, as the schedule stands now."""
+        return coming_ticks(await self.get(name), await self._store.now(), count)
+
+    async def why(self, name: str, at: datetime) -> Explanation:
+        """The whole chain of what was, or will be, decided for an instant."""
+        schedule = await self._store.get_schedule(self._namespace, name)
+        if schedule is None:
+            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
+        return await explain(self._store, schedule, at)
+
+    async def revisions(self, name: str, *, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The revisions of a schedule, newest first."""
+        return await self._store.list_revisions((await self.get(name)).id, limit=limit)
+
+    # Runs
+
+    async def enqueue(
+        self,
+        task: str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        actor: str,
+        at: datetime | None = None,
+        delay: Duration = 0,
+        queue: str = "default",
+        priority: int = 0,
+        start_within: Duration | None = None,
+        crash_limit: int = 3,
+        unknown_task_ok: bool = False,
+    ) -> int:
+        """A run without a schedule, now or later; returns its id."""
+        checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
+        if at is not None:
+            to_seconds(at)
+            if delay:
+                raise InvalidError("at and delay: give one of them, not both.", field="at")
+        run = NewRun(
+            Target(check_name(task, "task")),
+            checked,
+            check_name(queue, "queue"),
+            priority,
+            at,
+            seconds(delay, "delay"),
+            None if start_within is None else seconds(start_within, "start_within"),
+            crash_limit,
+        )
+        return (await self._store.enqueue(self._namespace, [run], actor))[0]
+
+    async def runs(
+        self,
+        *,
+        schedule: str | None = None,
+        status: Status | None = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[RunRecord]:
+        """Runs, newest first, a page at a time: `before` is the last id of the page before."""
+        if schedule is not None:
+            await self._known(schedule)
+        return await self._store.list_runs(
+            self._namespace, schedule=schedule, status=status, before=before, limit=limit
+        )
+
+    async def run(self, run_id: int) -> RunRecord:
+        """A run by id."""
+        run = await self._store.get_run(run_id)
+        if run is None or run.namespace != self._namespace:
+            raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
+        return run
+
+    async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
+        """The attempts of a run that did not end it well."""
+        return await self._store.list_attempts((await self.run(run_id)).id)
+
+    async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
+        """Cancel a run that has not started, or ask a running one to stop."""
+        await self.run(run_id)
+        return await self._store.cancel_run(run_id, actor, reason=reason)
+
+    async def retry(self, run_id: int, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
+        """A new run of what a final run did, with its payload unless another is given."""
+        run = await self.run(run_id)
+        if run.status not in FINAL:
+            raise ConflictError(f"run {run_id} is {run.status}; only a final run can be retried.")
+        task = run.target.name
+        sent = run.payload if payload is None else await self._checked_payload(task, payload, unknown_task_ok=True)
+        if run.schedule is not None and run.schedule_id is not None:
+            command = Trigger(actor=actor, payload=sent, retry_of=run_id)
+            changed = await self._store.change_schedule(self._namespace, run.schedule, command)
+            return await self.run(changed.run_ids[0])
+        new = NewRun(run.target, sent, run.queue, run.priority, retry_of=run_id)
+        return await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
+
+    # Around them
+
+    async def workers(self) -> Sequence[Worker]:
+        """The live workers."""
+        return await self._store.list_workers(self._namespace)
+
+    async def audit(
+        self, *, schedule: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Sequence[AuditRecord]:
+        """Who did what, newest first."""
+        return await self._store.list_audit(self._namespace, schedule=schedule, before=before, limit=limit)
+
+    async def now(self) -> datetime:
+        """The store's clock."""
+        return await self._store.now()
+
+    async def _known(self, name: str) -> None:
+        if await self._store.get_schedule(self._namespace, name) is None:
+            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
+
+    async def _checked_payload(
+        self, task: str, payload: Mapping[str, Any], *, unknown_task_ok: bool
+    ) -> Mapping[str, Any]:
+        """The payload as it will be stored: validated by the task itself, or by what a live worker publishes of it."""
+        check_name(task, "task")
+        check_payload(payload)
+        if task in self._validators:
+            return self._validators[task](payload)
+        for worker in await self._store.list_workers(self._namespace):
+            if task in worker.tasks:
+                _validate_by_schema(task, payload, worker.tasks[task].get("schema", {}))
+                return payload
+        if not unknown_task_ok:
+            raise NotFoundError(
+                f"no live worker knows a task {task!r};",
+                hint="check its name, start the worker that has it, or allow it with unknown_task_ok=True.",
+            )
+        return payload
+
+
+def _definition(**fields: Any) -> Definition:
+    try:
+        return Definition(**fields)
+    except TypeError as error:
+        raise InvalidError(f"{error}.".replace("Definition.__init__() got an", "there is an")) from None
+
+
+def _validate_by_schema(task: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    from jsonschema import Draft202012Validator
+
+    error = next(iter(Draft202012Validator(schema).iter_errors(dict(payload))), None)
+    if error is not None:
+        where = ".".join(str(part) for part in error.absolute_path)
+        text = f"{where}: {error.message}" if where else error.message
+        raise PayloadError(f"payload of task {task!r}: {text[:300]}.", field="payload")
+
+
+def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[ComingTick]:
+    """The next ticks of a schedule, with what will keep them from running, as it stands now."""
+    if not 1 <= count <= 10_000:
+        raise InvalidError("count: must be from 1 to 10000.", field="count")
+    definition, cursor = schedule.definition, schedule.cursor
+    if definition is None or schedule.state in ("parked", "ended", "deleted"):
+        return []
+    after = to_seconds(now) if cursor.planned_until is None else cursor.planned_until
+    if schedule.state == "paused":
+        after = max(after, to_seconds(now))
+    left = None if definition.max_runs is None else definition.max_runs - cursor.runs_planned
+    moved_due_at = None if cursor.moved_due_at is None else cursor.moved_due_at - schedule.offset
+    until = schedule.pause.until if schedule.pause else None
+    ticks: list[ComingTick] = []
+    while len(ticks) < count and (tick := schedule.grid.next(after)) is not None and left != 0:
+        after = tick
+        skipped: str | None = None
+        if schedule.state == "paused" and (until is None or tick <= until - schedule.offset):
+            skipped = "paused"
+        elif cursor.skip_until is not None and tick <= cursor.skip_until:
+            skipped = "operator"
+        elif cursor.moved_tick is not None and moved_due_at is not None and cursor.moved_tick < tick <= moved_due_at:
+            skipped = "rescheduled"
+        elif tick != cursor.moved_tick and schedule.grid.excludes(tick):
+            skipped = "calendar"
+        elif left is not None:
+            left -= 1
+        ticks.append(ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped))
+    return ticks

@@ -1,0 +1,1 @@
+"""Plans, claims, executes and rescues: steps that say when they want to be called again, and one loop."""

@@ -1,0 +1,149 @@
+"""The engine: every step in its loop, woken by the store, ended by a drain."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+from tickbird.domain.errors import StoreError
+from tickbird.engine.clock import Clock, StoreClock
+from tickbird.engine.execution import Execution
+from tickbird.engine.loop import Repeat
+from tickbird.engine.planning import Planning
+from tickbird.engine.sync import Declarations
+from tickbird.engine.upkeep import Retention, Upkeep
+from tickbird.store.protocol import Store, Worker
+from tickbird.targets.protocol import Executable
+
+log = logging.getLogger("tickbird.engine")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """How a worker works; times in seconds."""
+
+    plan: bool = True
+    execute: bool = True
+    lease: float = 30.0
+    heartbeat: float = 15.0
+    safety_poll: float = 30.0
+    drain: float = 30.0
+    retention: Retention = field(default_factory=Retention)
+
+
+class Engine:
+    """Plans, claims, renews, finishes and rescues in one event loop, in which no user code runs."""
+
+    def __init__(
+        self,
+        store: Store,
+        worker: Worker,
+        executables: Mapping[str, Executable],
+        declarations: Declarations,
+        options: EngineOptions,
+        *,
+        work_loop: asyncio.AbstractEventLoop,
+        threads: Executor | None,
+        clock: Clock | None = None,
+        on_crash: Mapping[str, str] | None = None,
+    ) -> None:
+        clock = clock or StoreClock()
+        self._store = store
+        self._options = options
+        self.execution = Execution(
+            store,
+            clock,
+            worker,
+            executables,
+            lease=options.lease,
+            work_loop=work_loop,
+            threads=threads,
+            on_crash=on_crash,
+        )
+        self.planning = Planning(store, clock, self._wake_claim)
+        self.upkeep = Upkeep(
+            store,
+            clock,
+            worker,
+            declarations,
+            lease=options.lease,
+            heartbeat=options.heartbeat,
+            retention=options.retention,
+            on_runs=self._wake_claim,
+        )
+        poll = options.safety_poll
+        self._claim = Repeat("claim", self.execution.claim, poll)
+        self._finish = Repeat("finish", self.execution.finish, poll)
+        self._renew = Repeat("renew", self.execution.renew, options.lease / 3)
+        self._plan = Repeat("plan", self.planning.step, poll)
+        self._rescue = Repeat("rescue", self.upkeep.rescue, options.lease)
+        self._heartbeat = Repeat("heartbeat", self.upkeep.heartbeat, options.heartbeat)
+        self._prune = Repeat("prune", self.upkeep.prune, 600.0)
+        self.execution.on_room = self._claim.wake
+        self.execution.on_outcome = self._finish.wake
+        self._ending = asyncio.Event()
+
+    def _wake_claim(self) -> None:
+        self._claim.wake()
+
+    def drain(self) -> None:
+        """Take nothing new, finish what is executing, then end."""
+        self._ending.set()
+
+    async def run(self) -> None:
+        """Until drained. Leases are kept to the very end."""
+        await self.upkeep.begin()
+        working = [self._finish, self._renew, self._heartbeat]
+        if self._options.plan:
+            working += [self._plan, self._rescue, self._prune]
+        if self._options.execute:
+            working.append(self._claim)
+        tasks = [asyncio.create_task(repeat.run(), name=f"tickbird {repeat.name}") for repeat in working]
+        listening = asyncio.create_task(self._listen(), name="tickbird wake-ups")
+        try:
+            await self._ending.wait()
+            for repeat in (self._plan, self._claim, self._rescue, self._prune):
+                repeat.stop()
+            self.execution.stop_claiming()
+            await self._tell_draining()
+            await self.execution.drain(self._options.drain)
+        finally:
+            listening.cancel()
+            for repeat in working:
+                repeat.stop()
+            await asyncio.gather(*tasks, listening, return_exceptions=True)
+            await self._retire()
+
+    async def _tell_draining(self) -> None:
+        try:
+            await self.upkeep.drain()
+        except StoreError as error:
+            log.warning("could not tell that this worker drains: %s", error)
+
+    async def _retire(self) -> None:
+        try:
+            await self.upkeep.end()
+        except StoreError as error:
+            log.warning("this worker could not sign off: %s", error)
+
+    async def _listen(self) -> None:
+        """Wake the steps when another process has made work; the safety poll covers what gets lost."""
+        listen = Repeat("wake-ups", self._listen_once, self._options.safety_poll)
+        await listen.run()
+
+    async def _listen_once(self) -> float | None:
+        async with self._store.wakeups() as wakeups:
+            # What came while nobody listened is not told again, so look at once.
+            self._wake_all()
+            async for _ in wakeups:
+                self._wake_all()
+        return 0.0
+
+    def _wake_all(self) -> None:
+        self._plan.wake()
+        if self.execution.busy < self.execution.slots:
+            self._claim.wake()
+        self._renew.wake()

@@ -1,0 +1,200 @@
+"""The execution steps: claim what there is room for, keep its leases, record how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from functools import partial
+
+from tickbird.domain.errors import StoreError
+from tickbird.domain.runs import ClaimedRun, Outcome
+from tickbird.engine.attempt import Attempt, StopReason, policy_of
+from tickbird.engine.clock import Clock
+from tickbird.store.protocol import Held, Store, Worker
+from tickbird.targets.protocol import Executable
+
+log = logging.getLogger("tickbird.engine")
+_SOONEST_RENEWAL = 0.25
+
+
+class Execution:
+    """Everything this worker is executing. Lives in the engine's loop; the functions run in `work_loop`."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        worker: Worker,
+        executables: Mapping[str, Executable],
+        *,
+        lease: float,
+        work_loop: asyncio.AbstractEventLoop,
+        threads: Executor | None,
+        on_crash: Mapping[str, str] | None = None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._worker = worker
+        self._executables = executables
+        self._lease = lease
+        self._work_loop = work_loop
+        self._threads = threads
+        self._on_crash = on_crash or {}
+        self._loop = asyncio.get_running_loop()
+        self._claiming = True
+        self._renewed_at = 0.0
+        self.slots = worker.slots
+        # Attempts whose outcome is not recorded yet: their leases are kept.
+        self.held: dict[tuple[int, int], Attempt] = {}
+        # Functions that have not returned: each takes a slot, also one that is past its time-out.
+        self.busy = 0
+        self._outcomes: list[Outcome] = []
+        self.on_room: Callable[[], None] = lambda: None
+        self.on_outcome: Callable[[], None] = lambda: None
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def claim(self) -> float | None:
+        """Claim as many runs as there is room for, and start them."""
+        room = self.slots - self.busy
+        if not self._claiming or room <= 0 or not self._executables:
+            return None
+        began = self._clock.monotonic()
+        claimed = await self._store.claim_runs(
+            self._worker,
+            room,
+            self._lease,
+            queues=self._worker.queues,
+            tasks=self._executables,
+            now=self._clock.now(),
+        )
+        for run in claimed.runs:
+            self._start(run, began + self._lease)
+        if len(claimed.runs) == room or claimed.next_at is None:
+            return None
+        return (claimed.next_at - claimed.now).total_seconds() - (self._clock.monotonic() - began)
+
+    def _start(self, claimed: ClaimedRun, lease_ends: float) -> None:
+        name = claimed.run.target.name
+        executable = self._executables[name]
+        policy = policy_of(claimed, executable, self._on_crash.get(name, "retry"))
+        attempt = Attempt(claimed, executable, policy, lease_ends)
+        self.held[_key(attempt)] = attempt
+        self.busy += 1
+        self._idle.clear()
+        self._work_loop.call_soon_threadsafe(self._work, attempt)
+
+    def _work(self, attempt: Attempt) -> None:
+        """In the loop that executes: perform the attempt, and report back to the engine's loop."""
+        task = self._work_loop.create_task(attempt.perform(self._threads, self._report_returned))
+        task.add_done_callback(partial(self._report, attempt))
+
+    def _report_returned(self) -> None:
+        self._loop.call_soon_threadsafe(self._returned)
+
+    def _report(self, attempt: Attempt, task: asyncio.Task[Outcome | None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("run %d: its attempt broke", attempt.record.id, exc_info=error)
+        outcome = None if task.cancelled() or task.exception() else task.result()
+        self._loop.call_soon_threadsafe(self._ended, attempt, outcome)
+
+    def _returned(self) -> None:
+        self.busy -= 1
+        self.on_room()
+
+    def _ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        if outcome is None:
+            # The lease is lost or about to be: another worker takes the run over.
+            self._let_go(_key(attempt))
+        else:
+            self._outcomes.append(outcome)
+            self.on_outcome()
+
+    async def finish(self) -> float | None:
+        """Record all outcomes that have come in; leases are kept until that has succeeded."""
+        batch, self._outcomes = self._outcomes, []
+        if not batch:
+            return None
+        try:
+            finished = await self._store.finish(batch, now=self._clock.now())
+        except BaseException:
+            self._outcomes = batch + self._outcomes
+            raise
+        for outcome in batch:
+            if outcome.run_id not in finished.accepted:
+                log.warning("run %d: the finish of attempt %d came too late", outcome.run_id, outcome.attempt)
+            self._let_go((outcome.run_id, outcome.attempt))
+        if finished.released or any(outcome.status == "queued" for outcome in batch):
+            self.on_room()
+        return 0.0 if self._outcomes else None
+
+    def _let_go(self, key: tuple[int, int]) -> None:
+        self.held.pop(key, None)
+        if not self.held:
+            self._idle.set()
+
+    async def renew(self) -> float | None:
+        """Renew every lease well before it ends; stop work whose lease cannot be kept."""
+        self._stop_expiring()
+        if not self.held:
+            return self._lease / 3
+        began = self._clock.monotonic()
+        if began - self._renewed_at < _SOONEST_RENEWAL:
+            # Woken for a cancellation, perhaps of many: one look serves them all.
+            return _SOONEST_RENEWAL - (began - self._renewed_at)
+        self._renewed_at = began
+        held = [Held(*key) for key in self.held]
+        try:
+            async with asyncio.timeout(self._lease / 3):
+                renewed = await self._store.renew(self._worker, held, self._lease, now=self._clock.now())
+        except (StoreError, TimeoutError) as error:
+            log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no answer in time")
+            return min(1.0, self._lease / 10)
+        for item in held:
+            attempt = self.held.get((item.run_id, item.attempt))
+            if attempt is None:
+                continue
+            if item.run_id not in renewed.held:
+                log.warning("run %d: attempt %d lost its lease", item.run_id, item.attempt)
+                self._stop(attempt, "lease")
+            else:
+                attempt.lease_ends = began + self._lease
+                if item.run_id in renewed.cancelled:
+                    self._stop(attempt, "cancel")
+        return self._lease / 3
+
+    def _stop_expiring(self) -> None:
+        """Stop work before its lease can have expired: by then it may have begun elsewhere."""
+        margin = self._lease / 5
+        for attempt in self.held.values():
+            if attempt.stop_reason != "lease" and self._clock.monotonic() > attempt.lease_ends - margin:
+                log.error("run %d: its lease could not be kept, so it is asked to stop", attempt.record.id)
+                self._stop(attempt, "lease")
+
+    def _stop(self, attempt: Attempt, reason: StopReason) -> None:
+        self._work_loop.call_soon_threadsafe(attempt.ask_to_stop, reason)
+
+    def stop_claiming(self) -> None:
+        """Begin to drain: take nothing new."""
+        self._claiming = False
+
+    async def drain(self, seconds: float) -> None:
+        """Wait for what is executing; then ask it to stop, and put it back."""
+        if not await self._wait_idle(seconds):
+            for attempt in list(self.held.values()):
+                self._stop(attempt, "drain")
+            await self._wait_idle(5.0)
+
+    async def _wait_idle(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def _key(attempt: Attempt) -> tuple[int, int]:
+    return attempt.record.id, attempt.record.attempt

@@ -1,0 +1,65 @@
+"""The only loop: call a step, sleep until it wants to be called again or somebody wakes it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+
+from tickbird.domain.errors import StoreError
+
+log = logging.getLogger("tickbird.engine")
+
+Step = Callable[[], Awaitable[float | None]]
+_MOST_BACKOFF = 10.0
+
+
+class Repeat:
+    """Keeps calling one step; a step returns the seconds it wants to sleep, or None for as long as allowed."""
+
+    def __init__(self, name: str, step: Step, safety_poll: float) -> None:
+        self.name = name
+        self._step = step
+        self._safety_poll = safety_poll
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self.failures = 0
+
+    def wake(self) -> None:
+        """Call the step again soon; many calls are one."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End after the step that is under way."""
+        self._stopping = True
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Until stopped. A failing step is logged and tried again, later each time."""
+        while not self._stopping:
+            # Cleared before the step looks, so that what arrives meanwhile wakes it once more.
+            self._wake.clear()
+            delay = await self._try()
+            if delay > 0 and not self._stopping:
+                try:
+                    async with asyncio.timeout(delay):
+                        await self._wake.wait()
+                except TimeoutError:
+                    pass
+
+    async def _try(self) -> float:
+        try:
+            wanted = await self._step()
+        except StoreError as error:
+            self.failures += 1
+            log.warning("%s: %s; trying again", self.name, error)
+        except Exception:
+            self.failures += 1
+            log.exception("%s failed; trying again", self.name)
+        else:
+            if self.failures:
+                log.info("%s works again after %d failures", self.name, self.failures)
+            self.failures = 0
+            return self._safety_poll if wanted is None else min(max(wanted, 0.0), self._safety_poll)
+        return random.uniform(0.5, 1.0) * min(_MOST_BACKOFF, 0.1 * float(2 ** min(self.failures, 10)))  # noqa: S311

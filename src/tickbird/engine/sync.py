@@ -1,0 +1,54 @@
+"""Code-defined schedules: bring the store to what this process declares, beside other live workers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tickbird.domain.commands import Create
+from tickbird.domain.definition import Definition
+from tickbird.domain.errors import ConflictError
+from tickbird.domain.sync import reconcile
+from tickbird.store.protocol import Store, Worker
+
+log = logging.getLogger("tickbird.engine")
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """What an app's code declares: schedules by name."""
+
+    namespace: str
+    app: str
+    schedules: Mapping[str, Definition] = field(default_factory=dict)
+
+
+async def sync(
+    store: Store, declarations: Declarations, worker: Worker | None = None, *, now: datetime | None = None
+) -> list[str]:
+    """Write what must change, and tell what was done: a line for each change."""
+    done: list[str] = []
+    for tries in range(_TRIES):
+        stored = await store.app_schedules(declarations.namespace, declarations.app, list(declarations.schedules))
+        live: dict[str, set[str]] = {}
+        for other in await store.list_workers(declarations.namespace, now=now):
+            if other.app == declarations.app and (worker is None or other.id != worker.id):
+                for name, mark in other.declares.items():
+                    live.setdefault(name, set()).add(mark)
+        commands = reconcile(declarations.namespace, declarations.app, declarations.schedules, stored, live)
+        try:
+            for name, command in commands:
+                await store.change_schedule(declarations.namespace, name, command, now=now)
+                action = "created" if isinstance(command, Create) else type(command).__name__.lower()
+                done.append(f"{name}: {action}")
+                log.info("schedule %s: %s", name, action)
+        except ConflictError:
+            # Another worker of this deploy was quicker; what is left is decided anew.
+            if tries == _TRIES - 1:
+                raise
+            continue
+        return done
+    return done

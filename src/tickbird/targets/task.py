@@ -1,0 +1,176 @@
+"""Tasks: registered Python functions whose signature is the payload."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property, update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from tickbird.domain.definition import Backoff, OnCrash, check_name, check_payload
+from tickbird.domain.errors import DefinitionError, PayloadError
+from tickbird.targets.protocol import Run
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Send = Callable[["Task[Any, Any]", Mapping[str, Any], Mapping[str, Any]], Awaitable[int]]
+
+
+class Task(Generic[P, R]):
+    """A function with a name; calling it calls the function, `enqueue` sends a run of it."""
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        name: str,
+        send: Send,
+        *,
+        queue: str = "default",
+        priority: int = 0,
+        retries: int = 0,
+        backoff: Backoff | None = None,
+        timeout: int | None = None,
+        on_crash: OnCrash = "retry",
+    ) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self.name = check_name(name, "task")
+        self.queue = check_name(queue, "queue")
+        self.priority = priority
+        self.retries = retries
+        self.backoff = backoff or Backoff()
+        self.timeout = timeout
+        self.on_crash = on_crash
+        self._send = send
+        self._parameters = _checked_parameters(function, name)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Task {self.name}>"
+
+    async def enqueue(self, **payload: Any) -> int:
+        """Send a run now; returns its id."""
+        return await self._send(self, payload, {})
+
+    def using(self, **options: Any) -> Sender:
+        """Send with options: at=, delay=, queue=, priority=, start_within=, actor=."""
+        return Sender(self, self._send, options)
+
+    @property
+    def blocking(self) -> bool:
+        """A plain `def` blocks; an `async def` does not."""
+        return not inspect.iscoroutinefunction(self.function)
+
+    @cached_property
+    def run_parameter(self) -> str | None:
+        """The parameter that is given the Run, found by its annotation."""
+        wanted = [name for name, hint in self._hints.items() if hint is Run and name in self._parameters]
+        if len(wanted) > 1:
+            raise DefinitionError(f"task {self.name!r} asks for the Run twice: {', '.join(wanted)}.", field="task")
+        return wanted[0] if wanted else None
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        try:
+            return typing.get_type_hints(self.function, include_extras=True)
+        except (NameError, TypeError) as error:
+            raise DefinitionError(
+                f"task {self.name!r} has an annotation that cannot be resolved: {error};",
+                field="task",
+                hint="define or import that type at module level.",
+            ) from None
+
+    @cached_property
+    def _model(self) -> type[BaseModel]:
+        from pydantic import ConfigDict, Field, PydanticUserError, create_model
+        from pydantic.errors import PydanticSchemaGenerationError
+
+        # Fields are numbered and named by alias, so that no parameter name can clash with pydantic's own.
+        fields: dict[str, Any] = {}
+        for place, (name, parameter) in enumerate(self._parameters.items()):
+            if name != self.run_parameter:
+                default = ... if parameter.default is parameter.empty else parameter.default
+                fields[f"p{place}"] = (self._hints.get(name, Any), Field(default, alias=name))
+        try:
+            return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
+        except (PydanticSchemaGenerationError, PydanticUserError) as error:
+            raise DefinitionError(
+                f"task {self.name!r} takes something that JSON cannot carry: {str(error).splitlines()[0]}",
+                field="task",
+                hint="Use plain values, dates, dataclasses or pydantic models.",
+            ) from None
+
+    def validate(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """The payload as JSON, as it will be stored; raises PayloadError when it does not fit the signature."""
+        from pydantic import ValidationError
+
+        try:
+            model = self._model.model_validate(dict(payload))
+        except ValidationError as error:
+            raise PayloadError(f"payload of task {self.name!r}: {_reasons(error)}.", field="payload") from None
+        sent: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        check_payload(sent)
+        return sent
+
+    def prepare(self, run: Run) -> Mapping[str, Any]:
+        """Typed arguments from the stored payload, and the Run where it is asked for."""
+        from pydantic import ValidationError
+
+        try:
+            model = self._model.model_validate(run.payload)
+        except ValidationError as error:
+            raise PayloadError(f"payload of task {self.name!r}: {_reasons(error)}.", field="payload") from None
+        names = {field: info.alias or field for field, info in self._model.model_fields.items()}
+        arguments = {names[field]: getattr(model, field) for field in model.model_fields_set}
+        if self.run_parameter is not None:
+            arguments[self.run_parameter] = run
+        return arguments
+
+    def call(self, arguments: Mapping[str, Any]) -> Any:
+        """Call the function."""
+        return self.function(**arguments)  # type: ignore[call-arg]
+
+    def describe(self) -> Mapping[str, Any]:
+        """Queue, description and JSON Schema, as workers publish them."""
+        schema = self._model.model_json_schema(by_alias=True)
+        return {"queue": self.queue, "description": inspect.getdoc(self.function) or "", "schema": schema}
+
+
+class Sender:
+    """A task with the options of one sending."""
+
+    def __init__(self, task: Task[Any, Any], send: Send, options: Mapping[str, Any]) -> None:
+        self._task, self._send, self._options = task, send, options
+
+    async def enqueue(self, **payload: Any) -> int:
+        """Send the run; returns its id."""
+        return await self._send(self._task, payload, self._options)
+
+
+def _checked_parameters(function: Callable[..., Any], name: str) -> dict[str, inspect.Parameter]:
+    """The parameters of a function whose arguments can all be given by name."""
+    if not inspect.isroutine(function):
+        raise DefinitionError(f"task {name!r} must be a function.", field="task")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise DefinitionError(f"task {name!r} is a generator; a task returns one result.", field="task")
+    parameters = dict(inspect.signature(function).parameters)
+    for parameter in parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise DefinitionError(
+                f"task {name!r}: parameter {parameter} cannot be given by name;",
+                field="task",
+                hint="a payload is an object, so use plain named parameters.",
+            )
+    return parameters
+
+
+def _reasons(error: Any) -> str:
+    """What pydantic found, in one sentence: `limit: Input should be a valid integer`."""
+    found = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()[:3]]
+    return "; ".join(found)

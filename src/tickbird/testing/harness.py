@@ -1,0 +1,154 @@
+"""Move time without sleeping: the real planner, store and engine steps, driven by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from tickbird.app import Tickbird, open_store
+from tickbird.client import Client
+from tickbird.domain.runs import RunRecord, SkipRecord
+from tickbird.engine.execution import Execution
+from tickbird.engine.planning import Planning
+from tickbird.engine.upkeep import Retention, Upkeep
+from tickbird.store.protocol import Store
+from tickbird.testing.clock import ManualClock
+from tickbird.worker import describe_worker
+
+_SMALLEST = timedelta(microseconds=1)
+
+
+class Harness:
+    """An app on a store in memory, with a clock that only `advance` moves.
+
+    Async tasks run in the test's loop, sync ones inline. A task that awaits something real (a socket, a sleep) is
+    waited for: simulated time stands still meanwhile.
+    """
+
+    def __init__(
+        self,
+        bird: Tickbird,
+        start: datetime = datetime(2026, 1, 1, tzinfo=UTC),
+        *,
+        store: Store | None = None,
+        slots: int = 100,
+        lease: float = 30.0,
+    ) -> None:
+        self.bird = bird
+        self.clock = ManualClock(start)
+        self.store = store or open_store("sqlite://:memory:")
+        self._slots = slots
+        self._lease = lease
+        self.client: Client
+
+    async def __aenter__(self) -> Self:
+        await self.store.open()
+        self.client = self.bird.client_on(_AtManualTime(self.store, self.clock))
+        self.worker = describe_worker(self.bird, slots=self._slots)
+        on_crash = {name: task.on_crash for name, task in self.bird.tasks.items()}
+        self._execution = Execution(
+            self.store,
+            self.clock,
+            self.worker,
+            self.bird.tasks,
+            lease=self._lease,
+            work_loop=asyncio.get_running_loop(),
+            threads=None,
+            on_crash=on_crash,
+        )
+        self._planning = Planning(self.store, self.clock, lambda: None)
+        self._upkeep = Upkeep(
+            self.store,
+            self.clock,
+            self.worker,
+            self.bird.declarations,
+            lease=self._lease,
+            heartbeat=15.0,
+            retention=Retention(),
+            on_runs=lambda: None,
+        )
+        self.bird.adopt_client(self.client)
+        await self._upkeep.begin()
+        await self.settle()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bird.adopt_client(None)
+        await self.store.close()
+
+    @property
+    def now(self) -> datetime:
+        """The simulated instant."""
+        return self.clock.now()
+
+    async def settle(self) -> None:
+        """Do all that is due at this instant, until nothing moves."""
+        await self._due()
+
+    async def advance(self, **duration: float) -> None:
+        """Move time, stopping at every instant at which something is due: advance(weeks=3)."""
+        await self.advance_to(self.now + timedelta(**duration))
+
+    async def advance_to(self, end: datetime) -> None:
+        """Move time to an instant, stopping wherever something is due on the way."""
+        upcoming = await self._due()
+        while upcoming is not None and upcoming <= end:
+            # A step that asks for the same instant again would otherwise never let time pass.
+            self.clock.move_to(max(upcoming, self.now + _SMALLEST))
+            upcoming = await self._due()
+        self.clock.move_to(max(end, self.now))
+        await self._due()
+
+    async def _due(self) -> datetime | None:
+        """Call every step until none does anything; the next instant at which one wants to be called."""
+        while True:
+            waits = [await self._planning.step(), await self._upkeep.rescue(), await self._execution.claim()]
+            began = self._execution.busy or self._execution.held
+            while self._execution.held or self._execution.busy:
+                await self._execution.finish()
+                await asyncio.sleep(0)
+            if not began and 0.0 not in waits:
+                break
+        delays = [wait for wait in (waits[0], waits[2]) if wait is not None]
+        return self.now + timedelta(seconds=max(0.0, min(delays))) if delays else None
+
+    async def runs(self, schedule: str | None = None) -> Sequence[RunRecord]:
+        """Every run so far, oldest first."""
+        found: list[RunRecord] = []
+        before: int | None = None
+        while page := await self.client.runs(schedule=schedule, before=before, limit=1_000):
+            found += page
+            before = page[-1].id
+        return found[::-1]
+
+    async def skips(self, schedule: str) -> Sequence[SkipRecord]:
+        """Every skip of a schedule so far, oldest first."""
+        stored = await self.client.get(schedule)
+        first, last = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+        return (await self.store.decisions(stored.id, first, last, limit=100_000)).skips
+
+
+class _AtManualTime:
+    """A store whose verbs are given the manual clock's instant."""
+
+    def __init__(self, store: Store, clock: ManualClock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def now(self) -> datetime:
+        return self._clock.now()
+
+    def __getattr__(self, name: str) -> Any:
+        verb = getattr(self._store, name)
+        if name not in ("change_schedule", "enqueue", "cancel_run", "list_workers"):
+            return verb
+
+        async def at_manual_time(*args: Any, **kwargs: Any) -> Any:
+            return await verb(*args, **{"now": self._clock.now(), **kwargs})
+
+        return at_manual_time

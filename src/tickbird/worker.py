@@ -1,0 +1,137 @@
+"""A worker process: the engine in a thread of its own, user code in the main thread's loop and in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from tickbird.app import Tickbird, open_store
+from tickbird.domain.codec import fingerprint
+from tickbird.engine.engine import Engine, EngineOptions
+from tickbird.store.protocol import Store, Worker
+from tickbird.version import VERSION
+
+log = logging.getLogger("tickbird.worker")
+
+
+def describe_worker(bird: Tickbird, *, queues: tuple[str, ...] | None = None, slots: int = 10) -> Worker:
+    """Who this process is, what it serves and what its code declares. The id is new for each process."""
+    served = queues or tuple(sorted({"default", *(task.queue for task in bird.tasks.values())} | _queues(bird)))
+    host = socket.gethostname()
+    return Worker(
+        id=f"{host}-{os.getpid()}-{secrets.token_hex(4)}",
+        namespace=bird.namespace,
+        app=bird.app,
+        host=host,
+        pid=os.getpid(),
+        version=VERSION,
+        queues=served,
+        slots=slots,
+        tasks={name: task.describe() for name, task in bird.tasks.items()},
+        declares={name: fingerprint(each) for name, each in bird.declarations.schedules.items()},
+    )
+
+
+def _queues(bird: Tickbird) -> set[str]:
+    return {definition.queue for definition in bird.declarations.schedules.values()}
+
+
+class WorkerProcess:
+    """Runs the engine of an app until it is told to drain."""
+
+    def __init__(
+        self,
+        bird: Tickbird,
+        *,
+        slots: int = 10,
+        queues: tuple[str, ...] | None = None,
+        options: EngineOptions | None = None,
+    ) -> None:
+        self._bird = bird
+        self._options = options or EngineOptions()
+        self.worker = describe_worker(bird, queues=queues, slots=slots)
+        if not self._options.execute:
+            self.worker = replace(self.worker, queues=(), slots=0, tasks={})
+        self._engine: Engine | None = None
+        self._engine_loop: asyncio.AbstractEventLoop | None = None
+        self._draining = False
+        self._failure: BaseException | None = None
+        self.on_started: Callable[[], None] = lambda: None
+
+    async def run(self, *, signals: bool = False) -> None:
+        """Work until drained; with `signals`, SIGTERM and SIGINT drain, and a second one ends at once."""
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        threads = ThreadPoolExecutor(max_workers=max(1, self.worker.slots), thread_name_prefix="tickbird task")
+        if signals:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, self._on_signal, number)
+
+        def engine_thread() -> None:
+            try:
+                asyncio.run(self._run_engine(loop, threads))
+            except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
+                self._failure = error
+            finally:
+                loop.call_soon_threadsafe(ended.set)
+
+        thread = threading.Thread(target=engine_thread, name="tickbird engine", daemon=True)
+        thread.start()
+        try:
+            await ended.wait()
+        except asyncio.CancelledError:
+            self.drain()
+            await ended.wait()
+            raise
+        finally:
+            # Threads that did not stop when asked must not hold up the end of the process.
+            threads.shutdown(wait=False, cancel_futures=True)
+            await self._bird.aclose()
+        thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def drain(self) -> None:
+        """Take nothing new, finish what is executing, then end. May be called from any thread."""
+        self._draining = True
+        if self._engine is not None and self._engine_loop is not None:
+            self._engine_loop.call_soon_threadsafe(self._engine.drain)
+
+    def _on_signal(self, number: int) -> None:
+        if self._draining:
+            log.warning("second signal: ending at once; what was executing is tried again when its lease ends")
+            os._exit(128 + number)
+        log.info(
+            "draining: waiting up to %.0f s for what is executing; a second signal ends at once", self._options.drain
+        )
+        self.drain()
+
+    async def _run_engine(self, work_loop: asyncio.AbstractEventLoop, threads: ThreadPoolExecutor) -> None:
+        store: Store = open_store(self._bird.url)
+        try:
+            await store.open()
+            self._engine_loop = asyncio.get_running_loop()
+            self._engine = Engine(
+                store,
+                self.worker,
+                self._bird.tasks if self._options.execute else {},
+                self._bird.declarations,
+                self._options,
+                work_loop=work_loop,
+                threads=threads,
+                on_crash={name: task.on_crash for name, task in self._bird.tasks.items()},
+            )
+            if self._draining:
+                self._engine.drain()
+            self.on_started()
+            await self._engine.run()
+        finally:
+            await store.close()
