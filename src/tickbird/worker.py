@@ -99,6 +99,11 @@ class WorkerProcess:
         if self._failure is not None:
             raise self._failure
 
+    @property
+    def busy(self) -> int:
+        """How many slots are taken."""
+        return self._engine.execution.busy if self._engine is not None else 0
+
     def drain(self) -> None:
         """Take nothing new, finish what is executing, then end. May be called from any thread."""
         self._draining = True

@@ -1,0 +1,166 @@
+"""Whole schedules over simulated time: the real planner, store and engine steps, a manual clock, no sleeps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tickbird import Run, Tickbird, any_of, at, cron, every
+from tickbird.testing import Harness
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+async def test_every_minute_for_ten_minutes_is_ten_runs_and_none_early() -> None:
+    bird = Tickbird()
+    started: list[tuple[datetime | None, datetime]] = []
+
+    @bird.task(schedule=cron("* * * * *"))
+    async def tick(run: Run) -> None:
+        started.append((run.scheduled_for, harness.now))
+
+    async with Harness(bird, START) as harness:
+        await harness.advance(minutes=10)
+        runs = await harness.runs("tick")
+    assert [run.scheduled_for for run in runs] == [START + timedelta(minutes=n) for n in range(1, 11)]
+    assert all(run.status == "succeeded" and run.attempt == 1 for run in runs)
+    assert all(tick is not None and now >= tick for tick, now in started)
+
+
+async def test_a_day_of_five_minutes_under_slow_steps_stays_on_the_anchor() -> None:
+    bird = Tickbird()
+
+    @bird.task(schedule=every(minutes=5), grace=3600)
+    def work() -> None: ...
+
+    async with Harness(bird, START + timedelta(seconds=17)) as harness:
+        for step in range(1, 24 * 60 + 1):
+            # Steps come late, by a varying number of seconds.
+            harness.clock.move_to(START + timedelta(minutes=step, seconds=17 + step % 41))
+            await harness.settle()
+        runs = await harness.runs("work")
+        skips = await harness.skips("work")
+    ticks = [run.scheduled_for for run in runs]
+    assert ticks == [START + timedelta(minutes=5 * n) for n in range(1, 289)]
+    assert not skips
+
+
+async def test_a_year_does_not_drift() -> None:
+    bird = Tickbird()
+
+    @bird.task(schedule=every(days=1, tz="Europe/Rome"))
+    def daily() -> None: ...
+
+    async with Harness(bird, START) as harness:
+        await harness.advance(days=365)
+        runs = await harness.runs("daily")
+    assert len(runs) == 365
+    assert {run.scheduled_for.hour for run in runs if run.scheduled_for} == {22, 23}
+
+
+async def test_three_weeks_over_a_clock_change() -> None:
+    bird = Tickbird()
+
+    @bird.task(schedule=cron("0 9 * * 1-5", tz="America/New_York"))
+    def digest() -> None: ...
+
+    async with Harness(bird, datetime(2026, 3, 2, tzinfo=UTC)) as harness:
+        await harness.advance(weeks=3)
+        runs = await harness.runs("digest")
+    hours = Counter(run.scheduled_for.hour for run in runs if run.scheduled_for)
+    assert hours == {14: 5, 13: 10}
+
+
+async def test_errors_are_retried_with_growing_waits_and_then_fail() -> None:
+    bird = Tickbird()
+    moments: list[datetime] = []
+
+    @bird.task(schedule=at(START + timedelta(minutes=1)), retries=3, backoff=60)
+    async def broken() -> None:
+        moments.append(harness.now)
+        raise RuntimeError("no luck")
+
+    async with Harness(bird, START) as harness:
+        await harness.advance(hours=1)
+        [run] = await harness.runs("broken")
+        attempts = await harness.client.attempts(run.id)
+    assert (run.status, run.attempt, run.failures, run.failure_kind) == ("failed", 4, 4, "raised")
+    assert run.error is not None
+    assert "no luck" in run.error
+    assert "tickbird" not in run.error, "the traceback shows the task's own frames"
+    waits = [(b - a).total_seconds() for a, b in zip(moments, moments[1:], strict=False)]
+    assert len(waits) == 3
+    assert all(wait <= 60 * 2**n for n, wait in enumerate(waits))
+    assert [attempt.attempt for attempt in attempts] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("policy, expected", [("one", 1), ("latest", 1), ("all", 5), ("skip", 0)])
+async def test_five_missed_ticks_are_caught_up_as_the_policy_says(policy: str, expected: int) -> None:
+    bird = Tickbird()
+
+    @bird.task(schedule=every(hours=1), catch_up=policy)
+    def hourly() -> None: ...
+
+    async with Harness(bird, START) as harness:
+        harness.clock.move_to(START + timedelta(hours=5, minutes=30))
+        await harness.settle()
+        missed = await harness.runs("hourly")
+        skips = await harness.skips("hourly")
+        await harness.advance(hours=1)
+        later = (await harness.runs("hourly"))[len(missed) :]
+    assert len(missed) == expected
+    assert sum(skip.count for skip in skips) == 5 - expected
+    assert [(run.scheduled_for, run.origin) for run in later] == [(START + timedelta(hours=6), "schedule")]
+
+
+async def test_a_manual_run_leaves_the_cursor_alone() -> None:
+    bird = Tickbird()
+
+    @bird.task(schedule=every(hours=1))
+    def hourly() -> None: ...
+
+    async with Harness(bird, START) as harness:
+        await harness.advance(minutes=59)
+        before = await harness.client.get("hourly")
+        run = await harness.client.trigger("hourly", actor="ana")
+        await harness.settle()
+        assert (await harness.client.run(run.id)).status == "succeeded"
+        assert (await harness.client.get("hourly")).cursor == before.cursor
+        await harness.advance(minutes=1)
+        ticks = [run for run in await harness.runs("hourly") if run.scheduled_for]
+    assert [run.scheduled_for for run in ticks] == [START + timedelta(hours=1)]
+
+
+async def test_a_run_enqueued_for_later_starts_then() -> None:
+    bird = Tickbird()
+    started: list[tuple[datetime, int]] = []
+
+    @bird.task
+    async def work(run: Run, number: int) -> None:
+        started.append((harness.now, number))
+
+    async with Harness(bird, START) as harness:
+        await work.using(delay="2h").enqueue(number=2)
+        await work.using(at=START + timedelta(hours=1)).enqueue(number=1)
+        await work.enqueue(number=0)
+        await harness.advance(hours=3)
+    assert started == [
+        (START, 0),
+        (START + timedelta(hours=1), 1),
+        (START + timedelta(hours=2), 2),
+    ]
+
+
+async def test_any_of_runs_a_shared_instant_once() -> None:
+    bird = Tickbird()
+
+    @bird.task(schedule=any_of(every(minutes=10), every(minutes=15)))
+    def both() -> None: ...
+
+    async with Harness(bird, START) as harness:
+        await harness.advance(hours=1)
+        runs = await harness.runs("both")
+    minutes = [int((run.scheduled_for - START).total_seconds() // 60) for run in runs if run.scheduled_for]
+    assert minutes == [10, 15, 20, 30, 40, 45, 50, 60]

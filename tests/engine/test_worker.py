@@ -1,0 +1,281 @@
+"""A real worker in this process: engine thread, work loop and threads, on a SQLite file."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from tickbird import PayloadError, Run, Tickbird, every
+from tickbird.client import Client
+from tickbird.domain.runs import RunRecord
+from tickbird.engine.engine import EngineOptions
+from tickbird.worker import WorkerProcess
+
+QUICK = EngineOptions(lease=1.5, heartbeat=1.0, safety_poll=0.5, drain=10.0)
+
+
+@pytest.fixture
+def bird(tmp_path: Path) -> Tickbird:
+    return Tickbird(f"sqlite:///{tmp_path}/worker.db")
+
+
+@asynccontextmanager
+async def working(bird: Tickbird, **options: Any) -> AsyncIterator[tuple[Client, WorkerProcess]]:
+    """A worker until the end of the block, then drained."""
+    process = WorkerProcess(bird, **{"options": QUICK, **options})
+    started = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    process.on_started = lambda: loop.call_soon_threadsafe(started.set)
+    client = await bird.client()
+    task = asyncio.create_task(process.run())
+    try:
+        await asyncio.wait({task, asyncio.create_task(started.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        yield client, process
+    finally:
+        process.drain()
+        await task
+
+
+async def until(condition: Callable[[], Awaitable[Any]], seconds: float = 20.0) -> Any:
+    """What the condition gives once it is true."""
+    async with asyncio.timeout(seconds):
+        while not (value := await condition()):
+            await asyncio.sleep(0.02)
+        return value
+
+
+async def final(client: Client, run_id: int) -> RunRecord:
+    """The run once it is final."""
+
+    async def look() -> RunRecord | None:
+        run = await client.run(run_id)
+        return run if run.finished_at else None
+
+    record: RunRecord = await until(look)
+    return record
+
+
+@dataclass
+class Parcel:
+    """A dataclass in a payload."""
+
+    weight: float
+    sent: date
+
+
+class Address(BaseModel):
+    """A pydantic model in a payload."""
+
+    city: str
+
+
+async def test_typed_payloads_arrive_as_what_they_are(bird: Tickbird) -> None:
+    got: list[Any] = []
+
+    @bird.task
+    async def send(run: Run, parcel: Parcel, to: Address, day: date, note: str = "none") -> dict[str, Any]:
+        got.extend([parcel, to, day, note, run.attempt])
+        return {"day": day}
+
+    async with working(bird) as (client, _):
+        parcel = Parcel(1.5, date(2026, 1, 2))
+        run_id = await send.enqueue(parcel=parcel, to={"city": "Rome"}, day="2026-01-03")
+        run = await final(client, run_id)
+    assert got == [parcel, Address(city="Rome"), date(2026, 1, 3), "none", 1]
+    assert (run.status, run.result) == ("succeeded", {"day": "2026-01-03"})
+
+
+async def test_a_payload_that_does_not_fit_is_refused_when_sent(bird: Tickbird) -> None:
+    @bird.task
+    async def work(number: int) -> None: ...
+
+    await bird.client()
+    for payload in ({}, {"number": "x"}, {"number": 1, "more": 2}):
+        with pytest.raises(PayloadError, match="payload of task 'work'"):
+            await work.enqueue(**payload)
+    assert not await (await bird.client()).runs()
+    await bird.aclose()
+
+
+async def test_sync_tasks_run_in_threads_beside_each_other(bird: Tickbird) -> None:
+    meeting = threading.Barrier(3)
+
+    @bird.task
+    def meet() -> str:
+        meeting.wait(timeout=20)
+        return threading.current_thread().name
+
+    async with working(bird, slots=3) as (client, _):
+        runs = [await final(client, run) for run in [await meet.enqueue() for _ in range(3)]]
+    assert {run.status for run in runs} == {"succeeded"}
+    assert len({run.result for run in runs}) == 3
+
+
+async def test_a_worker_takes_no_more_than_it_has_room_for_and_the_most_urgent_first(bird: Tickbird) -> None:
+    order: list[int] = []
+    most = 0
+    going = 0
+
+    @bird.task
+    async def work(number: int) -> None:
+        nonlocal most, going
+        going += 1
+        most = max(most, going)
+        order.append(number)
+        await asyncio.sleep(0.01)
+        going -= 1
+
+    client = await bird.client()
+    runs = [await work.using(priority=priority).enqueue(number=priority) for priority in (1, 5, 3, 9)]
+    async with working(bird, slots=1):
+        for run in runs:
+            await final(client, run)
+    assert order == [9, 5, 3, 1]
+    assert most == 1
+
+
+async def test_a_coroutine_past_its_timeout_is_cancelled_and_tried_again(bird: Tickbird) -> None:
+    cancelled = 0
+
+    @bird.task(timeout=1, retries=1, backoff=1)
+    async def slow() -> None:
+        nonlocal cancelled
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled += 1
+            raise
+
+    async with working(bird) as (client, _):
+        run = await final(client, await slow.enqueue())
+    assert (run.status, run.failure_kind, run.attempt, cancelled) == ("failed", "timeout", 2, 2)
+
+
+async def test_a_thread_past_its_timeout_keeps_its_slot_until_it_returns(bird: Tickbird) -> None:
+    release = threading.Event()
+    asked = threading.Event()
+
+    @bird.task(timeout=1)
+    def stuck(run: Run) -> None:
+        release.wait(timeout=30)
+        if run.cancelled:
+            asked.set()
+
+    @bird.task
+    def quick() -> None: ...
+
+    async with working(bird, slots=1) as (client, process):
+        run = await final(client, await stuck.enqueue())
+        assert (run.status, run.failure_kind) == ("failed", "timeout")
+        behind = await quick.enqueue()
+        # The only slot is taken although the run is final.
+        assert process.busy == 1
+        assert (await client.run(behind)).status == "queued"
+        release.set()
+        assert (await final(client, behind)).status == "succeeded"
+    assert asked.is_set()
+
+
+@pytest.mark.parametrize("kind", ["coroutine", "thread"])
+async def test_a_running_run_is_cancelled(bird: Tickbird, kind: str) -> None:
+    going = threading.Event()
+
+    @bird.task
+    async def coroutine() -> None:
+        going.set()
+        await asyncio.sleep(60)
+
+    @bird.task
+    def thread(run: Run) -> None:
+        going.set()
+        while not run.cancelled:
+            time.sleep(0.01)
+
+    async with working(bird) as (client, _):
+        run_id = await bird.tasks[kind].enqueue()
+        await asyncio.to_thread(going.wait, 20)
+        await client.cancel(run_id, actor="ana", reason="wrong month")
+        run = await final(client, run_id)
+    assert (run.status, run.cancel_requested_by) == ("cancelled", "ana")
+
+
+async def test_a_task_that_blocks_the_work_loop_does_not_lose_its_lease(bird: Tickbird) -> None:
+    @bird.task
+    async def rude() -> None:
+        time.sleep(2.5 * QUICK.lease)  # noqa: ASYNC251 - the point
+
+    async with working(bird) as (client, _):
+        run = await final(client, await rude.enqueue())
+    assert (run.status, run.attempt, run.crashes) == ("succeeded", 1, 0)
+
+
+async def test_a_drain_finishes_what_is_going_and_takes_nothing_new(bird: Tickbird) -> None:
+    going = threading.Event()
+    release = asyncio.Event()
+
+    @bird.task
+    async def work() -> str:
+        going.set()
+        await release.wait()
+        return "done"
+
+    client = await bird.client()
+    async with working(bird, slots=1) as (_, process):
+        first = await work.enqueue()
+        await asyncio.to_thread(going.wait, 20)
+        process.drain()
+        second = await work.enqueue()
+        release.set()
+    client = await bird.client()
+    assert (await client.run(first)).status == "succeeded"
+    assert (await client.run(second)).status == "queued"
+    assert not await client.workers(), "it signed off"
+    await bird.aclose()
+
+
+async def test_a_run_put_back_by_a_drain_uses_up_nothing(bird: Tickbird) -> None:
+    going = threading.Event()
+
+    @bird.task(retries=0)
+    async def endless() -> None:
+        going.set()
+        await asyncio.sleep(3600)
+
+    impatient = EngineOptions(lease=1.5, heartbeat=1.0, safety_poll=0.5, drain=0.1)
+    async with working(bird, options=impatient):
+        run_id = await endless.enqueue()
+        await asyncio.to_thread(going.wait, 20)
+    run = await (await bird.client()).run(run_id)
+    assert (run.status, run.attempt, run.failures, run.crashes) == ("queued", 1, 0, 0)
+    await bird.aclose()
+
+
+async def test_a_schedule_ticks_on_time_and_never_early(bird: Tickbird) -> None:
+    early: list[float] = []
+
+    @bird.task(schedule=every(seconds=1))
+    async def tick(run: Run) -> None:
+        assert run.scheduled_for is not None
+        early.append(run.scheduled_for.timestamp() - time.time())
+
+    async with working(bird) as (client, _):
+
+        async def three() -> bool:
+            return len(await client.runs(schedule="tick", status="succeeded")) >= 3
+
+        await until(three)
+        runs = await client.runs(schedule="tick")
+    assert max(early) <= 0
+    ticks = sorted(run.scheduled_for.timestamp() for run in runs if run.scheduled_for)
+    assert ticks == [ticks[0] + n for n in range(len(ticks))]
+    await bird.aclose()
