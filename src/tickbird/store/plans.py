@@ -47,6 +47,10 @@ class KnownRevisions:
             self._known.popitem(last=False)
         return known
 
+    def clear(self) -> None:
+        """Forget everything: after a rollback, what was read in that transaction may never have been."""
+        self._known.clear()
+
 
 def read_definition(stored: str | Mapping[str, Any]) -> tuple[Definition | None, str | None]:
     """The definition of a stored text or object, or None and why it cannot be read."""
@@ -232,7 +236,8 @@ def to_rows(
                 last_skip_id,
             )
         )
-        if decision.pause != schedule.pause or decision.error != schedule.error:
+        parked = decision.state == "parked"
+        if parked or decision.pause != schedule.pause or decision.error != schedule.error:
             pause = decision.pause
             rows.schedules.append(
                 ScheduleRow(

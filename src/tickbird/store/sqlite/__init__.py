@@ -1,1 +1,5 @@
 """The store on SQLite."""
+
+from tickbird.store.sqlite.driver import SqliteStore
+
+__all__ = ["SqliteStore"]

@@ -1,0 +1,199 @@
+"""One SQLite connection: whole transactions at a time, on a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from tickbird.domain.errors import StoreError, StoreUnavailableError
+
+T = TypeVar("T")
+
+MEMORY = ":memory:"
+# SQLite waits this long for another process by itself; then we try again until the patience is used up.
+BUSY_TIMEOUT = 5.0
+PATIENCE = 60.0
+
+# A commit that was acknowledged must outlive a power cut, or its tick could run twice; in WAL mode only
+# FULL syncs at each commit.
+_SETTINGS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA journal_size_limit = 67108864",
+)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+class Connection:
+    """In memory the work is done in the caller's thread: nothing there ever waits for a disk or another process."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self.path = path
+        self._name = name
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._thread: ThreadPoolExecutor | None = None
+        self._process = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Is there a connection?"""
+        return self._db is not None
+
+    async def open(self) -> None:
+        """Connect; harmless when open."""
+        if self._db is not None:
+            return
+        self._process = os.getpid()
+        if self.path != MEMORY:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix=self._name)
+        try:
+            self._db = await self._hop(lambda: connect(self.path))
+        except BaseException:
+            self._end_thread()
+            raise
+
+    async def close(self) -> None:
+        """Disconnect, after what is under way; harmless when not open."""
+        db, self._db = self._db, None
+        if db is not None and self._process == os.getpid():
+            await self._hop(db.close)
+        self._end_thread()
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do this with the connection, alone."""
+        db = self._db
+        if db is None:
+            raise StoreError(f"the store {self.path} is not open;", hint="await its open() first.")
+        if self._process != os.getpid():
+            raise StoreError(
+                f"the store {self.path} was opened before this process was forked;",
+                hint="open a store of its own in each process.",
+            )
+        return await self._hop(lambda: work(db))
+
+    async def _hop(self, work: Callable[[], T]) -> T:
+        if self._thread is None:
+            return self._work(work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
+
+    def _work(self, work: Callable[[], T]) -> T:
+        with self._lock:
+            try:
+                return work()
+            except sqlite3.Error as error:
+                raise explain(error, self.path) from None
+
+    def _end_thread(self) -> None:
+        if self._thread is not None:
+            self._thread.shutdown(wait=False)
+            self._thread = None
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """A connection with our settings, on a file that is or becomes a database."""
+    if path != MEMORY:
+        _check_place(Path(path))
+    # One thread at a time uses it, by the lock of Connection.
+    db = sqlite3.connect(
+        path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    try:
+        # Fails at once, whatever the time-out, while another process does the same.
+        patiently(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
+        for setting in _SETTINGS:
+            db.execute(setting)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _check_place(path: Path) -> None:
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise StoreError(
+            f"the folder {folder} of the database {path.name} does not exist;",
+            hint="create it, or choose another path.",
+        )
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder, not a database file;", hint="name a file in it.")
+
+
+def write(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """One transaction that is the only writer from its first statement on."""
+    patiently(db, lambda: db.execute("BEGIN IMMEDIATE"))
+    return _end(db, work)
+
+
+def read(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """One transaction that sees one state of the database; it waits for no writer."""
+
+    def attempt() -> T:
+        db.execute("BEGIN")
+        return _end(db, work)
+
+    return patiently(db, attempt)
+
+
+def _end(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    try:
+        result = work()
+        db.execute("COMMIT")
+    except BaseException:
+        # A full disk and the like have already rolled back by themselves.
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return result
+
+
+def patiently(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """Try again while another process is in the way, until the patience is used up."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline or db.in_transaction:
+                raise
+        time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - spreads out those who wait
+
+
+def explain(error: sqlite3.Error, path: str) -> StoreError:
+    """The error in words for a person, with the next step."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    match code:
+        case sqlite3.SQLITE_NOTADB:
+            return StoreError(f"{path} is not a SQLite database;", hint="choose another file.")
+        case sqlite3.SQLITE_CANTOPEN:
+            return StoreError(
+                f"the database {path} cannot be opened or created;",
+                hint="check that this user may read and write the file and its folder.",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"the database {path} cannot be written;",
+                hint="give this user the right to write the file and its folder.",
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreUnavailableError(
+                f"another process has kept the database {path} locked for too long;",
+                hint="end what holds a transaction open in it, then try again.",
+            )
+        case sqlite3.SQLITE_FULL:
+            return StoreUnavailableError(f"the disk of {path} is full;", hint="make room, then try again.")
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreError(f"the database {path} is damaged ({error});", hint="restore it from a backup.")
+        case sqlite3.SQLITE_IOERR:
+            return StoreUnavailableError(f"reading or writing {path} failed ({error});", hint="check its disk.")
+    return StoreError(f"the database {path} refused: {error}.")

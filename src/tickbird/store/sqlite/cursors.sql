@@ -1,0 +1,98 @@
+-- Cursors: what planning reads, locks and writes. Whole seconds come and go as seconds.
+
+-- name: oldest_due
+SELECT
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
+    moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
+    changed_at / 1000000
+FROM cursors
+WHERE next_run_at <= :now AND format <= :format
+ORDER BY next_run_at
+LIMIT :limit;
+
+-- name: newest_due
+SELECT
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
+    moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
+    changed_at / 1000000
+FROM cursors
+WHERE next_run_at <= :now AND format <= :format
+ORDER BY next_run_at DESC
+LIMIT :limit;
+
+-- name: never_planned
+SELECT
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
+    moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
+    changed_at / 1000000
+FROM cursors
+WHERE next_run_at IS NULL AND state = 'active' AND format <= :format
+ORDER BY schedule_id
+LIMIT :limit;
+
+-- name: some_cursors
+SELECT
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
+    moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
+    changed_at / 1000000
+FROM cursors
+WHERE schedule_id IN (SELECT value FROM json_each(:ids))
+ORDER BY schedule_id;
+
+-- name: next_due
+SELECT
+    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND format <= :format),
+    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format);
+
+-- name: active_facts
+SELECT schedule_id, id, status, origin
+FROM runs
+WHERE status IN ('waiting', 'queued', 'running') AND schedule_id IN (SELECT value FROM json_each(:ids))
+ORDER BY id;
+
+-- name: some_schedules
+SELECT id, namespace, name, definition, paused_by, pause_note, paused_until / 1000000, error
+FROM schedules
+WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: read_revision
+SELECT s.namespace, s.name, v.definition
+FROM revisions AS v
+JOIN schedules AS s ON s.id = v.schedule_id
+WHERE v.schedule_id = ? AND v.revision = ?;
+
+-- name: last_skips
+SELECT id, revision, reason, last_at / 1000000, run_id, actor, note
+FROM skips
+WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: move_cursor
+UPDATE cursors
+SET state = ?2,
+    next_run_at = ?3 * 1000000,
+    planned_until = ?4 * 1000000,
+    runs_planned = ?5,
+    moved_tick = ?6 * 1000000,
+    moved_due_at = ?7 * 1000000,
+    skip_until = ?8 * 1000000,
+    skip_by = ?9,
+    skip_note = ?10,
+    last_skip_id = ?11,
+    prior_revision = NULL,
+    changed_at = NULL
+WHERE schedule_id = ?1;
+
+-- name: revise_cursor
+UPDATE cursors SET revision = :revision, format = :format WHERE schedule_id = :id;
+
+-- name: insert_skip
+INSERT INTO skips (id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at)
+VALUES (?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?7, ?8, ?9, ?10, ?11);
+
+-- name: extend_skip
+UPDATE skips SET last_at = ?2 * 1000000, count = count + ?3, decided_at = ?4 WHERE id = ?1;
+
+-- name: set_pause
+UPDATE schedules
+SET paused_by = ?2, pause_note = ?3, paused_until = ?4 * 1000000, error = ?5
+WHERE id = ?1;

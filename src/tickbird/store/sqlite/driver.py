@@ -1,0 +1,332 @@
+"""The store on SQLite: one writer, one reader, and every verb a whole transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from functools import partial
+from typing import TypeVar
+
+from tickbird.domain.commands import Command
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
+from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.sync import StoredSchedule
+from tickbird.store.plans import KnownRevisions
+from tickbird.store.protocol import (
+    AuditRecord,
+    Changed,
+    Claimed,
+    Decisions,
+    Finished,
+    Held,
+    Planned,
+    Renewed,
+    Rescued,
+    RevisionRecord,
+    ScheduleRow,
+    Worker,
+)
+from tickbird.store.sqlite import planning, reading, schedules, schema, workers
+from tickbird.store.sqlite.connection import MEMORY, Connection, read, write
+from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import clock, to_instant, to_micros
+
+T = TypeVar("T")
+
+# How often another process's commits are looked for.
+POLL_SECONDS = 0.1
+
+
+class SqliteStore:
+    """A store in a file, or in memory when the path is `:memory:`."""
+
+    def __init__(self, path_or_url: str) -> None:
+        """Take a path, or a URL such as `sqlite:///tickbird.db` (relative) or `sqlite:////var/lib/tickbird.db`."""
+        self.path = _path(path_or_url)
+        self._writer = Connection(self.path, "tickbird-write")
+        self._reader = self._writer if self.path == MEMORY else Connection(self.path, "tickbird-read")
+        self._known = KnownRevisions()
+        self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return "sqlite://" if self.path == MEMORY else f"sqlite:///{self.path}"
+
+    async def open(self) -> None:
+        """Connect; make or migrate the schema where it is older than this code."""
+        try:
+            await self._writer.open()
+            await self._writer.run(schema.prepare)
+            await self._reader.open()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Let go of the connections; harmless when not open."""
+        if self._reader is not self._writer:
+            await self._reader.close()
+        await self._writer.close()
+
+    async def migrate(self) -> Sequence[str]:
+        """Bring the schema up to date; the names of what was applied."""
+        opened_here = not self._writer.is_open
+        await self._writer.open()
+        try:
+            return await self._writer.run(schema.migrate)
+        finally:
+            # What is in memory would be gone with its connection.
+            if opened_here and self.path != MEMORY:
+                await self._writer.close()
+
+    async def now(self) -> datetime:
+        """The machine's clock."""
+        return to_instant(clock())
+
+    @asynccontextmanager
+    async def wakeups(self) -> AsyncIterator[AsyncIterator[None]]:
+        """Yields when this process signals, or when another one's commit has made work."""
+        listener = (asyncio.get_running_loop(), asyncio.Event())
+        self._listeners.add(listener)
+        signals = self._signals(listener[1], await self._writer.run(_seen))
+        try:
+            yield signals
+        finally:
+            self._listeners.discard(listener)
+            await signals.aclose()
+
+    async def _signals(self, event: asyncio.Event, seen: tuple[int, int]) -> AsyncGenerator[None, None]:
+        while True:
+            try:
+                async with asyncio.timeout(POLL_SECONDS):
+                    await event.wait()
+            except TimeoutError:
+                before, seen = seen, await self._writer.run(partial(_seen, before=seen))
+                if seen[1] == before[1]:
+                    continue
+            event.clear()
+            yield
+
+    def _signal(self) -> None:
+        for loop, event in self._listeners:
+            # A loop that has ended needs no signal.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(event.set)
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        def transaction(db: sqlite3.Connection) -> T:
+            try:
+                return write(db, lambda: work(db))
+            except TickbirdError:
+                raise
+            except BaseException:
+                self._known.clear()
+                raise
+
+        return await self._writer.run(transaction)
+
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._reader.run(lambda db: read(db, lambda: work(db)))
+
+    # Planning
+
+    async def plan_due(self, limit: int = 500, *, now: datetime | None = None) -> Planned:
+        """Plan up to `limit` due schedules."""
+        at = to_micros(now)
+        planned = await self._writer.run(
+            lambda db: planning.plan_due(db, self._known, limit, clock() if at is None else at)
+        )
+        if planned.runs:
+            self._signal()
+        return planned
+
+    async def change_schedule(
+        self, namespace: str, name: str, command: Command, *, now: datetime | None = None
+    ) -> Changed:
+        """Plan what is due under the old revision, then apply the command."""
+        at = to_micros(now)
+        changed = await self._write(
+            lambda db: schedules.change(db, self._known, namespace, name, command, clock() if at is None else at)
+        )
+        self._signal()
+        return changed
+
+    # Runs
+
+    async def enqueue(
+        self, namespace: str, runs: Sequence[NewRun], actor: str, *, now: datetime | None = None
+    ) -> Sequence[int]:
+        """Insert runs that belong to no schedule."""
+        at = to_micros(now)
+        ids = await self._write(lambda db: enqueue(db, namespace, runs, actor, clock() if at is None else at))
+        self._signal()
+        return ids
+
+    async def claim_runs(
+        self,
+        worker: Worker,
+        limit: int,
+        lease: float,
+        *,
+        queues: Collection[str],
+        tasks: Collection[str],
+        now: datetime | None = None,
+    ) -> Claimed:
+        """Lease up to `limit` available runs."""
+        at = to_micros(now)
+        return await self._write(
+            lambda db: claim(db, self._known, worker.id, limit, lease, queues, tasks, clock() if at is None else at)
+        )
+
+    async def renew(
+        self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
+    ) -> Renewed:
+        """Extend the leases that this worker still holds."""
+        at = to_micros(now)
+        return await self._write(lambda db: renew(db, worker.id, held, lease, clock() if at is None else at))
+
+    async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
+        """Record how attempts ended; release the next waiters."""
+        at = to_micros(now)
+        finished = await self._write(lambda db: finish(db, self._known, outcomes, clock() if at is None else at))
+        if finished.released or any(outcome.status == "queued" for outcome in outcomes):
+            self._signal()
+        return finished
+
+    async def cancel_run(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
+        """Cancel a run that has not started; ask a running one to stop."""
+        at = to_micros(now)
+        run, woke = await self._write(
+            lambda db: cancel(db, self._known, run_id, actor, reason, clock() if at is None else at)
+        )
+        if woke:
+            self._signal()
+        return run
+
+    async def rescue(self, limit: int = 500, *, now: datetime | None = None) -> Rescued:
+        """Take runs whose lease has expired from their worker; cancel those not started in time."""
+        at = to_micros(now)
+        rescued = await self._write(lambda db: rescue(db, self._known, limit, clock() if at is None else at))
+        if rescued.requeued or rescued.released:
+            self._signal()
+        return rescued
+
+    async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
+        """Delete old final runs."""
+        at = to_micros(now)
+        return await self._write(lambda db: prune(db, older_than, keep, limit, clock() if at is None else at))
+
+    # Workers and code
+
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> datetime:
+        """Insert or refresh this worker's row."""
+        at = clock() if now is None else to_micros(now)
+        await self._write(lambda db: workers.report(db, worker, live_for, at))
+        return to_instant(at)
+
+    async def retire_worker(self, worker_id: str) -> None:
+        """Remove this worker's row."""
+        await self._write(lambda db: db.execute(SQL["retire_worker"], {"id": worker_id}))
+
+    async def list_workers(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        """The live workers."""
+        at = clock() if now is None else to_micros(now)
+        return await self._read(lambda db: workers.live(db, namespace, at))
+
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+        """Every schedule of the app, and those of other owners among `names`."""
+        return await self._read(lambda db: reading.app_schedules(db, namespace, app, names))
+
+    # Reading
+
+    async def get_schedule(self, namespace: str, name: str) -> Schedule | None:
+        """A schedule by name, also a deleted one."""
+        return await self._read(lambda db: reading.get_schedule(db, namespace, name))
+
+    async def list_schedules(
+        self,
+        namespace: str,
+        *,
+        contains: str = "",
+        state: State | None = None,
+        tag: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleRow]:
+        """Schedules by name, behind `after`."""
+        filters = {
+            "namespace": namespace,
+            "contains": contains,
+            "state": state,
+            "tag": tag,
+            "after": after,
+            "limit": limit,
+        }
+        return await self._read(lambda db: reading.list_schedules(db, filters))
+
+    async def get_run(self, run_id: int) -> RunRecord | None:
+        """A run by id."""
+        return await self._read(lambda db: get_run(db, run_id))
+
+    async def list_runs(
+        self,
+        namespace: str,
+        *,
+        schedule: str | None = None,
+        status: Status | None = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[RunRecord]:
+        """Runs, newest first."""
+        filters = {"namespace": namespace, "schedule": schedule, "status": status, "before": before, "limit": limit}
+        return await self._read(lambda db: reading.list_runs(db, filters))
+
+    async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
+        """The attempts of a run that ended without ending the run well."""
+        return await self._read(lambda db: reading.list_attempts(db, run_id))
+
+    async def active_runs(self, schedule_id: int) -> Sequence[RunRecord]:
+        """The runs of a schedule that are not final, oldest first."""
+        return await self._read(lambda db: reading.active_runs(db, schedule_id))
+
+    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
+        """Runs and skips whose ticks touch the range."""
+        bounds = {
+            "schedule_id": schedule_id,
+            "first": to_micros(first),
+            "last": to_micros(last),
+            "limit": limit,
+        }
+        return await self._read(lambda db: reading.decisions(db, bounds))
+
+    async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The newest revisions of a schedule."""
+        return await self._read(lambda db: reading.list_revisions(db, schedule_id, limit))
+
+    async def list_audit(
+        self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Sequence[AuditRecord]:
+        """What was done, newest first."""
+        filters = {"namespace": namespace, "schedule": schedule, "before": before, "limit": limit}
+        return await self._read(lambda db: reading.list_audit(db, filters))
+
+
+def _seen(db: sqlite3.Connection, before: tuple[int, int] = (-1, -1)) -> tuple[int, int]:
+    """The data version, which moves when another connection commits, and how often work was made for others."""
+    [version] = db.execute(SQL["data_version"]).fetchone()
+    if version == before[0]:
+        return before
+    [woken] = db.execute(SQL["wake_count"]).fetchone()
+    return version, woken
+
+
+def _path(path_or_url: str) -> str:
+    """The path of a URL; a path is itself."""
+    path = path_or_url.removeprefix("sqlite:///") if path_or_url.startswith("sqlite:///") else path_or_url
+    return MEMORY if path in ("", "sqlite://", "sqlite://:memory:", "sqlite:", MEMORY) else path

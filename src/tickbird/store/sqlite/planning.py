@@ -1,0 +1,236 @@
+"""Planning: due cursors become runs, skips and moved cursors, in one transaction that is the only writer."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tickbird.domain.codec import FORMAT
+from tickbird.domain.planner import NO_FACTS, Facts, park
+from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule
+from tickbird.store.plans import (
+    Decided,
+    Known,
+    KnownRevisions,
+    LastSkip,
+    Rows,
+    decide,
+    error_text,
+    read_definition,
+    to_rows,
+    wanted_ids,
+    wanted_skips,
+)
+from tickbird.store.protocol import Planned
+from tickbird.store.sqlite.connection import write
+from tickbird.store.sqlite.records import Row, all_facts, dump
+from tickbird.store.sqlite.revisions import read_revision
+from tickbird.store.sqlite.runs import release, reserve_ids
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import MICROS, to_instant
+
+REPLACED = "replaced"
+PLANNER = "planner"
+
+# What a row can do to a whole batch: a value that does not fit, or a constraint or trigger that says no.
+REFUSED = (
+    sqlite3.IntegrityError,
+    sqlite3.DataError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    OverflowError,
+    UnicodeError,
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a planning step has done so far."""
+
+    schedules: int = 0
+    runs: int = 0
+    skips: int = 0
+    parked: list[str] = field(default_factory=list)
+
+    def add(self, batch: Sequence[Decided]) -> None:
+        """Count what a committed batch has decided."""
+        self.schedules += len(batch)
+        for decided in batch:
+            self.runs += len(decided.plan.runs)
+            self.skips += len(decided.plan.skips)
+            if decided.plan.state == "parked" and decided.schedule.state != "parked":
+                self.parked.append(decided.schedule.name)
+
+
+def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) -> Planned:
+    """Plan up to `limit` due schedules, and say when the next one is due."""
+    tally = Tally()
+    rows: list[Row] = []
+
+    def whole() -> None:
+        rows.extend(_due(db, limit, now))
+        batch = _decide(db, known, rows, now)
+        write_plans(db, known, batch, now)
+        tally.add(batch)
+
+    try:
+        write(db, whole)
+    except REFUSED:
+        known.clear()
+        tally = Tally()
+        _bisect(db, known, [row[0] for row in rows], now, tally)
+    next_at, new = db.execute(SQL["next_due"], {"format": FORMAT}).fetchone()
+    return Planned(
+        now=to_instant(now),
+        schedules=tally.schedules,
+        runs=tally.runs,
+        skips=tally.skips,
+        parked=tuple(tally.parked),
+        next_at=to_instant(next_at),
+        more=bool(new) or (next_at is not None and next_at <= now),
+    )
+
+
+def _bisect(db: sqlite3.Connection, known: KnownRevisions, ids: list[int], now: int, tally: Tally) -> None:
+    """The database refused a batch: try its halves, until the row at fault stands alone and is parked."""
+
+    def part(error: BaseException | None = None) -> list[Decided]:
+        rows = db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall()
+        # Another process may have planned them meanwhile.
+        rows = [row for row in rows if (row[2] == "active" if row[4] is None else row[4] * MICROS <= now)]
+        batch = _decide(db, known, rows, now)
+        if error is not None:
+            batch = [Decided(d.schedule, park(d.schedule, error_text(error)), None, d.last_skip_id) for d in batch]
+        write_plans(db, known, batch, now)
+        return batch
+
+    try:
+        tally.add(write(db, part))
+    except REFUSED as error:
+        known.clear()
+        if len(ids) == 1:
+            refusal = error
+            tally.add(write(db, lambda: part(refusal)))
+            return
+        middle = len(ids) // 2
+        _bisect(db, known, ids[:middle], now, tally)
+        _bisect(db, known, ids[middle:], now, tally)
+
+
+def _due(db: sqlite3.Connection, limit: int, now: int) -> list[Row]:
+    """Due cursors: half of them the oldest and half the newest if there are too many; and those never planned."""
+    bounds = {"now": now, "format": FORMAT, "limit": limit}
+    due = db.execute(SQL["oldest_due"], bounds).fetchall()
+    if len(due) == limit > 1:
+        newest = db.execute(SQL["newest_due"], {**bounds, "limit": limit // 2}).fetchall()
+        due = list({row[0]: row for row in due[: limit - limit // 2] + newest}.values())
+    room = max(1, limit - len(due))
+    return due + db.execute(SQL["never_planned"], {"format": FORMAT, "limit": room}).fetchall()
+
+
+def _decide(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], now: int) -> list[Decided]:
+    """What becomes of the schedules with these cursors."""
+    if not rows:
+        return []
+    facts = read_facts(db, [row[0] for row in rows])
+    cold = [row[0] for row in rows if row[2] != "active" or row[12] is not None or known.get(row[0], row[1]) is None]
+    details: dict[int, Row] = {}
+    if cold:
+        details = {detail[0]: detail for detail in db.execute(SQL["some_schedules"], {"ids": dump(cold)})}
+    moment = now / MICROS
+    batch = []
+    for row in rows:
+        schedule = _schedule(known, row, details.get(row[0]))
+        edited = _edited(db, known, schedule, row)
+        batch.append(decide(schedule, facts.get(schedule.id, NO_FACTS), moment, edited, row[11]))
+    return batch
+
+
+def plan_these(db: sqlite3.Connection, known: KnownRevisions, ids: Sequence[int], now: int) -> None:
+    """Plan these schedules once, within the caller's transaction."""
+    rows = db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall()
+    write_plans(db, known, _decide(db, known, rows, now), now)
+
+
+def _schedule(known: KnownRevisions, row: Row, detail: Row | None) -> Schedule:
+    """A schedule from its cursor, and from its own row unless its revision is known."""
+    schedule_id, revision, state, planned_until, next_run_at, runs_planned = row[:6]
+    cursor = Cursor(planned_until, next_run_at, runs_planned, *row[6:11])
+    if detail is None:
+        one = known.get(schedule_id, revision)
+        assert one is not None
+        return Schedule(schedule_id, one.namespace, one.name, revision, state, one.definition, cursor)
+    _, namespace, name, text, paused_by, pause_note, paused_until, error = detail
+    pause = None if paused_by is None else Pause(paused_by, pause_note or "", paused_until)
+    definition, unreadable = read_definition(text)
+    if definition is not None:
+        known.add(schedule_id, revision, Known(namespace, name, definition))
+    return Schedule(schedule_id, namespace, name, revision, state, definition, cursor, pause, unreadable or error)
+
+
+def _edited(db: sqlite3.Connection, known: KnownRevisions, schedule: Schedule, row: Row) -> Edited | None:
+    """What held before an edit by plain SQL that the planner has not seen yet."""
+    prior_revision, changed_at = row[12:]
+    if prior_revision is None:
+        return None
+    prior = read_revision(db, known, schedule.id, prior_revision)
+    before = Schedule(
+        schedule.id,
+        schedule.namespace,
+        schedule.name,
+        prior_revision,
+        schedule.state,
+        prior.definition if prior else None,
+        schedule.cursor,
+        schedule.pause,
+        schedule.error,
+    )
+    return Edited(before, changed_at)
+
+
+def read_facts(db: sqlite3.Connection, schedule_ids: Iterable[int]) -> dict[int, Facts]:
+    """The active runs of these schedules."""
+    return all_facts(db.execute(SQL["active_facts"], {"ids": dump(list(schedule_ids))}))
+
+
+def write_plans(
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    batch: Sequence[Decided],
+    now: int,
+    *,
+    actor: str = PLANNER,
+    reason: str = REPLACED,
+) -> list[int]:
+    """Write all that these plans decide; the ids of the new runs."""
+    runs, skips = wanted_ids(batch)
+    last_skips: dict[int, LastSkip] = {}
+    if skips and (wanted := wanted_skips(batch)):
+        found = db.execute(SQL["last_skips"], {"ids": dump(wanted)})
+        last_skips = {row[0]: LastSkip(*row) for row in found}
+    rows = to_rows(batch, iter(reserve_ids(db, "run", runs)), iter(reserve_ids(db, "skip", skips)), last_skips)
+    _insert(db, rows, now)
+    if rows.cancel or rows.stop:
+        change: dict[str, Any] = {"now": now, "actor": actor, "reason": reason}
+        db.execute(SQL["cancel_runs"], {**change, "ids": dump(rows.cancel)})
+        db.execute(SQL["stop_runs"], {**change, "ids": dump(rows.stop)})
+        release(db, known, {decided.schedule.id for decided in batch if decided.plan.cancel}, now)
+    if rows.runs:
+        db.execute(SQL["wake_others"])
+    return [run.id for run in rows.runs]
+
+
+def _insert(db: sqlite3.Connection, rows: Rows, now: int) -> None:
+    db.executemany(SQL["move_cursor"], rows.cursors)
+    if rows.runs:
+        db.executemany(SQL["insert_run"], [(*run, now) for run in rows.runs])
+    if rows.payloads:
+        db.executemany(SQL["insert_payload"], rows.payloads)
+    if rows.skips:
+        db.executemany(SQL["insert_skip"], [(*skip, now) for skip in rows.skips])
+    if rows.longer:
+        db.executemany(SQL["extend_skip"], [(*longer, now) for longer in rows.longer])
+    if rows.schedules:
+        db.executemany(SQL["set_pause"], rows.schedules)

@@ -1,0 +1,83 @@
+"""Reading: what people and pages ask for; each sees one state of the database."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection
+from typing import Any
+
+from tickbird.domain.runs import AttemptRecord, RunRecord
+from tickbird.domain.schedule import Schedule
+from tickbird.domain.sync import StoredSchedule
+from tickbird.store.protocol import AuditRecord, Decisions, RevisionRecord, ScheduleRow
+from tickbird.store.sqlite.records import (
+    attempt_record,
+    audit_record,
+    dump,
+    revision_record,
+    run_record,
+    schedule_record,
+    skip_record,
+)
+from tickbird.store.sqlite.statements import SQL
+
+
+def get_schedule(db: sqlite3.Connection, namespace: str, name: str) -> Schedule | None:
+    """A schedule by name, also a deleted one."""
+    row = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
+    return None if row is None else schedule_record(row)
+
+
+def list_schedules(db: sqlite3.Connection, filters: dict[str, Any]) -> list[ScheduleRow]:
+    """Schedules by name, with the newest run of each."""
+    rows = db.execute(SQL["list_schedules"], filters).fetchall()
+    ids = dump([row[-2] for row in rows if row[-2] is not None])
+    runs = {row[0]: run_record(row) for row in db.execute(SQL["some_runs"], {"ids": ids})}
+    return [
+        ScheduleRow(schedule=schedule_record(row), last_run=runs.get(row[-2]), failure_streak=row[-1]) for row in rows
+    ]
+
+
+def app_schedules(
+    db: sqlite3.Connection, namespace: str, app: str, names: Collection[str]
+) -> dict[str, StoredSchedule]:
+    """Every schedule of the app, and others among `names`, with the fingerprints that code has declared."""
+    rows = db.execute(SQL["app_schedules"], {"namespace": namespace, "app": app, "names": dump(list(names))})
+    return {row[2]: StoredSchedule(schedule_record(row), frozenset(json.loads(row[-1]))) for row in rows}
+
+
+def list_runs(db: sqlite3.Connection, filters: dict[str, Any]) -> list[RunRecord]:
+    """Runs, newest first."""
+    statement = SQL["list_runs"] if filters["schedule"] is None else SQL["list_schedule_runs"]
+    return [run_record(row) for row in db.execute(statement, filters)]
+
+
+def active_runs(db: sqlite3.Connection, schedule_id: int) -> list[RunRecord]:
+    """The runs of a schedule that are not final, oldest first."""
+    return [run_record(row) for row in db.execute(SQL["active_runs"], {"schedule_id": schedule_id})]
+
+
+def list_attempts(db: sqlite3.Connection, run_id: int) -> list[AttemptRecord]:
+    """The attempts of a run that did not end it well."""
+    return [attempt_record(row) for row in db.execute(SQL["list_attempts"], {"run_id": run_id})]
+
+
+def decisions(db: sqlite3.Connection, bounds: dict[str, int]) -> Decisions:
+    """Runs and skips whose ticks touch a range."""
+    return Decisions(
+        runs=[run_record(row) for row in db.execute(SQL["runs_of_ticks"], bounds)],
+        skips=[skip_record(row) for row in db.execute(SQL["list_skips"], bounds)],
+    )
+
+
+def list_revisions(db: sqlite3.Connection, schedule_id: int, limit: int) -> list[RevisionRecord]:
+    """The newest revisions of a schedule."""
+    found = db.execute(SQL["list_revisions"], {"schedule_id": schedule_id, "limit": limit})
+    return [revision_record(row) for row in found]
+
+
+def list_audit(db: sqlite3.Connection, filters: dict[str, Any]) -> list[AuditRecord]:
+    """What was done, newest first."""
+    statement = SQL["list_audit"] if filters["schedule"] is None else SQL["list_schedule_audit"]
+    return [audit_record(row) for row in db.execute(statement, filters)]

@@ -1,0 +1,287 @@
+"""Runs: enqueue, claim, renew, finish, cancel, rescue and prune; each is one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tickbird.domain.definition import check_payload
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.planner import starts_waiting
+from tickbird.domain.runs import FINAL, ClaimedRun, NewRun, Outcome, RunRecord
+from tickbird.store.plans import Known, KnownRevisions
+from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued
+from tickbird.store.sqlite.records import Row, dump, run_record
+from tickbird.store.sqlite.revisions import read_revision
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
+
+
+def reserve_ids(db: sqlite3.Connection, name: str, count: int) -> range:
+    """New ids of this kind, never given out before."""
+    if not count:
+        return range(0)
+    [(last,)] = db.execute(SQL["reserve_ids"], {"name": name, "count": count}).fetchall()
+    return range(last - count + 1, last + 1)
+
+
+def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor: str, now: int) -> list[int]:
+    """Insert runs that belong to no schedule."""
+    ids = reserve_ids(db, "run", len(new))
+    rows, payloads = [], []
+    for run_id, run in zip(ids, new, strict=True):
+        due_at = to_micros(run.at) if run.at is not None else now + run.delay * MICROS
+        start_by = None if run.start_within is None else due_at + run.start_within * MICROS
+        target = (run.target.kind, run.target.name, run.queue, run.priority)
+        rows.append((run_id, namespace, *target, due_at, start_by, run.crash_limit, actor, now))
+        if run.payload:
+            payloads.append((run_id, check_payload(run.payload)))
+    db.executemany(SQL["enqueue_run"], rows)
+    db.executemany(SQL["insert_payload"], payloads)
+    if rows:
+        detail = {"count": len(rows), "tasks": sorted({run.target.name for run in new})[:20]}
+        write_audit(db, now, actor, "enqueue", namespace, run_id=ids[0], detail=detail)
+        db.execute(SQL["wake_others"])
+    return list(ids)
+
+
+def write_audit(
+    db: sqlite3.Connection,
+    now: int,
+    actor: str,
+    action: str,
+    namespace: str,
+    *,
+    schedule_id: int | None = None,
+    schedule: str | None = None,
+    run_id: int | None = None,
+    detail: Any = None,
+) -> None:
+    """Record who did what."""
+    row = {"now": now, "actor": actor, "action": action, "namespace": namespace, "detail": dump(detail or {})}
+    db.execute(SQL["write_audit"], {**row, "schedule_id": schedule_id, "schedule": schedule, "run_id": run_id})
+
+
+def claim(
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    worker: str,
+    limit: int,
+    lease: float,
+    queues: Collection[str],
+    tasks: Collection[str],
+    now: int,
+) -> Claimed:
+    """Lease what is available, by priority, then oldest first."""
+    wanted: dict[str, Any] = {"tasks": dump(list(tasks)), "now": now}
+    levels = db.execute(SQL["queued_levels"], {"queues": dump(sorted(set(queues)))}).fetchall()
+    until = now + round(lease * MICROS)
+    taken: list[tuple[Row, Known | None]] = []
+    for priority in dict.fromkeys(priority for _, priority in levels):
+        if len(taken) >= limit:
+            break
+        rows: list[Row] = []
+        names = [queue for queue, level in levels if level == priority]
+        for queue in names:
+            level = {**wanted, "queue": queue, "priority": priority, "limit": limit - len(taken)}
+            rows += db.execute(SQL["available_runs"], level)
+        if len(names) > 1:
+            rows.sort(key=lambda row: (row[12], row[0]))
+        taken += _readable(db, known, rows[: limit - len(taken)])
+    if taken:
+        ids = dump([row[0] for row, _ in taken])
+        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker, "until": until, "now": now})
+    later = [
+        row[0]
+        for queue, priority in levels
+        for row in db.execute(SQL["next_available"], {**wanted, "queue": queue, "priority": priority})
+    ]
+    runs = [_claimed(row, one, worker, until, now) for row, one in taken]
+    return Claimed(to_instant(now), runs, to_instant(min(later, default=None)))
+
+
+def _readable(db: sqlite3.Connection, known: KnownRevisions, rows: Iterable[Row]) -> list[tuple[Row, Known | None]]:
+    """Runs with their revisions; one that only newer code can read is left for a newer worker."""
+    pairs: list[tuple[Row, Known | None]] = []
+    for row in rows:
+        one = None if row[2] is None else read_revision(db, known, row[2], row[3])
+        if one is not None or row[2] is None:
+            pairs.append((row, one))
+    return pairs
+
+
+def _claimed(row: Row, one: Known | None, worker: str, until: int, now: int) -> ClaimedRun:
+    leased = (*row[:9], "running", *row[10:17], row[17] + 1, *row[18:21], now, row[22], until, worker, *row[25:])
+    if one is None:
+        return ClaimedRun(run_record(leased), None)
+    payload = one.definition.payload if row[34] is None else None
+    return ClaimedRun(run_record(leased, one.name, payload), one.definition)
+
+
+def renew(db: sqlite3.Connection, worker: str, held: Sequence[Held], lease: float, now: int) -> Renewed:
+    """Extend the leases that are still held under the attempt that is named."""
+    attempts = {(one.run_id, one.attempt) for one in held}
+    ids = dump([one.run_id for one in held])
+    rows = db.execute(SQL["held_runs"], {"ids": ids, "worker": worker}).fetchall()
+    kept = {run_id: asked for run_id, attempt, asked in rows if (run_id, attempt) in attempts}
+    db.execute(SQL["renew_leases"], {"ids": dump(list(kept)), "until": now + round(lease * MICROS)})
+    cancelled = frozenset(run_id for run_id, asked in kept.items() if asked)
+    return Renewed(to_instant(now), frozenset(kept), cancelled)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A running run as finish finds it."""
+
+    id: int
+    attempt: int
+    schedule_id: int | None
+    asked_to_stop: int
+    worker: str | None
+    started_at: int | None
+    reason: str | None
+
+
+def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Outcome], now: int) -> Finished:
+    """Record how attempts ended where they are still current, then release the next waiters."""
+    found = db.execute(SQL["running_runs"], {"ids": dump([outcome.run_id for outcome in outcomes])})
+    running = {run.id: run for run in (_Running(*row) for row in found)}
+    ended, requeued, attempts, schedules = [], [], [], set()
+    accepted: set[int] = set()
+    for outcome in outcomes:
+        run = running.get(outcome.run_id)
+        if run is None or run.attempt != outcome.attempt or run.id in accepted:
+            continue
+        accepted.add(run.id)
+        error = None if outcome.error is None else outcome.error.replace("\0", "")
+        if outcome.status == "queued" and not run.asked_to_stop:
+            available_at = now + round(outcome.delay * MICROS)
+            requeued.append((run.id, available_at, error, outcome.failure_kind, outcome.reason, outcome.failures, 0))
+            ending = "retried" if outcome.failures else "drained"
+        else:
+            status = "cancelled" if outcome.status == "queued" else outcome.status
+            reason = outcome.reason or (run.reason if status == "cancelled" else None)
+            result = None if outcome.result is None else dump(outcome.result)
+            ended.append((run.id, status, now, result, error, outcome.failure_kind, reason, outcome.failures))
+            ending = status
+            if run.schedule_id is not None:
+                schedules.add(run.schedule_id)
+        if ending != "succeeded":
+            attempts.append((run.id, run.attempt, run.worker, run.started_at, now, ending, error))
+    if ended:
+        db.executemany(SQL["end_run"], ended)
+    if requeued:
+        db.executemany(SQL["requeue_run"], requeued)
+    if attempts:
+        db.executemany(SQL["insert_attempt"], attempts)
+    released = release(db, known, schedules, now)
+    if released or requeued:
+        db.execute(SQL["wake_others"])
+    return Finished(to_instant(now), frozenset(accepted), len(released))
+
+
+def release(db: sqlite3.Connection, known: KnownRevisions, schedule_ids: Iterable[int], now: int) -> list[int]:
+    """Queue the oldest waiters of these schedules, as far as there is room for them."""
+    ids = list(schedule_ids)
+    if not ids:
+        return []
+    waiting = db.execute(SQL["with_waiters"], {"ids": dump(ids)}).fetchall()
+    return _release(db, known, [row[0] for row in waiting], now)
+
+
+def _release(db: sqlite3.Connection, known: KnownRevisions, schedule_ids: Iterable[int], now: int) -> list[int]:
+    released = []
+    for schedule_id in schedule_ids:
+        while row := db.execute(SQL["next_waiter"], {"schedule_id": schedule_id}).fetchone():
+            run_id, revision, busy = row
+            one = read_revision(db, known, schedule_id, revision)
+            if one is None or starts_waiting(one.definition, busy):
+                break
+            db.execute(SQL["release_run"], {"id": run_id, "now": now})
+            released.append(run_id)
+    return released
+
+
+def cancel(
+    db: sqlite3.Connection, known: KnownRevisions, run_id: int, actor: str, reason: str, now: int
+) -> tuple[RunRecord, bool]:
+    """Cancel a run that has not started, or ask a running one to stop; and whether that made work."""
+    run = get_run(db, run_id)
+    if run is None:
+        raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
+    if run.status in FINAL:
+        raise ConflictError(f"run {run_id} has already {run.status}; it cannot be cancelled.")
+    change = {"ids": dump([run_id]), "now": now, "actor": actor, "reason": reason or f"cancelled by {actor}"}
+    released: list[int] = []
+    if run.status == "running":
+        db.execute(SQL["stop_runs"], change)
+    else:
+        db.execute(SQL["cancel_runs"], change)
+        if run.schedule_id is not None:
+            released = release(db, known, [run.schedule_id], now)
+    write_audit(
+        db,
+        now,
+        actor,
+        "cancel",
+        run.namespace,
+        schedule_id=run.schedule_id,
+        schedule=run.schedule,
+        run_id=run_id,
+        detail={"reason": reason, "status": run.status},
+    )
+    if released or run.status == "running":
+        db.execute(SQL["wake_others"])
+    after = get_run(db, run_id)
+    assert after is not None
+    return after, bool(released) or run.status == "running"
+
+
+def get_run(db: sqlite3.Connection, run_id: int) -> RunRecord | None:
+    """A run by id."""
+    row = db.execute(SQL["get_run"], {"id": run_id}).fetchone()
+    return None if row is None else run_record(row)
+
+
+def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) -> Rescued:
+    """Take runs from lost workers, cancel those not started in time, release any waiter that has room."""
+    requeued, failed, lost, attempts = [], [], [], []
+    for row in db.execute(SQL["expired_runs"], {"now": now, "limit": limit}).fetchall():
+        run_id, attempt, crashes, crash_limit, worker, started_at, asked_to_stop, reason = row
+        error = f"worker {worker} was lost while it ran this"
+        attempts.append((run_id, attempt, worker, started_at, now, "lost", error))
+        if not asked_to_stop and crashes + 1 <= crash_limit:
+            requeued.append((run_id, now, error, "lost", reason, 0, 1))
+            continue
+        lost.append((run_id, "cancelled" if asked_to_stop else "failed", now, error, "lost"))
+        if not asked_to_stop:
+            failed.append(run_id)
+    db.executemany(SQL["requeue_run"], requeued)
+    db.executemany(SQL["lose_run"], lost)
+    db.executemany(SQL["insert_attempt"], attempts)
+    misfired = db.execute(SQL["misfired_runs"], {"now": now, "limit": limit}).fetchall()
+    released = _release(db, known, [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()], now)
+    if requeued or released:
+        db.execute(SQL["wake_others"])
+    ends = [end for end in db.execute(SQL["next_rescue"]).fetchone() if end is not None]
+    return Rescued(
+        to_instant(now),
+        requeued=[row[0] for row in requeued],
+        failed=failed,
+        misfired=sorted(row[0] for row in misfired),
+        released=released,
+        next_at=to_instant(min(ends, default=None)),
+    )
+
+
+def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now: int) -> int:
+    """Delete old final runs, and skips and audit rows of that age; how many runs."""
+    if keep < 0 or older_than < 0:
+        raise InvalidError("keep and older_than must not be negative.", field="keep" if keep < 0 else "older_than")
+    bounds = {"cutoff": now - round(older_than * MICROS), "limit": limit}
+    runs = db.execute(SQL["prune_runs"], {**bounds, "keep": keep}).rowcount
+    db.execute(SQL["prune_skips"], bounds)
+    db.execute(SQL["prune_audit"], bounds)
+    return runs

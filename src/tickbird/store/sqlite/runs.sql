@@ -1,0 +1,261 @@
+-- Runs: from insertion to pruning.
+
+-- name: insert_run
+INSERT INTO runs (
+    id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for, due_at,
+    available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, created_at
+)
+VALUES (
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?20),
+    coalesce(?12 * 1000000, ?20), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20
+)
+ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+
+-- name: enqueue_run
+INSERT INTO runs (
+    id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
+    actor, created_at
+)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'manual', ?7, ?7, ?8, ?9, ?10, ?11);
+
+-- name: insert_payload
+INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
+
+-- name: queued_levels
+-- What queues and priorities there are, found by jumping through the index, so that runs for later are never walked.
+WITH RECURSIVE levels (queue, priority) AS (
+    SELECT q.value, (SELECT max(r.priority) FROM runs AS r WHERE r.status = 'queued' AND r.queue = q.value)
+    FROM json_each(:queues) AS q
+    UNION ALL
+    SELECT
+        l.queue,
+        (
+            SELECT max(r.priority)
+            FROM runs AS r
+            WHERE r.status = 'queued' AND r.queue = l.queue AND r.priority < l.priority
+        )
+    FROM levels AS l
+    WHERE l.priority IS NOT NULL
+)
+SELECT queue, priority FROM levels WHERE priority IS NOT NULL ORDER BY priority DESC, queue;
+
+-- name: available_runs
+SELECT
+    r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.origin, r.status,
+    r.scheduled_for, r.due_at, r.available_at, r.start_by, r.covers_first, r.covers_last, r.covers_count, r.attempt,
+    r.failures, r.crashes, r.created_at, r.started_at, r.finished_at, r.lease_until, r.worker, r.retry_of, r.actor,
+    r.reason, r.cancel_requested_at, r.cancel_requested_by, r.result, r.error, r.failure_kind, NULL, p.payload
+FROM runs AS r
+LEFT JOIN run_payloads AS p ON p.run_id = r.id
+WHERE r.status = 'queued'
+    AND r.queue = :queue
+    AND r.priority = :priority
+    AND r.available_at <= :now
+    AND r.target IN (SELECT value FROM json_each(:tasks))
+    AND r.target_kind = 'task'
+    AND (r.start_by IS NULL OR r.start_by >= :now)
+ORDER BY r.available_at, r.id
+LIMIT :limit;
+
+-- name: next_available
+SELECT available_at
+FROM runs
+WHERE status = 'queued'
+    AND queue = :queue
+    AND priority = :priority
+    AND target IN (SELECT value FROM json_each(:tasks))
+    AND target_kind = 'task'
+    AND (start_by IS NULL OR start_by >= :now)
+ORDER BY available_at, id
+LIMIT 1;
+
+-- name: lease_runs
+UPDATE runs
+SET status = 'running', attempt = attempt + 1, worker = :worker, lease_until = :until, started_at = :now
+WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: held_runs
+SELECT id, attempt, cancel_requested_at IS NOT NULL
+FROM runs
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running' AND worker = :worker;
+
+-- name: renew_leases
+UPDATE runs SET lease_until = :until WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: running_runs
+SELECT id, attempt, schedule_id, cancel_requested_at IS NOT NULL, worker, started_at, reason
+FROM runs
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running';
+
+-- name: end_run
+UPDATE runs
+SET status = ?2, finished_at = ?3, result = ?4, error = ?5, failure_kind = ?6, reason = ?7, failures = failures + ?8,
+    lease_until = NULL
+WHERE id = ?1;
+
+-- name: requeue_run
+-- A run that has started did so in time, so `start_by` no longer binds it.
+UPDATE runs
+SET status = 'queued', available_at = ?2, error = ?3, failure_kind = ?4, reason = ?5, failures = failures + ?6,
+    crashes = crashes + ?7, lease_until = NULL, worker = NULL, start_by = NULL
+WHERE id = ?1;
+
+-- name: insert_attempt
+INSERT INTO attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+ON CONFLICT (run_id, attempt) DO NOTHING;
+
+-- name: with_waiters
+SELECT value
+FROM json_each(:ids)
+WHERE EXISTS (SELECT 1 FROM runs AS r WHERE r.status = 'waiting' AND r.schedule_id = value);
+
+-- name: all_with_waiters
+WITH RECURSIVE waiting (id) AS (
+    SELECT min(schedule_id) FROM runs WHERE status = 'waiting'
+    UNION ALL
+    SELECT (SELECT min(r.schedule_id) FROM runs AS r WHERE r.status = 'waiting' AND r.schedule_id > w.id)
+    FROM waiting AS w
+    WHERE w.id IS NOT NULL
+)
+SELECT id FROM waiting WHERE id IS NOT NULL;
+
+-- name: next_waiter
+SELECT
+    id,
+    revision,
+    (
+        SELECT count(*)
+        FROM runs AS a
+        WHERE a.schedule_id = :schedule_id
+            AND a.status IN ('waiting', 'queued', 'running')
+            AND a.status <> 'waiting'
+    )
+FROM runs
+WHERE status = 'waiting' AND schedule_id = :schedule_id
+ORDER BY id
+LIMIT 1;
+
+-- name: release_run
+UPDATE runs SET status = 'queued', available_at = max(available_at, :now) WHERE id = :id AND status = 'waiting';
+
+-- name: cancel_runs
+UPDATE runs
+SET status = 'cancelled', finished_at = :now, reason = :reason, cancel_requested_at = :now, cancel_requested_by = :actor
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status IN ('waiting', 'queued');
+
+-- name: stop_runs
+UPDATE runs
+SET cancel_requested_at = :now, cancel_requested_by = :actor, reason = :reason
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running' AND cancel_requested_at IS NULL;
+
+-- name: expired_runs
+SELECT id, attempt, crashes, crash_limit, worker, started_at, cancel_requested_at IS NOT NULL, reason
+FROM runs
+WHERE status = 'running' AND lease_until < :now
+ORDER BY lease_until
+LIMIT :limit;
+
+-- name: lose_run
+UPDATE runs
+SET status = ?2, finished_at = ?3, error = ?4, failure_kind = ?5, crashes = crashes + 1, lease_until = NULL
+WHERE id = ?1;
+
+-- name: misfired_runs
+UPDATE runs
+SET status = 'cancelled', finished_at = :now, reason = 'misfire'
+WHERE id IN (
+    SELECT id
+    FROM runs
+    WHERE start_by IS NOT NULL AND start_by < :now AND status IN ('waiting', 'queued')
+    ORDER BY start_by
+    LIMIT :limit
+)
+RETURNING id;
+
+-- name: next_rescue
+SELECT
+    (SELECT min(lease_until) FROM runs WHERE status = 'running'),
+    (SELECT min(start_by) FROM runs WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued'));
+
+-- name: prune_runs
+DELETE FROM runs
+WHERE id IN (
+    SELECT r.id
+    FROM runs AS r
+    WHERE r.finished_at IS NOT NULL
+        AND r.finished_at < :cutoff
+        AND (
+            r.schedule_id IS NULL
+            OR :keep = 0
+            OR r.id < (
+                SELECT k.id
+                FROM runs AS k
+                WHERE k.schedule_id = r.schedule_id
+                ORDER BY k.id DESC
+                LIMIT 1 OFFSET :keep - 1
+            )
+        )
+    ORDER BY r.finished_at
+    LIMIT :limit
+);
+
+-- name: prune_skips
+DELETE FROM skips
+WHERE id IN (
+    SELECT s.id
+    FROM skips AS s
+    WHERE s.decided_at < :cutoff AND NOT EXISTS (SELECT 1 FROM cursors AS c WHERE c.last_skip_id = s.id)
+    ORDER BY s.decided_at
+    LIMIT :limit
+);
+
+-- name: prune_audit
+DELETE FROM audit
+WHERE at < :cutoff AND id IN (SELECT id FROM audit ORDER BY id LIMIT :limit);
+
+-- name: get_run
+SELECT * FROM run_records WHERE id = :id;
+
+-- name: some_runs
+SELECT * FROM run_records WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: list_runs
+SELECT *
+FROM run_records
+WHERE namespace = :namespace AND (:status IS NULL OR status = :status) AND (:before IS NULL OR id < :before)
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: list_schedule_runs
+SELECT *
+FROM run_records
+WHERE schedule_id = (SELECT id FROM schedules WHERE namespace = :namespace AND name = :schedule)
+    AND (:status IS NULL OR status = :status)
+    AND (:before IS NULL OR id < :before)
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: active_runs
+SELECT *
+FROM run_records
+WHERE schedule_id = :schedule_id AND status IN ('waiting', 'queued', 'running')
+ORDER BY id;
+
+-- name: runs_of_ticks
+SELECT *
+FROM run_records
+WHERE id IN (
+    SELECT id
+    FROM runs
+    WHERE schedule_id = :schedule_id
+        AND origin IN ('schedule', 'catch_up', 'backfill')
+        AND scheduled_for BETWEEN :first AND :last
+    UNION
+    SELECT id FROM runs WHERE schedule_id = :schedule_id AND covers_last >= :first AND covers_first <= :last
+)
+ORDER BY scheduled_for, id
+LIMIT :limit;
+
+-- name: list_attempts
+SELECT attempt, worker, started_at, ended_at, outcome, error FROM attempts WHERE run_id = :run_id ORDER BY attempt;

@@ -1,0 +1,111 @@
+"""Changing a schedule: what is due under the old revision first, then the command, its revision and its audit row."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+
+from tickbird.domain.codec import definition_text
+from tickbird.domain.commands import Change, Command
+from tickbird.domain.errors import ConflictError
+from tickbird.domain.planner import NO_FACTS
+from tickbird.domain.schedule import Schedule
+from tickbird.store.plans import Decided, KnownRevisions
+from tickbird.store.protocol import Changed
+from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
+from tickbird.store.sqlite.records import Row, dump, is_due, is_newer, last_skip_id, schedule_record
+from tickbird.store.sqlite.runs import write_audit
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import MICROS
+
+# Plans of a thousand runs each: more than that is for the planner to catch up with first.
+MOST_PLANS = 50
+CANCELLED = "cancelled with the schedule"
+
+
+def change(
+    db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, command: Command, now: int
+) -> Changed:
+    """Apply a command to the schedule of this name, or to none."""
+    row = _up_to_date(db, known, namespace, name, now)
+    before = None if row is None else schedule_record(row)
+    facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
+    done = command.apply(before, name, facts, now / MICROS)
+    schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
+    if done.revised:
+        _revise(db, schedule, done, command.actor, now)
+    decided = Decided(before or schedule, done.plan, schedule.definition, last_skip_id(row), command.actor)
+    run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
+    write_audit(
+        db,
+        now,
+        command.actor,
+        done.action,
+        namespace,
+        schedule_id=schedule.id,
+        schedule=name,
+        run_id=run_ids[0] if run_ids else None,
+        detail=done.detail,
+    )
+    db.execute(SQL["wake_others"])
+    after = _read(db, namespace, name)
+    assert after is not None
+    return Changed(schedule_record(after), run_ids)
+
+
+def _up_to_date(db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, now: int) -> Row | None:
+    """The schedule's row once nothing of it is due any more."""
+    for _ in range(MOST_PLANS):
+        row = _read(db, namespace, name)
+        if row is None:
+            return None
+        if is_newer(row):
+            raise ConflictError(
+                f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;",
+                hint="upgrade tickbird.",
+            )
+        if not is_due(row, now):
+            return row
+        plan_these(db, known, [row[0]], now)
+    raise ConflictError(f"schedule {name!r} is still catching up with its ticks;", hint="try again in a moment.")
+
+
+def _read(db: sqlite3.Connection, namespace: str, name: str) -> Row | None:
+    row: Row | None = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
+    return row
+
+
+def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
+    """A new row, and with it by trigger its cursor and first revision; its id."""
+    row = {
+        "namespace": schedule.namespace,
+        "name": schedule.name,
+        "app": schedule.app,
+        "definition": definition_text(schedule.raw),
+        "revision": schedule.revision,
+        "fingerprint": schedule.fingerprint,
+        "now": now,
+    }
+    [(schedule_id,)] = db.execute(SQL["insert_schedule"], row).fetchall()
+    return int(schedule_id)
+
+
+def _revise(db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, now: int) -> None:
+    """Write a schedule's next revision; its cursor follows with the plan."""
+    pause = schedule.pause
+    row = {
+        "id": schedule.id,
+        "app": schedule.app,
+        "definition": definition_text(schedule.raw),
+        "revision": schedule.revision,
+        "fingerprint": schedule.fingerprint,
+        "overrides": dump(dict(schedule.overrides)),
+        "paused_by": pause.by if pause else None,
+        "pause_note": pause.note if pause else None,
+        "paused_until": pause.until if pause else None,
+        "error": schedule.error,
+        "now": now,
+    }
+    db.execute(SQL["update_schedule"], row)
+    db.execute(SQL["revise_cursor"], {"id": schedule.id, "revision": schedule.revision, "format": schedule.raw["v"]})
+    db.execute(SQL["write_revision"], {**row, "action": done.action, "actor": actor, "detail": dump(done.detail)})

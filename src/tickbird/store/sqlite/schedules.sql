@@ -1,0 +1,101 @@
+-- Schedules: their definitions, revisions and what was done to them.
+
+-- name: schedule_by_name
+SELECT * FROM schedule_records WHERE namespace = :namespace AND name = :name;
+
+-- name: list_schedules
+SELECT
+    s.*,
+    (SELECT max(r.id) FROM runs AS r WHERE r.schedule_id = s.id) AS last_run_id,
+    (
+        SELECT count(*) FILTER (WHERE status = 'failed' AND id > last_success)
+        FROM (
+            SELECT id, status, coalesce(max(id) FILTER (WHERE status = 'succeeded') OVER (), 0) AS last_success
+            FROM (SELECT id, status FROM runs WHERE schedule_id = s.id ORDER BY id DESC LIMIT 100)
+        )
+    ) AS failure_streak
+FROM schedule_records AS s
+WHERE s.namespace = :namespace
+    AND s.name > :after
+    AND (:contains = '' OR instr(lower(s.name), lower(:contains)))
+    AND iif(:state IS NULL, s.state <> 'deleted', s.state = :state)
+    AND (
+        :tag IS NULL
+        OR EXISTS (SELECT 1 FROM json_each(s.definition, '$.tags') AS t WHERE t.value = :tag)
+    )
+ORDER BY s.name
+LIMIT :limit;
+
+-- name: app_schedules
+SELECT
+    s.*,
+    (
+        SELECT json_group_array(DISTINCT v.fingerprint)
+        FROM revisions AS v
+        WHERE v.schedule_id = s.id AND v.fingerprint IS NOT NULL
+    ) AS seen
+FROM schedule_records AS s
+WHERE s.namespace = :namespace
+    AND s.id IN (
+        SELECT id FROM schedules WHERE namespace = :namespace AND app = :app
+        UNION
+        SELECT id FROM schedules WHERE namespace = :namespace AND name IN (SELECT value FROM json_each(:names))
+    );
+
+-- name: insert_schedule
+INSERT INTO schedules (namespace, name, app, definition, revision, fingerprint, created_at, changed_at)
+VALUES (:namespace, :name, :app, :definition, :revision, :fingerprint, :now, :now)
+RETURNING id;
+
+-- name: update_schedule
+UPDATE schedules
+SET app = :app,
+    definition = :definition,
+    revision = :revision,
+    fingerprint = :fingerprint,
+    overrides = :overrides,
+    paused_by = :paused_by,
+    pause_note = :pause_note,
+    paused_until = :paused_until * 1000000,
+    error = :error,
+    changed_at = :now
+WHERE id = :id;
+
+-- name: write_revision
+-- The trigger on schedules has already written the first revision of a new one.
+INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, at)
+VALUES (:id, :revision, :definition, :fingerprint, :action, :actor, :detail, :now)
+ON CONFLICT (schedule_id, revision) DO UPDATE
+SET action = excluded.action, actor = excluded.actor, detail = excluded.detail, at = excluded.at;
+
+-- name: list_revisions
+SELECT revision, action, actor, at, definition, fingerprint, detail
+FROM revisions
+WHERE schedule_id = :schedule_id
+ORDER BY revision DESC
+LIMIT :limit;
+
+-- name: write_audit
+INSERT INTO audit (at, actor, action, namespace, schedule_id, schedule, run_id, detail)
+VALUES (:now, :actor, :action, :namespace, :schedule_id, :schedule, :run_id, :detail);
+
+-- name: list_audit
+SELECT id, at, actor, action, schedule, run_id, detail
+FROM audit
+WHERE namespace = :namespace AND (:before IS NULL OR id < :before)
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: list_schedule_audit
+SELECT id, at, actor, action, schedule, run_id, detail
+FROM audit
+WHERE namespace = :namespace AND schedule = :schedule AND (:before IS NULL OR id < :before)
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: list_skips
+SELECT id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at
+FROM skips
+WHERE schedule_id = :schedule_id AND last_at >= :first AND first_at <= :last
+ORDER BY last_at
+LIMIT :limit;

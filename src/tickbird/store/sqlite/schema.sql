@@ -1,0 +1,32 @@
+-- What the schema is, before anything else may rely on it.
+
+-- name: has_schema
+SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('meta', 'migrations');
+
+-- name: schema_version
+SELECT
+    (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'version'),
+    (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_compatible');
+
+-- name: applied_migrations
+SELECT number, checksum FROM migrations;
+
+-- name: record_migration
+INSERT INTO migrations (number, name, checksum, applied_at) VALUES (:number, :name, :checksum, :now);
+
+-- name: record_version
+INSERT INTO meta (key, value)
+VALUES ('version', :version), ('min_compatible', :min_compatible), ('created_at', :now)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE key <> 'created_at';
+
+-- name: wake_others
+UPDATE counters SET last = last + 1 WHERE name = 'wake';
+
+-- name: wake_count
+SELECT last FROM counters WHERE name = 'wake';
+
+-- name: data_version
+PRAGMA data_version;
+
+-- name: reserve_ids
+UPDATE counters SET last = last + :count WHERE name = :name RETURNING last;

@@ -1,0 +1,34 @@
+"""Instants between Python and SQLite: microseconds since the epoch."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta
+from typing import overload
+
+from tickbird.domain.instants import EPOCH, to_seconds
+
+MICROS = 1_000_000
+
+
+def clock() -> int:
+    """The store's clock, which on SQLite is the machine's."""
+    return time.time_ns() // 1_000
+
+
+@overload
+def to_micros(at: datetime) -> int: ...
+@overload
+def to_micros(at: None) -> None: ...
+def to_micros(at: datetime | None) -> int | None:
+    """An aware datetime as stored."""
+    return None if at is None else to_seconds(at) * MICROS + at.microsecond
+
+
+@overload
+def to_instant(micros: int) -> datetime: ...
+@overload
+def to_instant(micros: None) -> None: ...
+def to_instant(micros: int | None) -> datetime | None:
+    """A stored instant as an aware datetime in UTC."""
+    return None if micros is None else EPOCH + timedelta(microseconds=micros)

@@ -1,0 +1,33 @@
+-- Workers: who is alive, and what they declare.
+
+-- name: report_worker
+INSERT INTO workers (
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
+    live_until
+)
+VALUES (
+    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining,
+    coalesce(:started_at, :now), :now, :live_until
+)
+ON CONFLICT (id) DO UPDATE
+SET queues = excluded.queues,
+    slots = excluded.slots,
+    tasks = excluded.tasks,
+    declares = excluded.declares,
+    draining = excluded.draining,
+    seen_at = excluded.seen_at,
+    live_until = excluded.live_until;
+
+-- name: forget_workers
+DELETE FROM workers WHERE live_until < :cutoff;
+
+-- name: retire_worker
+DELETE FROM workers WHERE id = :id;
+
+-- name: list_workers
+SELECT
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
+    live_until
+FROM workers
+WHERE namespace = :namespace AND live_until > :now
+ORDER BY started_at, id;
