@@ -1,0 +1,53 @@
+"""What every store must do, as one exercise for pytest: a driver is done when it passes all of it.
+
+Subclass `Exercise` under a name that pytest collects, in a module or folder with these fixtures:
+
+    store   an open, migrated, empty store
+    other   a second instance on the same database, open as well; the same one where there can be no second
+    plain   writes rows behind the store's back (see `plain.Plain`); skip where nothing else can reach the database
+
+Tests are coroutines: they need pytest-asyncio in its auto mode, and fixtures and tests on the same event loop.
+Call `pytest.register_assert_rewrite("tickbird.testing.conformance")` first, so that failed asserts show their values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tickbird.testing.conformance.edits import Edits
+from tickbird.testing.conformance.ledger import Ledger
+from tickbird.testing.conformance.outages import Outages
+from tickbird.testing.conformance.plain import Plain, PlainEdits
+from tickbird.testing.conformance.planning import Planning
+from tickbird.testing.conformance.prune import Prune
+from tickbird.testing.conformance.races import Races
+from tickbird.testing.conformance.rescue import Rescue
+from tickbird.testing.conformance.runs import Runs
+from tickbird.testing.conformance.schedules import Schedules
+from tickbird.testing.conformance.states import States
+from tickbird.testing.conformance.waiting import Waiting
+from tickbird.testing.conformance.workers import Workers
+
+__all__ = ["Exercise", "Plain"]
+
+
+class Exercise(
+    Planning,
+    Outages,
+    Ledger,
+    Edits,
+    States,
+    Schedules,
+    Runs,
+    Waiting,
+    Rescue,
+    Prune,
+    Workers,
+    PlainEdits,
+    Races,
+):
+    """Every test of every noun."""
+
+
+_names = Counter(name for noun in Exercise.__bases__ for name in vars(noun) if name.startswith("test_"))
+assert max(_names.values()) == 1, f"tests of two nouns share a name: {_names.most_common(1)}"

@@ -1,0 +1,138 @@
+"""Every tick has one recorded decision, in rows that do not grow with the ticks."""
+
+from __future__ import annotations
+
+from tickbird.domain.calendars import exclude
+from tickbird.domain.commands import Skip, Trigger, Update
+from tickbird.domain.every import every
+from tickbird.store.protocol import Store
+from tickbird.testing.conformance.steps import (
+    NAME,
+    change,
+    claim,
+    create,
+    finish,
+    later,
+    plan,
+    ranges,
+    runs_of,
+    since,
+    skips_of,
+    start,
+    ticks,
+    work_off,
+)
+
+
+class Ledger:
+    """Skips, their extension, and what `decisions` shows of a range."""
+
+    async def test_a_skip_extends_the_row_before_it(self, store: Store) -> None:
+        await create(store)
+        for at_ in (60, 120, 180, 240):
+            await plan(store, at_)
+        [skip] = await skips_of(store)
+        assert (skip.reason, since(skip.first), since(skip.last), skip.count) == ("overlap", 120, 240, 3)
+
+    async def test_another_blocker_is_another_row(self, store: Store) -> None:
+        await create(store)
+        for at_ in (60, 120):
+            await plan(store, at_)
+        await work_off(store, 121)
+        for at_ in (180, 240):
+            await plan(store, at_)
+        first, second = await runs_of(store)
+        assert [(since(skip.first), skip.count, skip.run_id) for skip in await skips_of(store)] == [
+            (120, 1, first.id),
+            (240, 1, second.id),
+        ]
+
+    async def test_a_run_between_two_skips_makes_two_rows(self, store: Store) -> None:
+        day = 86_400
+        await create(store, NAME, every(days=1), exclude=exclude("sat", "mon"))
+        for number in range(1, 6):
+            await plan(store, number * day)
+            await work_off(store, number * day)
+        assert await ranges(store) == [("calendar", 2 * day, 2 * day, 1), ("calendar", 4 * day, 4 * day, 1)]
+
+    async def test_another_reason_is_another_row(self, store: Store) -> None:
+        await create(store, catch_up="skip")
+        await plan(store, 60)
+        await plan(store, 120)
+        await plan(store, 210)
+        assert [row[0] for row in await ranges(store)] == ["overlap", "misfire"]
+
+    async def test_another_revision_is_another_row(self, store: Store) -> None:
+        await create(store)
+        for at_ in (60, 120):
+            await plan(store, at_)
+        await change(store, Update(actor="ada", fields={"description": "new"}), 130)
+        await plan(store, 180)
+        assert [(skip.revision, skip.count) for skip in await skips_of(store)] == [(1, 1), (2, 1)]
+
+    async def test_a_manual_run_between_does_not_part_a_row(self, store: Store) -> None:
+        await create(store)
+        for at_ in (60, 120):
+            await plan(store, at_)
+        await change(store, Trigger(actor="ada"), 130)
+        await plan(store, 180)
+        assert await ranges(store) == [("overlap", 120, 180, 2)]
+
+    async def test_an_extended_row_spans_no_tick_that_ran(self, store: Store) -> None:
+        await create(store, NAME, every(seconds=60), catch_up="skip", overlap="allow")
+        await plan(store, 90)
+        await plan(store, 120)
+        await plan(store, 210)
+        assert await ranges(store) == [("misfire", 60, 60, 1), ("misfire", 180, 180, 1)]
+        assert await ticks(store) == [(120, "schedule", "queued")]
+
+    async def test_decisions_show_what_touches_the_range(self, store: Store) -> None:
+        schedule = await create(store, overlap="allow")
+        for at_ in (60, 120, 210, 240):
+            await plan(store, at_)
+        await change(store, Skip(actor="ada", count=3), 250)
+        for at_ in (300, 360, 420, 480):
+            await plan(store, at_)
+        await change(store, Trigger(actor="ada"), 490)
+        found = await store.decisions(schedule.id, later(120), later(240))
+        assert [since(run.scheduled_for) for run in found.runs] == [120, 180, 240]
+        assert list(found.skips) == []
+        inside = await store.decisions(schedule.id, later(350), later(370))
+        assert (list(inside.runs), [skip.count for skip in inside.skips]) == ([], [3])
+        everything = await store.decisions(schedule.id, later(0), later(10_000))
+        assert [since(run.scheduled_for) for run in everything.runs] == [60, 120, 180, 240, 480]
+        nothing = await store.decisions(schedule.id, later(481), later(10_000))
+        assert (list(nothing.runs), list(nothing.skips)) == ([], [])
+
+    async def test_every_tick_is_accounted_for_once(self, store: Store) -> None:
+        await create(store, "skip", overlap="skip")
+        await create(store, "queue", overlap="queue", max_concurrent=2)
+        await create(store, "all", catch_up="all", catch_up_limit=4)
+        await create(store, "latest", catch_up="latest", overlap="replace")
+        names = ("skip", "queue", "all", "latest")
+        # Some steps on time, some late, some work done in between, some left to pile up.
+        for step, at_ in enumerate((60, 121, 500, 545, 600, 660, 1200, 1203, 1260, 1925, 1980)):
+            await plan(store, at_)
+            if step % 3 == 0:
+                for found in (await claim(store, at_, 3)).runs:
+                    await finish(store, found.run, at_)
+            if step % 4 == 1:
+                await claim(store, at_, 1)
+        for name in names:
+            ran = [tick for tick, _, _ in await ticks(store, name)]
+            skipped = await ranges(store, name)
+            assert len(ran) == len(set(ran))
+            assert len(ran) + sum(count for _, _, _, count in skipped) == 1980 // 60, name
+            # Rows of skips never reach over a run, nor over each other.
+            covered = [tick for _, first, last, _ in skipped for tick in range(first or 0, (last or 0) + 1, 60)]
+            assert sorted(covered + [tick or 0 for tick in ran]) == list(range(60, 1981, 60)), name
+
+    async def test_skips_outlive_a_lost_worker(self, store: Store) -> None:
+        await create(store)
+        await plan(store, 60)
+        await start(store, 60, lease=10)
+        await store.rescue(now=later(80))
+        await plan(store, 120)
+        [run] = await runs_of(store)
+        [skip] = await skips_of(store)
+        assert (skip.reason, skip.run_id) == ("overlap", run.id)

@@ -1,0 +1,122 @@
+"""Only what is final, old and not among the newest goes, and what was decided stays decided."""
+
+from __future__ import annotations
+
+from tickbird.store.protocol import Store
+from tickbird.testing.conformance.steps import (
+    NAMESPACE,
+    YEAR,
+    claim,
+    create,
+    enqueue,
+    finish,
+    later,
+    plan,
+    plan_all,
+    ranges,
+    read,
+    runs_of,
+    since,
+    start,
+    ticks,
+    work_off,
+)
+
+DAY = 86_400
+
+
+async def prune(store: Store, at: float, *, older_than: float = DAY, keep: int = 0, limit: int = 1_000) -> None:
+    """Prune until nothing is left to prune."""
+    for _ in range(1_000):
+        if not await store.prune(older_than=older_than, keep=keep, limit=limit, now=later(at)):
+            return
+    raise AssertionError("pruning does not come to an end")
+
+
+class Prune:
+    """By age, and by count per schedule."""
+
+    async def test_old_final_runs_go_with_all_that_is_theirs(self, store: Store) -> None:
+        gone = await enqueue(store, 0, payload={"n": 1})
+        await finish(store, await start(store, 1), 2, "queued")
+        await finish(store, await start(store, 3), 4, "failed", error="no")
+        kept = await enqueue(store, DAY, payload={"n": 2})
+        await finish(store, await start(store, DAY), DAY)
+        await prune(store, DAY + 100)
+        assert await store.get_run(gone) is None
+        assert list(await store.list_attempts(gone)) == []
+        assert (await read(store, kept)).payload == {"n": 2}
+
+    async def test_age_counts_from_the_end(self, store: Store) -> None:
+        await enqueue(store)
+        run = await start(store, 1, lease=YEAR)
+        await finish(store, run, 5 * DAY)
+        await prune(store, 5 * DAY + 100)
+        assert await store.get_run(run.id) is not None
+        await prune(store, 6 * DAY + 1)
+        assert await store.get_run(run.id) is None
+
+    async def test_what_is_not_final_stays(self, store: Store) -> None:
+        await create(store, catch_up="all")
+        await plan_all(store, 330)
+        await enqueue(store, 400, queue="unserved")
+        await start(store, 401)
+        await prune(store, YEAR)
+        assert [run.status for run in await runs_of(store)] == ["running"] + ["waiting"] * 4
+        assert len(await store.list_runs(NAMESPACE)) == 6
+
+    async def test_the_newest_of_each_schedule_stay(self, store: Store) -> None:
+        for name in ("a", "b"):
+            await create(store, name)
+        for number in range(1, 7):
+            await plan(store, number * 60)
+            await work_off(store, number * 60)
+        loose = await enqueue(store, 400)
+        await work_off(store, 401)
+        await prune(store, YEAR, keep=2)
+        for name in ("a", "b"):
+            assert [since(run.scheduled_for) for run in await runs_of(store, name)] == [300, 360]
+        assert await store.get_run(loose) is None
+
+    async def test_at_most_the_limit_goes_at_once_oldest_first(self, store: Store) -> None:
+        ids = []
+        for number in range(10):
+            ids.append(await enqueue(store, number))
+            await work_off(store, number)
+        assert await store.prune(older_than=DAY, keep=0, limit=3, now=later(YEAR)) > 0
+        left = [run_id for run_id in ids if await store.get_run(run_id)]
+        assert left == ids[10 - len(left) :] and 7 <= len(left) < 10
+        await prune(store, YEAR, limit=3)
+        assert list(await store.list_runs(NAMESPACE)) == []
+
+    async def test_nothing_to_prune(self, store: Store) -> None:
+        assert await store.prune(older_than=DAY, keep=0, now=later(0)) == 0
+
+    async def test_a_pruned_tick_never_runs_again(self, store: Store) -> None:
+        await create(store)
+        for at_ in (60, 120):
+            await plan(store, at_)
+            await work_off(store, at_)
+        await prune(store, 10 * DAY)
+        assert await ticks(store) == []
+        for at_ in (60, 120, 130):
+            assert (await plan(store, at_)).runs == 0
+        assert await ticks(store) == []
+
+    async def test_the_last_skip_stays_and_can_be_extended(self, store: Store) -> None:
+        await create(store)
+        await plan(store, 60)
+        [run] = (await claim(store, 60, lease=YEAR)).runs
+        await plan(store, 120)
+        await prune(store, 10 * DAY)
+        assert await ranges(store) == [("overlap", 120, 120, 1)]
+        await plan(store, 180)
+        assert await ranges(store) == [("overlap", 120, 180, 2)]
+        assert (await read(store, run.run)).status == "running"
+
+    async def test_definitions_of_kept_runs_stay(self, store: Store) -> None:
+        await create(store, payload={"n": 1})
+        await plan(store, 60)
+        await prune(store, YEAR)
+        [found] = (await claim(store, YEAR)).runs
+        assert found.definition is not None and found.run.payload == {"n": 1}
