@@ -434,5 +434,12 @@ class _Look:
             return
         run_id = behind if behind is not None and behind > 0 else None
         under = -behind - 1 if behind is not None and behind < 0 else None
-        self.skips.append(PlannedSkip(reason, segment.first, segment.last, segment.count, run_id, under, actor, note))
+        skip = PlannedSkip(reason, segment.first, segment.last, segment.count, run_id, under, actor, note)
+        last = self.skips[-1] if self.skips else None
+        joins = last and last.last == self.decided
+        if last and joins and replace(skip, first=last.first, last=last.last, count=last.count) == last:
+            # Late ticks and those on time behind one run are one range.
+            self.skips[-1] = replace(last, last=skip.last, count=last.count + skip.count)
+        else:
+            self.skips.append(skip)
         self.decided = segment.last
