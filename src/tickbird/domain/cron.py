@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from datetime import MAXYEAR, date
 
-from tickbird.domain.cron_parser import MACROS, Fields, normal_text, parse, refusal
+from tickbird.domain.cron_days import Days
+from tickbird.domain.cron_parser import MACROS, DayRule, Fields, normal_text, parse, refusal
 from tickbird.domain.every import Every, every
 from tickbird.domain.grid import Grid
 from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND
 from tickbird.domain.zones import MAX_SHIFT, Span, zone
 
-_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
-_LAST_ORDINAL = date.max.toordinal()
-_LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _CACHE_LIMIT = 10_000
 
 _crons: dict[tuple[str, str], Cron | Every] = {}
+_days: dict[tuple[DayRule, int], Days] = {}
 _tables: dict[tuple[int, int], tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
 
@@ -49,16 +47,14 @@ class Cron(Grid):
         "_last_in_hour",
         "_last_of_day",
         "_minutes",
-        "_months",
         "_per_day",
+        "_phase",
         "_seconds",
-        "_years",
+        "_step",
         "_zone",
         "expr",
         "tz",
     )
-
-    _years: tuple[int, ...]  # made by the first count
 
     def __init__(self, expr: str, tz: str = "UTC") -> None:
         self.expr = normal_text(expr)
@@ -69,44 +65,45 @@ class Cron(Grid):
         self._seconds = _table(fields.seconds, 60)
         self._minutes = _table(fields.minutes, 60)
         self._hours = _table(fields.hours, 24)
-        self._months = _table(fields.months, 13)
         self._first_in_hour = self._minutes[0][0] * 60 + self._seconds[0][0]
         self._last_in_hour = self._minutes[1][60] * 60 + self._seconds[1][60]
         self._first_of_day = self._hours[0][0] * 3600 + self._first_in_hour
         self._last_of_day = self._hours[1][24] * 3600 + self._last_in_hour
         self._per_day = fields.seconds.bit_count() * fields.minutes.bit_count() * fields.hours.bit_count()
-        # A month is its length and the weekday of its 1st, so 28 masks answer for all of time.
-        self._days = tuple(fields.days.matching(length, first) for length in range(28, 32) for first in range(7))
-        self._every_day = fields.months == 0b1111111111110 and all(
-            mask == (2 << 28 + i // 7) - 2 for i, mask in enumerate(self._days)
-        )
-        if not self._every_day and not any(self._days[i] for i in _shapes(fields)):
+        self._days = _days_of(fields)
+        self._every_day = self._days.all
+        # Most schedules tick at equal steps on the wall clock, which needs no calendar.
+        self._step = _even_step(fields) if self._every_day else 0
+        self._phase = self._first_of_day
+        if self._days.none:
             raise refusal(
                 self.expr, "day of month", "no such day ever comes in the months given, so it would never run"
             )
 
     def next_tick(self, after: int) -> int | None:
         """The first tick strictly after an epoch second."""
+        if after >= LAST_SECOND:
+            return None
         at = after + 1 if after >= FIRST_SECOND else FIRST_SECOND
+        zone = self._zone
         while True:
-            span = self._zone.span(at)
+            span = zone.last
+            if not span[0] <= at < span[1]:
+                span = zone.span(at)
             start, end, offset, fresh, lost = span
             wall = at + offset
-            if self._fixed:
-                if wall < fresh:
-                    wall = fresh
-                local = self._next_wall(wall)
-                if lost < start + offset:
-                    repair = self._repair(span)
-                    if repair is not None and repair >= at and (local is None or repair <= local - offset):
-                        return repair
-            else:
-                local = self._next_wall(wall)
+            if self._fixed and wall < fresh:
+                wall = fresh
+            local = self._next_wall(max(wall, FIRST_SECOND))
+            if self._fixed and lost < start + offset:
+                repair = self._repair(span)
+                if repair is not None and repair >= at and (local is None or repair <= local - offset):
+                    return repair
             if local is None:
                 return None
             tick = local - offset
             if tick < end:
-                return tick if tick <= LAST_SECOND else None
+                return tick if tick <= LAST_SECOND and local <= LAST_SECOND else None
             at = end
             # Leap to just before the candidate, unless a jump back at the end of this span may repeat what is behind.
             if end + offset - wall >= MAX_SHIFT and local - MAX_SHIFT > end:
@@ -119,7 +116,7 @@ class Cron(Grid):
             span = self._zone.span(at)
             start, _, offset, fresh, lost = span
             wall = at + offset
-            local = self._previous_wall(wall)
+            local = self._previous_wall(min(wall, LAST_SECOND))
             fits = local is not None and local >= (fresh if self._fixed else start + offset)
             if self._fixed and lost < start + offset:
                 repair = self._repair(span)
@@ -129,7 +126,7 @@ class Cron(Grid):
                 return None
             if fits:
                 tick = local - offset
-                return tick if tick >= FIRST_SECOND else None
+                return tick if tick >= FIRST_SECOND and local >= FIRST_SECOND else None
             at = start - 1
             if wall - start - offset >= MAX_SHIFT and local + MAX_SHIFT < at:
                 at = local + MAX_SHIFT
@@ -191,112 +188,65 @@ class Cron(Grid):
 
     def _next_wall(self, wall: int) -> int | None:
         """The first wall-clock second at or after `wall` that matches, were there no zones."""
+        if self._step:
+            return wall + (self._phase - wall) % self._step
         day, second = divmod(wall, DAY)
-        if self._every_day or self._matches(day):
-            found = self._next_time(second)
-            if found >= 0:
-                return day * DAY + found
-        next_day = self._next_day(day + 1)
-        return None if next_day is None else next_day * DAY + self._first_of_day
+        if second > self._last_of_day:
+            day += 1
+            second = 0
+        if not self._every_day:
+            found = self._days.next(day)
+            if found != day:
+                return None if found is None else found * DAY + self._first_of_day
+        if second <= self._first_of_day:
+            return day * DAY + self._first_of_day
+        hours = self._hours[0]
+        hour, rest = divmod(second, 3600)
+        if rest > self._last_in_hour:
+            hour += 1
+            rest = 0
+        if hours[hour] != hour:
+            return day * DAY + hours[hour] * 3600 + self._first_in_hour
+        minutes, seconds = self._minutes[0], self._seconds[0]
+        minute, rest = divmod(rest, 60)
+        if seconds[rest] < 0:
+            minute += 1
+            rest = 0
+        if minutes[minute] != minute:
+            minute = minutes[minute]
+            rest = 0
+        return day * DAY + hour * 3600 + minute * 60 + seconds[rest]
 
     def _previous_wall(self, wall: int) -> int | None:
+        """The last wall-clock second at or before `wall` that matches, were there no zones."""
+        if self._step:
+            return wall - (wall - self._phase) % self._step
         day, second = divmod(wall, DAY)
-        if self._every_day or self._matches(day):
-            found = self._previous_time(second)
-            if found >= 0:
-                return day * DAY + found
-        previous_day = self._previous_day(day - 1)
-        return None if previous_day is None else previous_day * DAY + self._last_of_day
-
-    def _next_time(self, second: int) -> int:
-        hour, rest = divmod(second, 3600)
-        hours = self._hours[0]
-        if hours[hour] == hour:
-            minute = rest // 60
-            within = self._seconds[0][rest % 60]
-            minutes = self._minutes[0]
-            if within >= 0 and minutes[minute] == minute:
-                return second - rest % 60 + within
-            minute = minutes[minute + 1]
-            if minute >= 0:
-                return hour * 3600 + minute * 60 + self._seconds[0][0]
-        elif hours[hour] < 0:
-            return -1
-        hour = hours[hour + 1]
-        return -1 if hour < 0 else hour * 3600 + self._first_in_hour
-
-    def _previous_time(self, second: int) -> int:
-        hour, rest = divmod(second, 3600)
+        if second < self._first_of_day:
+            day -= 1
+            second = DAY - 1
+        if not self._every_day:
+            found = self._days.previous(day)
+            if found != day:
+                return None if found is None else found * DAY + self._last_of_day
+        if second >= self._last_of_day:
+            return day * DAY + self._last_of_day
         hours = self._hours[1]
-        if hours[hour + 1] == hour:
-            minute = rest // 60
-            within = self._seconds[1][rest % 60 + 1]
-            minutes = self._minutes[1]
-            if within >= 0 and minutes[minute + 1] == minute:
-                return second - rest % 60 + within
-            minute = minutes[minute]
-            if minute >= 0:
-                return hour * 3600 + minute * 60 + self._seconds[1][60]
-        hour = hours[hour]
-        return -1 if hour < 0 else hour * 3600 + self._last_in_hour
-
-    def _matches(self, day: int) -> bool:
-        ordinal = day + _EPOCH_ORDINAL
-        if not 1 <= ordinal <= _LAST_ORDINAL:
-            return False
-        found = date.fromordinal(ordinal)
-        return self._month_mask(found.year, found.month, ordinal - found.day + 1) >> found.day & 1 == 1
-
-    def _month_mask(self, year: int, month: int, first: int) -> int:
-        """The matching days of a month whose 1st has this ordinal."""
-        if not self._fields.months >> month & 1:
-            return 0
-        length = 29 if month == 2 and _is_leap(year) else _LENGTHS[month]
-        return self._days[(length - 28) * 7 + first % 7]
-
-    def _next_day(self, day: int) -> int | None:
-        ordinal = max(day + _EPOCH_ORDINAL, 1)
-        if ordinal > _LAST_ORDINAL:
-            return None
-        if self._every_day:
-            return ordinal - _EPOCH_ORDINAL
-        found = date.fromordinal(ordinal)
-        year, month = found.year, found.month
-        first = ordinal - found.day + 1
-        mask = self._month_mask(year, month, first) >> found.day << found.day
-        months = self._months[0]
-        while not mask:
-            month = months[month + 1]
-            if month < 0:
-                month = months[0]
-                year += 1
-                if year > MAXYEAR:
-                    return None
-            first = date(year, month, 1).toordinal()
-            mask = self._month_mask(year, month, first)
-        return first + (mask & -mask).bit_length() - 2 - _EPOCH_ORDINAL
-
-    def _previous_day(self, day: int) -> int | None:
-        ordinal = min(day + _EPOCH_ORDINAL, _LAST_ORDINAL)
-        if ordinal < 1:
-            return None
-        if self._every_day:
-            return ordinal - _EPOCH_ORDINAL
-        found = date.fromordinal(ordinal)
-        year, month = found.year, found.month
-        first = ordinal - found.day + 1
-        mask = self._month_mask(year, month, first) & (2 << found.day) - 1
-        months = self._months[1]
-        while not mask:
-            month = months[month]
-            if month < 0:
-                month = months[13]
-                year -= 1
-                if year < 1:
-                    return None
-            first = date(year, month, 1).toordinal()
-            mask = self._month_mask(year, month, first)
-        return first + mask.bit_length() - 2 - _EPOCH_ORDINAL
+        hour, rest = divmod(second, 3600)
+        if rest < self._first_in_hour:
+            hour -= 1
+            rest = 3599
+        if hours[hour + 1] != hour:
+            return day * DAY + hours[hour + 1] * 3600 + self._last_in_hour
+        minutes, seconds = self._minutes[1], self._seconds[1]
+        minute, rest = divmod(rest, 60)
+        if seconds[rest + 1] < 0:
+            minute -= 1
+            rest = 59
+        if minutes[minute + 1] != minute:
+            minute = minutes[minute + 1]
+            rest = 59
+        return day * DAY + hour * 3600 + minute * 60 + seconds[rest + 1]
 
     def _on_grid(self, wall: int) -> bool:
         return self._next_wall(wall) == wall
@@ -304,10 +254,10 @@ class Cron(Grid):
     def _walls_before(self, wall: int) -> int:
         """How many matching wall-clock seconds lie from the year 1 to before `wall`."""
         day, second = divmod(min(max(wall, FIRST_SECOND), LAST_SECOND + 1), DAY)
-        if self._every_day:
-            return (day + _EPOCH_ORDINAL - 1) * self._per_day + self._times_before(second)
-        days = self._days_before(day + _EPOCH_ORDINAL)
-        return days * self._per_day + (self._times_before(second) if second and self._matches(day) else 0)
+        total = self._days.before(day) * self._per_day
+        if second and (self._every_day or self._days.next(day) == day):
+            total += self._times_before(second)
+        return total
 
     def _times_before(self, second: int) -> int:
         fields = self._fields
@@ -321,49 +271,31 @@ class Cron(Grid):
                 total += (fields.seconds & (1 << rest) - 1).bit_count()
         return total
 
-    def _days_before(self, ordinal: int) -> int:
-        if ordinal > _LAST_ORDINAL:
-            year, month, day = MAXYEAR + 1, 1, 1
-        else:
-            found = date.fromordinal(ordinal)
-            year, month, day = found.year, found.month, found.day
-        try:
-            years = self._years
-        except AttributeError:
-            years = self._years = self._count_years()
-        cycles, within = divmod(year - 1, 400)
-        total = cycles * years[400] + years[within]
-        if month > 1 or day > 1:
-            for earlier in range(1, month):
-                total += self._month_mask(year, earlier, date(year, earlier, 1).toordinal()).bit_count()
-            mask = self._month_mask(year, month, ordinal - day + 1)
-            total += (mask & (1 << day) - 1).bit_count()
-        return total
 
-    def _count_years(self) -> tuple[int, ...]:
-        """The matching days before each year of the 400 after which the calendar repeats."""
-        kinds: dict[tuple[int, bool], int] = {}
-        totals = [0]
-        for year in range(1, 401):
-            first = date(year, 1, 1).toordinal()
-            kind = first % 7, _is_leap(year)
-            if kind not in kinds:
-                masks = (self._month_mask(year, month, date(year, month, 1).toordinal()) for month in range(1, 13))
-                kinds[kind] = sum(mask.bit_count() for mask in masks)
-            totals.append(totals[-1] + kinds[kind])
-        return tuple(totals)
+def _days_of(fields: Fields) -> Days:
+    key = fields.days, fields.months
+    found = _days.get(key)
+    if found is None:
+        if len(_days) >= _CACHE_LIMIT:
+            _days.clear()
+        found = _days[key] = Days(*key)
+    return found
 
 
-def _is_leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+def _even_step(fields: Fields) -> int:
+    """The step in seconds if the times of a day, and of one day after the other, are evenly spaced, else 0."""
+    second, minute, hour = _spacing(fields.seconds, 60), _spacing(fields.minutes, 60), _spacing(fields.hours, 24)
+    if minute == hour == 1:
+        return second
+    if second == 60 and hour == 1:
+        return 60 * minute
+    return 3600 * hour if second == minute == 60 else 0
 
 
-def _shapes(fields: Fields) -> set[int]:
-    """The kinds of month that the month field allows, as indexes into a cron's day masks."""
-    lengths = {_LENGTHS[month] for month in range(1, 13) if fields.months >> month & 1}
-    if fields.months & 0b100:
-        lengths.add(29)
-    return {(length - 28) * 7 + first for length in lengths for first in range(7)}
+def _spacing(mask: int, size: int) -> int:
+    step, rest = divmod(size, mask.bit_count())
+    first = (mask & -mask).bit_length() - 1
+    return step if not rest and mask == sum(1 << i for i in range(first, size, step)) else 0
 
 
 def _table(mask: int, size: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

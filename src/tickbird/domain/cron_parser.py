@@ -54,44 +54,6 @@ class DayRule(NamedTuple):
     last_weekdays: int  # 5L
     both: bool  # one of the two fields starts with a star, so a day must satisfy both
 
-    def matching(self, length: int, first: int) -> int:
-        """The days, as bits 1 to 31, that match in a month of this length whose 1st is this weekday."""
-        month = (2 << length) - 2
-        day = self.days & month
-        if self.last:
-            day |= 1 << length
-        if self.last_workday:
-            day |= 1 << _workday(length, length, first)
-        if self.nearest:
-            for n in range(1, length + 1):
-                if self.nearest >> n & 1:
-                    day |= 1 << _workday(n, length, first)
-        weekday = 0
-        for w in range(7):
-            d = (w - first) % 7 + 1
-            if self.weekdays >> w & 1:
-                weekday |= _WEEKLY << d & month
-            if self.nth:
-                for n in range(5):
-                    if self.nth >> (7 * n + w) & 1:
-                        weekday |= 1 << (d + 7 * n) & month
-            if self.last_weekdays >> w & 1:
-                weekday |= 1 << (d + (length - d) // 7 * 7)
-        return day & weekday if self.both else day | weekday
-
-
-_WEEKLY = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28
-
-
-def _workday(day: int, length: int, first: int) -> int:
-    """The Monday to Friday nearest to a day, in the same month."""
-    weekday = (first + day - 1) % 7
-    if weekday == 6:
-        return day - 1 if day > 1 else day + 2
-    if weekday == 0:
-        return day + 1 if day < length else day - 2
-    return day
-
 
 class Fields(NamedTuple):
     """A parsed expression as bit masks."""

@@ -21,7 +21,7 @@ _CHUNK = 128 * _PROBE
 _EARLIEST = -62_091 * DAY  # 1800: no zone has a change before, all are in local mean time
 _CYCLE = 146_097 * DAY  # the Gregorian calendar, weekdays included, repeats every 400 years
 _CYCLE_FROM = 157_054 * DAY  # 2400: only yearly rules are left, so spans repeat with the calendar
-_FOREVER = 1 << 62
+_FOREVER = 1 << 200
 
 _NAME = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}", re.ASCII)
 _NOT_ZONES = {"localtime", "posixrules", "Factory", "posix", "right"}
@@ -45,22 +45,22 @@ class Span(NamedTuple):
 class Zone:
     """An IANA zone; `name` is the whole of its identity."""
 
-    __slots__ = ("_chunks", "_info", "_last", "name")
+    __slots__ = ("_chunks", "_info", "last", "name")
 
     def __init__(self, name: str, info: ZoneInfo) -> None:
         self.name = name
         self._info = info
         self._chunks: dict[int, tuple[Span, ...]] = {}
         if name == "UTC":
-            self._last = Span(-_FOREVER, _FOREVER, 0, -_FOREVER, -_FOREVER)
+            self.last = Span(-_FOREVER, _FOREVER, 0, -_FOREVER, -_FOREVER)
         else:
             offset = self._offset(_EARLIEST - 1)
-            self._last = Span(-_FOREVER, _EARLIEST, offset, offset - _FOREVER, offset - _FOREVER)
-            self._chunks[-1] = (self._last,)
+            self.last = Span(-_FOREVER, _EARLIEST, offset, offset - _FOREVER, offset - _FOREVER)
+            self._chunks[-1] = (self.last,)
 
     def span(self, at: int) -> Span:
         """The span that holds an epoch second."""
-        span = self._last
+        span = self.last
         if span[0] <= at < span[1]:
             return span
         shift = (at - _CYCLE_FROM) // _CYCLE * _CYCLE if at >= _CYCLE_FROM + _CYCLE else 0
@@ -73,7 +73,7 @@ class Zone:
         if shift:
             start, end, offset, fresh, lost = span
             span = Span(start + shift, end + shift, offset, fresh + shift, lost + shift)
-        self._last = span
+        self.last = span
         return span
 
     def spans(self, start: int, end: int) -> Iterator[Span]:
@@ -89,7 +89,7 @@ class Zone:
 
     def to_epoch(self, wall: int) -> int:
         """The first epoch second at which the wall clock has reached `wall`: a gap's end, or the first of two."""
-        span = self._last
+        span = self.last
         at = wall - span[2]
         if span[0] + MAX_SHIFT <= at < span[1]:
             return at
