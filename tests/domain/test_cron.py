@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import string
@@ -10,12 +11,14 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tickbird.domain.cron import Cron, cron
 from tickbird.domain.errors import TriggerError
 from tickbird.domain.every import every
+
+thorough = settings(deadline=None, max_examples=100 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
 
 
 def walk(expr: str, start: str, n: int, tz: str = "UTC") -> list[str]:
@@ -242,6 +245,7 @@ def test_unknown_zone_refused(tz: object) -> None:
     assert caught.value.field == "tz"
 
 
+@thorough
 @given(st.text(max_size=40) | st.text("0123456789*/-,LW#?@ \tAFJMNSUTVERDOHY", max_size=40))
 @example("0 0 L-W * *")
 @example("0 0 ,L * L#")
@@ -305,6 +309,7 @@ def day_matches(when: date, day: str, weekday: str) -> bool:
     return by_day and by_week if both else by_day or by_week
 
 
+@thorough
 @given(DAYS, WEEKDAYS, FIELD, st.dates(date(1900, 1, 1), date(2100, 1, 1)))
 @example("31W", "?", "*", date(2026, 1, 25))
 @example("*", "5L", "2-5", date(2026, 2, 25))
@@ -332,6 +337,7 @@ ZONES = ["UTC", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Afri
 TIMES = st.sampled_from(["*", "0", "30", "*/20", "1-3", "2", "5/7", "0-23/2", "1,2"])
 
 
+@thorough
 @given(
     TIMES,
     TIMES,

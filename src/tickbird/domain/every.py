@@ -205,11 +205,14 @@ class Every(Grid):
         if wall > LAST_SECOND:
             return self._highest
         if self._kind is _DAYS:
-            return (wall - self._first) // (self._step * DAY)
-        found = date.fromordinal(wall // DAY + _EPOCH_ORDINAL)
-        index = ((found.year - self._anchor.year) * 12 + found.month - self._anchor.month) // self._step
-        at = self._wall(index)
-        return index if at is not None and at <= wall else index - 1
+            index = (wall - self._first) // (self._step * DAY)
+        else:
+            found = date.fromordinal(wall // DAY + _EPOCH_ORDINAL)
+            index = ((found.year - self._anchor.year) * 12 + found.month - self._anchor.month) // self._step
+            at = self._wall(index)
+            if at is None or at > wall:
+                index -= 1
+        return max(index, self._lowest - 1)
 
     def _index_at(self, at: int) -> int:
         """The last step whose tick is not after an epoch second."""
