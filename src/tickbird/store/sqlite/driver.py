@@ -181,7 +181,7 @@ class SqliteStore:
         """Lease up to `limit` available runs."""
         at = to_micros(now)
         return await self._write(
-            lambda db: claim(db, self._known, worker.id, limit, lease, queues, tasks, clock() if at is None else at)
+            lambda db: claim(db, self._known, worker, limit, lease, queues, tasks, clock() if at is None else at)
         )
 
     async def renew(

@@ -33,6 +33,8 @@ from tickbird.store.sqlite.times import MICROS, to_instant
 
 REPLACED = "replaced"
 PLANNER = "planner"
+# A batch that makes more runs than this leaves its other schedules to the next step, so that memory stays small.
+MOST_RUNS = 10_000
 
 # What a row can do to a whole batch: a value that does not fit, or a constraint or trigger that says no.
 REFUSED = (
@@ -135,16 +137,24 @@ def _decide(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], 
     if not rows:
         return []
     facts = read_facts(db, [row[0] for row in rows])
-    cold = [row[0] for row in rows if row[2] != "active" or row[12] is not None or known.get(row[0], row[1]) is None]
+    # Kept here, since reading the others may push them out of the cache.
+    ready = {
+        row[0]: one for row in rows if row[2] == "active" and row[12] is None and (one := known.get(row[0], row[1]))
+    }
     details: dict[int, Row] = {}
-    if cold:
+    if cold := [row[0] for row in rows if row[0] not in ready]:
         details = {detail[0]: detail for detail in db.execute(SQL["some_schedules"], {"ids": dump(cold)})}
     moment = now / MICROS
-    batch = []
+    batch: list[Decided] = []
+    made = 0
     for row in rows:
-        schedule = _schedule(known, row, details.get(row[0]))
+        one = ready.get(row[0])
+        schedule = _hot(row, one) if one else _cold(known, row, details[row[0]])
         edited = _edited(db, known, schedule, row)
         batch.append(decide(schedule, facts.get(schedule.id, NO_FACTS), moment, edited, row[11]))
+        made += len(batch[-1].plan.runs)
+        if made >= MOST_RUNS:
+            break
     return batch
 
 
@@ -154,19 +164,21 @@ def plan_these(db: sqlite3.Connection, known: KnownRevisions, ids: Sequence[int]
     write_plans(db, known, _decide(db, known, rows, now), now)
 
 
-def _schedule(known: KnownRevisions, row: Row, detail: Row | None) -> Schedule:
-    """A schedule from its cursor, and from its own row unless its revision is known."""
-    schedule_id, revision, state, planned_until, next_run_at, runs_planned = row[:6]
-    cursor = Cursor(planned_until, next_run_at, runs_planned, *row[6:11])
-    if detail is None:
-        one = known.get(schedule_id, revision)
-        assert one is not None
-        return Schedule(schedule_id, one.namespace, one.name, revision, state, one.definition, cursor)
+def _hot(row: Row, one: Known) -> Schedule:
+    """An active schedule of a known revision: its cursor says all the rest."""
+    cursor = Cursor(*row[3:11])
+    return Schedule(row[0], one.namespace, one.name, row[1], "active", one.definition, cursor)
+
+
+def _cold(known: KnownRevisions, row: Row, detail: Row) -> Schedule:
+    """A schedule from its cursor and its own row."""
+    schedule_id, revision, state = row[:3]
     _, namespace, name, text, paused_by, pause_note, paused_until, error = detail
     pause = None if paused_by is None else Pause(paused_by, pause_note or "", paused_until)
     definition, unreadable = read_definition(text)
     if definition is not None:
         known.add(schedule_id, revision, Known(namespace, name, definition))
+    cursor = Cursor(*row[3:11])
     return Schedule(schedule_id, namespace, name, revision, state, definition, cursor, pause, unreadable or error)
 
 

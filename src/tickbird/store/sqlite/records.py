@@ -63,7 +63,7 @@ def run_record(row: Row, schedule: str | None = None, payload: Mapping[str, Any]
 
 def schedule_record(row: Row) -> Schedule:
     """A row of the view `schedule_records`."""
-    definition, unreadable = read_definition(row[4])
+    definition, _ = read_definition(row[4])
     raw = json.loads(row[4])
     return Schedule(
         id=row[0],
@@ -83,7 +83,7 @@ def schedule_record(row: Row) -> Schedule:
             skip_note=row[23],
         ),
         pause=None if row[8] is None else Pause(row[8], row[9] or "", _seconds(row[10])),
-        error=row[11] or unreadable,
+        error=row[11],
         app=row[3],
         fingerprint=row[6],
         raw=raw if isinstance(raw, dict) else {},

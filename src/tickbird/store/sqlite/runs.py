@@ -12,7 +12,7 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planner import starts_waiting
 from tickbird.domain.runs import FINAL, ClaimedRun, NewRun, Outcome, RunRecord
 from tickbird.store.plans import Known, KnownRevisions
-from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued
+from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 from tickbird.store.sqlite.records import Row, dump, run_record
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.statements import SQL
@@ -67,7 +67,7 @@ def write_audit(
 def claim(
     db: sqlite3.Connection,
     known: KnownRevisions,
-    worker: str,
+    worker: Worker,
     limit: int,
     lease: float,
     queues: Collection[str],
@@ -75,8 +75,8 @@ def claim(
     now: int,
 ) -> Claimed:
     """Lease what is available, by priority, then oldest first."""
-    wanted: dict[str, Any] = {"tasks": dump(list(tasks)), "now": now}
-    levels = db.execute(SQL["queued_levels"], {"queues": dump(sorted(set(queues)))}).fetchall()
+    wanted: dict[str, Any] = {"namespace": worker.namespace, "tasks": dump(list(tasks)), "now": now}
+    levels = db.execute(SQL["queued_levels"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
     until = now + round(lease * MICROS)
     taken: list[tuple[Row, Known | None]] = []
     for priority in dict.fromkeys(priority for _, priority in levels):
@@ -92,13 +92,13 @@ def claim(
         taken += _readable(db, known, rows[: limit - len(taken)])
     if taken:
         ids = dump([row[0] for row, _ in taken])
-        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker, "until": until, "now": now})
+        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "now": now})
     later = [
         row[0]
         for queue, priority in levels
         for row in db.execute(SQL["next_available"], {**wanted, "queue": queue, "priority": priority})
     ]
-    runs = [_claimed(row, one, worker, until, now) for row, one in taken]
+    runs = [_claimed(row, one, worker.id, until, now) for row, one in taken]
     return Claimed(to_instant(now), runs, to_instant(min(later, default=None)))
 
 

@@ -24,7 +24,13 @@ INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
 -- name: queued_levels
 -- What queues and priorities there are, found by jumping through the index, so that runs for later are never walked.
 WITH RECURSIVE levels (queue, priority) AS (
-    SELECT q.value, (SELECT max(r.priority) FROM runs AS r WHERE r.status = 'queued' AND r.queue = q.value)
+    SELECT
+        q.value,
+        (
+            SELECT max(r.priority)
+            FROM runs AS r
+            WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = q.value
+        )
     FROM json_each(:queues) AS q
     UNION ALL
     SELECT
@@ -32,7 +38,10 @@ WITH RECURSIVE levels (queue, priority) AS (
         (
             SELECT max(r.priority)
             FROM runs AS r
-            WHERE r.status = 'queued' AND r.queue = l.queue AND r.priority < l.priority
+            WHERE r.status = 'queued'
+                AND r.namespace = :namespace
+                AND r.queue = l.queue
+                AND r.priority < l.priority
         )
     FROM levels AS l
     WHERE l.priority IS NOT NULL
@@ -48,6 +57,7 @@ SELECT
 FROM runs AS r
 LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.status = 'queued'
+    AND r.namespace = :namespace
     AND r.queue = :queue
     AND r.priority = :priority
     AND r.available_at <= :now
@@ -61,6 +71,7 @@ LIMIT :limit;
 SELECT available_at
 FROM runs
 WHERE status = 'queued'
+    AND namespace = :namespace
     AND queue = :queue
     AND priority = :priority
     AND target IN (SELECT value FROM json_each(:tasks))

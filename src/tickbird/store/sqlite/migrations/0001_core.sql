@@ -123,7 +123,7 @@ CREATE TABLE runs (
 
 CREATE UNIQUE INDEX runs_tick ON runs (schedule_id, scheduled_for)
     WHERE origin IN ('schedule', 'catch_up', 'backfill');
-CREATE INDEX runs_queued ON runs (queue, priority, available_at, id, target) WHERE status = 'queued';
+CREATE INDEX runs_queued ON runs (namespace, queue, priority, available_at, id, target) WHERE status = 'queued';
 CREATE INDEX runs_running ON runs (lease_until) WHERE status = 'running';
 CREATE INDEX runs_waiting ON runs (schedule_id, id) WHERE status = 'waiting';
 CREATE INDEX runs_active ON runs (schedule_id, id, status, origin) WHERE status IN ('waiting', 'queued', 'running');
