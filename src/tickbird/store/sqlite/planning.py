@@ -24,7 +24,7 @@ from tickbird.store.plans import (
     wanted_skips,
 )
 from tickbird.store.protocol import Planned
-from tickbird.store.sqlite.connection import write
+from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.records import Row, all_facts, dump
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.runs import release, reserve_ids
@@ -68,22 +68,24 @@ class Tally:
 
 def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) -> Planned:
     """Plan up to `limit` due schedules, and say when the next one is due."""
+    next_at, more = _next_due(db, now)
+    if not more:  # and so nobody has to wait for a writer that has nothing to write
+        return Planned(to_instant(now), next_at=to_instant(next_at))
     tally = Tally()
     rows: list[Row] = []
 
-    def whole() -> None:
-        rows.extend(_due(db, limit, now))
+    def whole() -> list[Decided]:
+        rows[:] = _due(db, limit, now)
         batch = _decide(db, known, rows, now)
         write_plans(db, known, batch, now)
-        tally.add(batch)
+        return batch
 
     try:
-        write(db, whole)
+        tally.add(write(db, whole))
     except REFUSED:
         known.clear()
-        tally = Tally()
         _bisect(db, known, [row[0] for row in rows], now, tally)
-    next_at, new = db.execute(SQL["next_due"], {"format": FORMAT}).fetchone()
+    next_at, more = _next_due(db, now)
     return Planned(
         now=to_instant(now),
         schedules=tally.schedules,
@@ -91,8 +93,14 @@ def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int
         skips=tally.skips,
         parked=tuple(tally.parked),
         next_at=to_instant(next_at),
-        more=bool(new) or (next_at is not None and next_at <= now),
+        more=more,
     )
+
+
+def _next_due(db: sqlite3.Connection, now: int) -> tuple[int | None, bool]:
+    """When the next schedule is due, and whether any is by now."""
+    next_at, new = read(db, lambda: db.execute(SQL["next_due"], {"format": FORMAT}).fetchone())
+    return next_at, bool(new) or (next_at is not None and next_at <= now)
 
 
 def _bisect(db: sqlite3.Connection, known: KnownRevisions, ids: list[int], now: int, tally: Tally) -> None:

@@ -140,7 +140,7 @@ SELECT
         FROM runs AS a
         WHERE a.schedule_id = :schedule_id
             AND a.status IN ('waiting', 'queued', 'running')
-            AND a.status <> 'waiting'
+            AND a.status IN ('queued', 'running')
     )
 FROM runs
 WHERE status = 'waiting' AND schedule_id = :schedule_id
@@ -234,7 +234,7 @@ SELECT * FROM run_records WHERE id IN (SELECT value FROM json_each(:ids));
 -- name: list_runs
 SELECT *
 FROM run_records
-WHERE namespace = :namespace AND (:status IS NULL OR status = :status) AND (:before IS NULL OR id < :before)
+WHERE namespace = :namespace AND (:status IS NULL OR status = :status) AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
 LIMIT :limit;
 
@@ -243,14 +243,16 @@ SELECT *
 FROM run_records
 WHERE schedule_id = (SELECT id FROM schedules WHERE namespace = :namespace AND name = :schedule)
     AND (:status IS NULL OR status = :status)
-    AND (:before IS NULL OR id < :before)
+    AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
 LIMIT :limit;
 
 -- name: active_runs
 SELECT *
 FROM run_records
-WHERE schedule_id = :schedule_id AND status IN ('waiting', 'queued', 'running')
+WHERE id IN (
+    SELECT id FROM runs WHERE schedule_id = :schedule_id AND status IN ('waiting', 'queued', 'running')
+)
 ORDER BY id;
 
 -- name: runs_of_ticks

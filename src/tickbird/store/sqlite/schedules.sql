@@ -82,14 +82,14 @@ VALUES (:now, :actor, :action, :namespace, :schedule_id, :schedule, :run_id, :de
 -- name: list_audit
 SELECT id, at, actor, action, schedule, run_id, detail
 FROM audit
-WHERE namespace = :namespace AND (:before IS NULL OR id < :before)
+WHERE namespace = :namespace AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
 LIMIT :limit;
 
 -- name: list_schedule_audit
 SELECT id, at, actor, action, schedule, run_id, detail
 FROM audit
-WHERE namespace = :namespace AND schedule = :schedule AND (:before IS NULL OR id < :before)
+WHERE namespace = :namespace AND schedule = :schedule AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
 LIMIT :limit;
 

@@ -126,7 +126,7 @@ CREATE UNIQUE INDEX runs_tick ON runs (schedule_id, scheduled_for)
 CREATE INDEX runs_queued ON runs (namespace, queue, priority, available_at, id, target) WHERE status = 'queued';
 CREATE INDEX runs_running ON runs (lease_until) WHERE status = 'running';
 CREATE INDEX runs_waiting ON runs (schedule_id, id) WHERE status = 'waiting';
-CREATE INDEX runs_active ON runs (schedule_id, id, status, origin) WHERE status IN ('waiting', 'queued', 'running');
+CREATE INDEX runs_active ON runs (schedule_id, status, id, origin) WHERE status IN ('waiting', 'queued', 'running');
 CREATE INDEX runs_start_by ON runs (start_by) WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued');
 CREATE INDEX runs_by_schedule ON runs (schedule_id, id);
 CREATE INDEX runs_covering ON runs (schedule_id, covers_last) WHERE covers_last IS NOT NULL;
@@ -197,6 +197,7 @@ CREATE TABLE audit (
     detail TEXT NOT NULL
 ) STRICT;
 
+CREATE INDEX audit_by_namespace ON audit (namespace, id);
 CREATE INDEX audit_by_schedule ON audit (namespace, schedule, id);
 
 -- A schedule written by plain SQL is looked at once and does not fire for the past.
