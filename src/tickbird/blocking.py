@@ -15,6 +15,7 @@ class Portal:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def call(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -25,14 +26,17 @@ class Portal:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="tickbird blocking", daemon=True).start()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="tickbird blocking", daemon=True)
+                self._thread.start()
             return self._loop
 
     def close(self) -> None:
         """End the thread."""
         with self._lock:
-            if self._loop is not None:
+            if self._loop is not None and self._thread is not None:
                 self._loop.call_soon_threadsafe(self._loop.stop)
+                self._thread.join()
+                self._loop.close()
                 self._loop = None
 
 

@@ -136,7 +136,6 @@ class WorkerProcess:
             )
             if self._draining:
                 self._engine.drain()
-            self.on_started()
-            await self._engine.run()
+            await self._engine.run(self.on_started)
         finally:
             await store.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
@@ -93,9 +93,10 @@ class Engine:
         """Take nothing new, finish what is executing, then end."""
         self._ending.set()
 
-    async def run(self) -> None:
+    async def run(self, on_begun: Callable[[], None] = lambda: None) -> None:
         """Until drained. Leases are kept to the very end."""
         await self.upkeep.begin()
+        on_begun()
         working = [self._finish, self._renew, self._heartbeat]
         if self._options.plan:
             working += [self._plan, self._rescue, self._prune]
