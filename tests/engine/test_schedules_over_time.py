@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from tickbird import Run, Tickbird, any_of, at, cron, every
+from tickbird.app import open_store
 from tickbird.testing import Harness
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -90,7 +94,7 @@ async def test_errors_are_retried_with_growing_waits_and_then_fail() -> None:
     assert run.error is not None
     assert "no luck" in run.error
     assert "tickbird" not in run.error, "the traceback shows the task's own frames"
-    waits = [(b - a).total_seconds() for a, b in zip(moments, moments[1:], strict=False)]
+    waits = [(b - a).total_seconds() for a, b in itertools.pairwise(moments)]
     assert len(waits) == 3
     assert all(wait <= 60 * 2**n for n, wait in enumerate(waits))
     assert [attempt.attempt for attempt in attempts] == [1, 2, 3, 4]
@@ -164,3 +168,26 @@ async def test_any_of_runs_a_shared_instant_once() -> None:
         runs = await harness.runs("both")
     minutes = [int((run.scheduled_for - START).total_seconds() // 60) for run in runs if run.scheduled_for]
     assert minutes == [10, 15, 20, 30, 40, 45, 50, 60]
+
+
+async def test_two_workers_share_ten_minutes(tmp_path: Path) -> None:
+    bird = Tickbird()
+    ran: list[tuple[str, datetime | None]] = []
+
+    @bird.task(schedule=cron("* * * * *"))
+    async def tick(run: Run) -> None:
+        assert run.scheduled_for is not None
+        assert one.now >= run.scheduled_for, "never early"
+        ran.append((run.scheduled_for.isoformat(), run.due_at))
+
+    url = f"sqlite:///{tmp_path}/shared.db"
+    async with Harness(bird, START, store=open_store(url)) as one, Harness(bird, START, store=open_store(url)) as two:
+        for second in range(0, 601, 7):
+            for harness in (one, two) if second % 2 else (two, one):
+                harness.clock.move_to(START + timedelta(seconds=second))
+            await asyncio.gather(one.settle(), two.settle())
+        one.clock.move_to(START + timedelta(seconds=600))
+        await one.settle()
+        runs = await one.runs("tick")
+    assert [run.scheduled_for for run in runs] == [START + timedelta(minutes=n) for n in range(1, 11)]
+    assert len(ran) == len(set(ran)) == 10

@@ -35,7 +35,11 @@ async def working(bird: Tickbird, **options: Any) -> AsyncIterator[tuple[Client,
     process = WorkerProcess(bird, **{"options": QUICK, **options})
     started = asyncio.Event()
     loop = asyncio.get_running_loop()
-    process.on_started = lambda: loop.call_soon_threadsafe(started.set)
+
+    def on_started() -> None:
+        loop.call_soon_threadsafe(started.set)
+
+    process.on_started = on_started
     client = await bird.client()
     task = asyncio.create_task(process.run())
     try:
@@ -49,7 +53,7 @@ async def working(bird: Tickbird, **options: Any) -> AsyncIterator[tuple[Client,
 async def until(condition: Callable[[], Awaitable[Any]], seconds: float = 20.0) -> Any:
     """What the condition gives once it is true."""
     async with asyncio.timeout(seconds):
-        while not (value := await condition()):
+        while not (value := await condition()):  # noqa: ASYNC110 - the condition is in a database
             await asyncio.sleep(0.02)
         return value
 
