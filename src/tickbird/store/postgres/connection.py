@@ -1,0 +1,210 @@
+"""Connections to one PostgreSQL database: a pool, whole transactions, and trying again where that is safe."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from tickbird.domain.errors import StoreError, StoreUnavailableError
+from tickbird.store.postgres.errors import bad_url, is_transient, translate
+from tickbird.store.sql import load_statements
+
+T = TypeVar("T")
+Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+
+STATEMENTS: Final = {
+    name: text.encode()
+    for name, text in load_statements(
+        "tickbird.store.postgres", "schema", "planning", "changes", "schedules", "runs", "workers"
+    ).items()
+}
+# A network that swallows packets must not hang a worker, and a frozen one must not hide its rows from others.
+_DEFAULTS: Final = {
+    "connect_timeout": "5",
+    "tcp_user_timeout": "10000",
+    "keepalives": "1",
+    "keepalives_idle": "10",
+    "keepalives_interval": "3",
+    "keepalives_count": "3",
+    "application_name": "tickbird",
+}
+# Every statement is written for an index and its plan does not depend on the values: plan once per connection.
+_SETTINGS: Final = (
+    "-c statement_timeout=15000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=10000"
+    " -c jit=off -c plan_cache_mode=force_generic_plan -c random_page_cost=1.1 -c timezone=UTC"
+)
+_PAUSES: Final = (0.02, 0.1, 0.3)
+_WAIT: Final = 10.0
+
+
+class Session:
+    """One connection within one transaction, or outside of any; statements go by name."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a statement."""
+        cursor = await self.connection.execute(STATEMENTS[name], values, prepare=True, binary=True)
+        return await cursor.fetchall()
+
+    async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
+        """All rows of a statement, as column → value."""
+        async with self.connection.cursor(binary=True, row_factory=dict_row) as cursor:
+            await cursor.execute(STATEMENTS[name], values, prepare=True)
+            return await cursor.fetchall()
+
+    async def execute(self, name: str, /, **values: Any) -> int:
+        """How many rows a statement wrote."""
+        return (await self.connection.execute(STATEMENTS[name], values, prepare=True)).rowcount
+
+
+class Connections:
+    """The pool, and how work is done on it."""
+
+    def __init__(self, url: str, size: int) -> None:
+        self.conninfo = _conninfo(url)
+        self.url = _without_password(url)
+        self.place = _place(self.conninfo)
+        self._size = size
+        self._pool: AsyncConnectionPool[Connection] | None = None
+
+    async def open(self) -> None:
+        """Make the pool; the caller has seen that a connection can be made."""
+        self._pool = AsyncConnectionPool(
+            self.conninfo,
+            kwargs={"autocommit": True},
+            min_size=1,
+            max_size=self._size,
+            timeout=_WAIT,
+            # Giving up early lets the next verb try at once, instead of waiting out a long backoff.
+            reconnect_timeout=2.0,
+            name="tickbird",
+            open=False,
+        )
+        await self._pool.open()
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    @asynccontextmanager
+    async def apart(self, conninfo: str | None = None) -> AsyncIterator[Connection]:
+        """A connection of its own, outside of the pool."""
+        try:
+            connection = await psycopg.AsyncConnection.connect(conninfo or self.conninfo, autocommit=True)
+        except psycopg.Error as error:
+            raise translate(error, self.place) from None
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    async def transact(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """Do the work in one transaction; again if it was surely rolled back for a passing reason."""
+        return await self._attempt(work, whole=True)
+
+    async def once(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """Do work that is a single statement, and so a whole transaction."""
+        return await self._attempt(work, whole=False)
+
+    async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool) -> T:
+        for pause in (*_PAUSES, None):
+            committing = False
+            try:
+                async with self._checked_out() as connection:
+                    if not whole:
+                        return await work(Session(connection))
+                    async with connection.transaction():
+                        result = await work(Session(connection))
+                        committing = True
+                    return result
+            except psycopg.Error as error:
+                lost = _is_lost(error)
+                if lost:
+                    await self._replace_broken()
+                # Once COMMIT was sent nobody knows whether it counted; the caller decides.
+                unsafe = committing and not is_transient(error)
+                if pause is None or unsafe or not (lost or is_transient(error)):
+                    raise
+                await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - to part two that collided
+        raise AssertionError("the last attempt returns or raises")
+
+    @asynccontextmanager
+    async def _checked_out(self) -> AsyncIterator[Connection]:
+        if self._pool is None:
+            raise StoreError("the store is not open;", hint="await store.open() first.")
+        try:
+            connection = await self._pool.getconn()
+        except PoolClosed:
+            raise StoreError("the store is closed;", hint="open it again.") from None
+        except PoolTimeout:
+            # Only a connection of its own can tell why.
+            async with self.apart():
+                raise StoreUnavailableError(
+                    f"all {self._size} connections to {self.place} are busy.", hint="Try again, or allow more."
+                ) from None
+        try:
+            yield connection
+        finally:
+            if self._pool is None:
+                await connection.close()
+            else:
+                await self._pool.putconn(connection)
+
+    async def _replace_broken(self) -> None:
+        """After one connection was lost the idle ones probably are too."""
+        if self._pool is not None:
+            await self._pool.check()
+
+
+def _is_lost(error: psycopg.Error) -> bool:
+    """Did the connection break, rather than the statement?"""
+    if isinstance(error, psycopg.InterfaceError):
+        return True
+    state = error.sqlstate
+    return isinstance(error, psycopg.OperationalError) and (
+        state is None or (state[:2] in ("08", "57") and state != "57014") or state == "25P03"
+    )
+
+
+def _conninfo(url: str) -> str:
+    try:
+        given = conninfo_to_dict(url)
+        if "://" in url:
+            assert urlsplit(url).scheme in ("postgresql", "postgres")
+        options = f"{_SETTINGS} {given.pop('options', None) or ''}".strip()
+        return make_conninfo("", **{**_DEFAULTS, **given, "options": options})
+    except (psycopg.Error, ValueError, AssertionError):
+        raise bad_url(_without_password(url)) from None
+
+
+def _without_password(url: str) -> str:
+    if "://" not in url:
+        return " ".join(part for part in url.split() if not part.startswith("password="))
+    try:
+        parts = urlsplit(url)
+        user, at, host = parts.netloc.rpartition("@")
+        query = "&".join(pair for pair in parts.query.split("&") if not pair.startswith("password="))
+        return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
+    except ValueError:
+        return url.partition("://")[0] + "://…"
+
+
+def _place(conninfo: str) -> str:
+    given = conninfo_to_dict(conninfo)
+    host, port = given.get("host") or given.get("hostaddr") or "localhost", given.get("port") or 5432
+    return f"database {given.get('dbname') or given.get('user') or 'postgres'!r} at {host}:{port}".replace('"', "")

@@ -1,0 +1,67 @@
+"""The driver's errors in plain words, each with the next step."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psycopg
+from psycopg import errors
+
+from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
+
+# Trying again helps: serialization failure, deadlock, lock not available in time.
+TRANSIENT: Final = frozenset(("40001", "40P01", "55P03"))
+# Classes of SQLSTATE that a bad row causes: data, integrity, raised by a trigger, a limit of the program.
+_ROW: Final = frozenset(("22", "23", "P0", "54"))
+_URL_HINT: Final = 'write it like "postgresql://user@host:5432/database".'
+
+
+def is_transient(error: psycopg.Error) -> bool:
+    """Was the transaction rolled back for a reason that may be gone the next time?"""
+    return error.sqlstate in TRANSIENT
+
+
+def is_row_error(error: psycopg.Error) -> bool:
+    """Is it about the data, so that other rows would have been taken?"""
+    return isinstance(error, psycopg.DataError) or (error.sqlstate or "")[:2] in _ROW
+
+
+def bad_url(url: str) -> StoreError:
+    """An address that cannot be read."""
+    return StoreError(f"{url[:80]!r} is not a PostgreSQL URL;", hint=_URL_HINT)
+
+
+def translate(error: psycopg.Error, place: str) -> StoreError:
+    """The one sentence for a person; `place` names the server and database without a password."""
+    said = " ".join((error.diag.message_primary or str(error) or type(error).__name__).split())[:300].rstrip(".")
+    if isinstance(error, errors.InsufficientPrivilege):
+        return StoreError(
+            f"the role of {place} lacks a right: {said}.",
+            hint="Grant it: USAGE on schema tickbird, and SELECT, INSERT, UPDATE, DELETE on its tables and sequences.",
+        )
+    if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName | errors.UndefinedFunction):
+        return SchemaError(
+            f"the Tickbird schema in {place} is missing or incomplete: {said};", hint="run `tickbird migrate`."
+        )
+    if isinstance(error, errors.QueryCanceled):
+        return StoreUnavailableError(f"{place} did not answer in time: {said}.", hint="Look at its load and try again.")
+    if is_transient(error):
+        return StoreUnavailableError(f"{place} is too busy: {said}.", hint="Try again.")
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return _connection_error(said, place)
+    return StoreError(
+        f"{place} refused a statement: {said}.", hint="This is a bug unless the schema was changed by hand."
+    )
+
+
+def _connection_error(said: str, place: str) -> StoreError:
+    """libpq tells why a connection failed only in words."""
+    if "password" in said or "authentication" in said or "no pg_hba.conf entry" in said:
+        return StoreError(f"{place} refused the login: {said}.", hint="Check user and password in the URL.")
+    if "database" in said and "does not exist" in said:
+        return StoreError(f"{place} does not exist: {said};", hint="create the database, then run `tickbird migrate`.")
+    if "role" in said and "does not exist" in said:
+        return StoreError(f"{place} refused the login: {said}.", hint="Create the role, or check the user in the URL.")
+    return StoreUnavailableError(
+        f"{place} cannot be reached: {said}.", hint="Check that PostgreSQL runs there and that the address is right."
+    )

@@ -1,0 +1,311 @@
+"""Planning on PostgreSQL: lock due cursors, decide in Python, write what was decided as sets."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts, park
+from tickbird.domain.schedule import Cursor, Edited, Schedule
+from tickbird.store.plans import (
+    Decided,
+    KnownRevisions,
+    LastSkip,
+    Rows,
+    decide,
+    to_rows,
+    wanted_ids,
+    wanted_skips,
+)
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.revisions import learn
+from tickbird.store.postgres.rows import numbers, texts, to_schedule
+from tickbird.store.postgres.waiters import release
+
+# A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
+# time between lock and commit stay small.
+MOST_RUNS: Final = 10_000
+REPLACED: Final = "replaced"
+PLANNER: Final = "planner"
+
+
+@dataclass(slots=True)
+class Look:
+    """A schedule whose cursor is locked, with what the planner must know besides."""
+
+    schedule: Schedule
+    last_skip_id: int | None
+    edited: Edited | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one planning transaction has decided."""
+
+    now: datetime | None = None
+    schedules: int = 0
+    runs: int = 0
+    skips: int = 0
+    parked: list[str] = field(default_factory=list)
+    next_run_at: int | None = None
+    left: bool = False
+
+    def add(self, other: Batch) -> None:
+        """Count another batch as well."""
+        self.now = other.now or self.now
+        self.schedules += other.schedules
+        self.runs += other.runs
+        self.skips += other.skips
+        self.parked += other.parked
+        self.next_run_at = min(filter(None, (self.next_run_at, other.next_run_at)), default=None)
+        self.left |= other.left
+
+
+async def plan_locked(
+    db: Session, known: KnownRevisions, locked: Sequence[tuple[Any, ...]], refusal: str | None = None
+) -> Batch:
+    """Plan the schedules of these locked cursors; with a refusal, park them for it."""
+    if not locked:
+        return Batch()
+    now: datetime = locked[0][-1]
+    looks = await _looks(db, known, locked)
+    if refusal is None:
+        batch = await _decide(db, looks, now.timestamp())
+    else:
+        batch = [Decided(look.schedule, park(look.schedule, refusal), None, look.last_skip_id) for look in looks]
+    batch = await _undisputed(db, batch)
+    await write(db, known, batch, now, [row[-2] for row in locked], edited=_pending(looks))
+    done = Batch(now=now, schedules=len(batch), left=len(batch) < len(locked))
+    for decided in batch:
+        done.runs += len(decided.plan.runs)
+        done.skips += len(decided.plan.skips)
+        if decided.plan.state == "parked" and decided.schedule.state != "parked":
+            done.parked.append(decided.schedule.name)
+    done.next_run_at = min((d.plan.cursor.next_run_at for d in batch if d.plan.cursor.next_run_at), default=None)
+    return done
+
+
+async def _looks(db: Session, known: KnownRevisions, locked: Sequence[tuple[Any, ...]]) -> list[Look]:
+    """The schedules of locked cursors; usually their revisions are known and nothing more is read."""
+    rare = [row[0] for row in locked if row[2] != "active" or row[12] is not None]
+    details = {row["id"]: row for row in await db.fetch_named("read_schedules", ids=numbers(rare))} if rare else {}
+    wanted = [(row[0], row[1]) for row in locked] + [(row[0], row[12]) for row in locked if row[12] is not None]
+    await learn(db, known, wanted)
+    looks = []
+    for row in locked:
+        schedule_id, revision, last_skip_id, prior = row[0], row[1], row[11], row[12]
+        if (detail := details.get(schedule_id)) is not None:
+            schedule = to_schedule(detail, explain=True)
+        elif (found := known.get(schedule_id, revision)) is not None:
+            cursor = Cursor(*row[3:11])
+            schedule = Schedule(schedule_id, found.namespace, found.name, revision, row[2], found.definition, cursor)
+        else:
+            [detail] = await db.fetch_named("read_schedules", ids=numbers([schedule_id]))
+            schedule = to_schedule(detail, explain=True)
+        look = Look(schedule, last_skip_id)
+        if prior is not None and detail is not None:
+            look.edited = edited_by_sql(known, schedule, prior, detail["edited_at"])
+        looks.append(look)
+    return looks
+
+
+def edited_by_sql(known: KnownRevisions, schedule: Schedule, prior: int, changed_at: int) -> Edited:
+    """What held before an edit by plain SQL; its revisions must have been learnt."""
+    before = known.get(schedule.id, prior)
+    definition = None if before is None else before.definition
+    return Edited(replace(schedule, revision=prior, definition=definition), changed_at)
+
+
+async def _decide(db: Session, looks: Sequence[Look], now: float) -> list[Decided]:
+    facts = await read_facts(db, [look.schedule.id for look in looks])
+    batch: list[Decided] = []
+    relying: dict[int, int] = {}
+    runs = 0
+    for look in looks:
+        decided = decide(look.schedule, facts.get(look.schedule.id, NO_FACTS), now, look.edited, look.last_skip_id)
+        if decided.plan.relies_on_runs:
+            relying[look.schedule.id] = len(batch)
+        batch.append(decided)
+        runs += len(decided.plan.runs)
+        if runs >= MOST_RUNS:
+            break
+    if relying:
+        # A waiter must not be left behind by a blocker that finishes meanwhile: hold the blockers, then look again.
+        facts = await lock_facts(db, relying)
+        for schedule_id, place in relying.items():
+            look = looks[place]
+            batch[place] = decide(look.schedule, facts.get(schedule_id, NO_FACTS), now, look.edited, look.last_skip_id)
+    return batch
+
+
+async def read_facts(db: Session, schedule_ids: Iterable[int]) -> dict[int, Facts]:
+    """The active runs of schedules, oldest first; in a statement of its own, after the cursors were locked."""
+    active: defaultdict[int, list[ActiveRun]] = defaultdict(list)
+    for schedule_id, run_id, status, origin in await db.fetch("read_active", ids=numbers(schedule_ids)):
+        active[schedule_id].append(ActiveRun(run_id, status, origin))
+    return {schedule_id: Facts(tuple(runs)) for schedule_id, runs in active.items()}
+
+
+async def lock_facts(db: Session, schedule_ids: Collection[int]) -> dict[int, Facts]:
+    """As read_facts, with the active runs held until the end of the transaction."""
+    await db.fetch("lock_active", ids=numbers(schedule_ids))
+    return await read_facts(db, schedule_ids)
+
+
+async def _undisputed(db: Session, batch: list[Decided]) -> list[Decided]:
+    """Without those whose own row must be written while somebody else edits it; they stay due."""
+    touched = [d.schedule.id for d in batch if _touches_schedule(d)]
+    if not touched:
+        return batch
+    held = {row[0] for row in await db.fetch("lock_schedules", ids=numbers(touched))}
+    return [d for d in batch if d.schedule.id in held or not _touches_schedule(d)]
+
+
+def _touches_schedule(decided: Decided) -> bool:
+    before, after = decided.schedule, decided.plan
+    return after.state == "parked" or (after.pause, after.error) != (before.pause, before.error)
+
+
+def _pending(looks: Iterable[Look]) -> set[int]:
+    return {look.schedule.id for look in looks if look.edited is not None}
+
+
+async def write(
+    db: Session,
+    known: KnownRevisions,
+    batch: Sequence[Decided],
+    now: datetime,
+    ids: Sequence[int] = (),
+    *,
+    edited: Collection[int] = (),
+    reason: str = REPLACED,
+    by: str = PLANNER,
+) -> Rows:
+    """Write what was decided: a statement per kind of row, whatever the number of schedules."""
+    if not batch:
+        return Rows()
+    spare = iter([*ids, *await _more_ids(db, batch, len(ids))])
+    last_skips: dict[int, LastSkip] = {}
+    if wanted := wanted_skips(batch):
+        last_skips = {row[0]: LastSkip(*row) for row in await db.fetch("read_skips", ids=numbers(wanted))}
+    rows = to_rows(batch, spare, spare, last_skips)
+    await _write_hot(db, rows, now)
+    rare = [
+        row
+        for row, decided in zip(rows.cursors, batch, strict=True)
+        if row.schedule_id in edited or _is_rare(decided.plan.cursor) or _is_rare(decided.schedule.cursor)
+    ]
+    if rare:
+        await db.execute(
+            "write_rare",
+            ids=numbers(row.schedule_id for row in rare),
+            ticks=numbers(row.moved_tick for row in rare),
+            due=numbers(row.moved_due_at for row in rare),
+            until=numbers(row.skip_until for row in rare),
+            by=texts([row.skip_by for row in rare]),
+            notes=texts([row.skip_note for row in rare]),
+        )
+    await _write_ledger(db, rows, now)
+    if rows.stop:
+        await db.execute("stop_runs", ids=numbers(rows.stop), now=now, by=by, reason=reason)
+    if rows.cancel:
+        await db.execute("drop_runs", ids=numbers(rows.cancel), now=now, reason=reason)
+        # What was cancelled may have been what a manual run waits for.
+        await release(db, known, [d.schedule.id for d in batch if d.plan.cancel], now)
+    return rows
+
+
+async def _more_ids(db: Session, batch: Sequence[Decided], given: int) -> list[int]:
+    """An id came with each locked cursor; the few plans that make more rows than one need more."""
+    short = sum(wanted_ids(batch)) - given
+    return [row[0] for row in await db.fetch("take_ids", count=short)] if short > 0 else []
+
+
+def _is_rare(cursor: Cursor) -> bool:
+    return cursor.moved_tick is not None or cursor.skip_until is not None
+
+
+async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
+    cursors = list(zip(*rows.cursors, strict=True))
+    moved: dict[str, Any] = {
+        "cursors": numbers(cursors[0]),
+        "states": texts(cursors[1]),
+        "next": numbers(cursors[2]),
+        "until": numbers(cursors[3]),
+        "planned": numbers(cursors[4]),
+        "skips": numbers(cursors[10]),
+    }
+    if not rows.runs:
+        await db.execute("move_cursors", **moved)
+        return
+    runs = list(zip(*rows.runs, strict=True))
+    await db.execute(
+        "write_plans",
+        **moved,
+        ids=numbers(runs[0]),
+        namespaces=texts(runs[1]),
+        schedules=numbers(runs[2]),
+        revisions=numbers(runs[3]),
+        kinds=texts(runs[4]),
+        targets=texts(runs[5]),
+        queues=texts(runs[6]),
+        priorities=numbers(runs[7]),
+        statuses=texts(runs[8]),
+        origins=texts(runs[9]),
+        ticks=numbers(runs[10]),
+        due=numbers(runs[11]),
+        start_by=numbers(runs[12]),
+        first=numbers(runs[13]),
+        last=numbers(runs[14]),
+        counts=numbers(runs[15]),
+        crash_limits=numbers(runs[16]),
+        retries=numbers(runs[17]),
+        actors=texts(runs[18]),
+        now=now,
+    )
+    if rows.payloads:
+        await db.execute(
+            "write_payloads",
+            ids=numbers(run_id for run_id, _ in rows.payloads),
+            payloads=texts([payload for _, payload in rows.payloads]),
+        )
+
+
+async def _write_ledger(db: Session, rows: Rows, now: datetime) -> None:
+    if rows.longer:
+        await db.execute(
+            "extend_skips",
+            ids=numbers(skip.id for skip in rows.longer),
+            last=numbers(skip.last_at for skip in rows.longer),
+            added=numbers(skip.added for skip in rows.longer),
+            now=now,
+        )
+    if rows.skips:
+        skips = list(zip(*rows.skips, strict=True))
+        await db.execute(
+            "write_skips",
+            ids=numbers(skips[0]),
+            schedules=numbers(skips[1]),
+            revisions=numbers(skips[2]),
+            reasons=texts(skips[3]),
+            first=numbers(skips[4]),
+            last=numbers(skips[5]),
+            counts=numbers(skips[6]),
+            runs=numbers(skips[7]),
+            actors=texts(skips[8]),
+            notes=texts(skips[9]),
+            now=now,
+        )
+    if rows.schedules:
+        states = list(zip(*rows.schedules, strict=True))
+        await db.execute(
+            "write_pauses",
+            ids=numbers(states[0]),
+            by=texts(states[1]),
+            notes=texts(states[2]),
+            until=numbers(states[3]),
+            errors=texts(states[4]),
+        )

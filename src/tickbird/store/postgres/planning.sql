@@ -1,0 +1,238 @@
+-- Planning: lock due cursors, read what they rely on, write what was decided.
+-- Whole-second instants travel as bigint epoch seconds, which spares both sides the datetime arithmetic.
+
+-- name: peek_due
+-- The clock; when the next schedule becomes due that is not due yet; and is anything due now?
+SELECT
+    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    (
+        SELECT next_run_at FROM tickbird.cursors
+        WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+        ORDER BY next_run_at LIMIT 1
+    ),
+    EXISTS (
+        SELECT FROM tickbird.cursors
+        WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+    ) OR EXISTS (
+        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s
+    );
+
+-- name: lock_due
+-- Half from the oldest and half from the newest end, so that a mountain of late ticks does not starve what is due now;
+-- where fewer are due than the limit the halves meet, hence UNION. An id comes with each, for the run or skip to be.
+WITH oldest AS MATERIALIZED (
+    SELECT * FROM tickbird.cursors
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+    ORDER BY next_run_at LIMIT (%(limit)s::integer + 1) / 2
+    FOR UPDATE SKIP LOCKED
+),
+newest AS MATERIALIZED (
+    SELECT * FROM tickbird.cursors
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+    ORDER BY next_run_at DESC LIMIT %(limit)s::integer / 2
+    FOR UPDATE SKIP LOCKED
+),
+fresh AS MATERIALIZED (
+    SELECT * FROM tickbird.cursors
+    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+),
+taken AS (
+    (SELECT * FROM oldest UNION SELECT * FROM newest) UNION ALL SELECT * FROM fresh
+)
+SELECT
+    schedule_id,
+    revision,
+    state,
+    date_part('epoch', planned_until)::bigint,
+    date_part('epoch', next_run_at)::bigint,
+    runs_planned,
+    date_part('epoch', moved_tick)::bigint,
+    date_part('epoch', moved_due_at)::bigint,
+    date_part('epoch', skip_until)::bigint,
+    skip_by,
+    skip_note,
+    last_skip_id,
+    prior_revision,
+    nextval('tickbird.ids'),
+    coalesce(%(now)s::timestamptz, statement_timestamp())
+FROM taken;
+
+-- name: lock_these
+-- As lock_due, for cursors named by schedule.
+WITH taken AS MATERIALIZED (
+    SELECT * FROM tickbird.cursors
+    WHERE schedule_id = ANY(%(ids)s::bigint[])
+        AND format <= %(format)s
+        AND (
+            next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
+            OR next_run_at IS NULL AND state = 'active'
+        )
+    FOR UPDATE SKIP LOCKED
+)
+SELECT
+    schedule_id,
+    revision,
+    state,
+    date_part('epoch', planned_until)::bigint,
+    date_part('epoch', next_run_at)::bigint,
+    runs_planned,
+    date_part('epoch', moved_tick)::bigint,
+    date_part('epoch', moved_due_at)::bigint,
+    date_part('epoch', skip_until)::bigint,
+    skip_by,
+    skip_note,
+    last_skip_id,
+    prior_revision,
+    nextval('tickbird.ids'),
+    coalesce(%(now)s::timestamptz, statement_timestamp())
+FROM taken;
+
+-- name: read_revisions
+SELECT v.schedule_id, v.revision, s.namespace, s.name, v.definition
+FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[]) AS u(schedule_id, revision)
+JOIN tickbird.revisions AS v USING (schedule_id, revision)
+JOIN tickbird.schedules AS s ON s.id = v.schedule_id;
+
+-- name: read_active
+SELECT schedule_id, id, status, origin
+FROM tickbird.runs
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued', 'running')
+ORDER BY id;
+
+-- name: lock_active
+SELECT id
+FROM tickbird.runs
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued', 'running')
+ORDER BY id
+FOR UPDATE;
+
+-- name: lock_schedules
+-- Everybody else locks a schedule before its cursor; the planner holds the cursor and so must not wait.
+SELECT id FROM tickbird.schedules WHERE id = ANY(%(ids)s::bigint[]) FOR UPDATE SKIP LOCKED;
+
+-- name: take_ids
+SELECT nextval('tickbird.ids') FROM generate_series(1, %(count)s);
+
+-- name: read_skips
+SELECT id, revision, reason, date_part('epoch', last_at)::bigint, run_id, actor, note
+FROM tickbird.skips
+WHERE id = ANY(%(ids)s::bigint[]);
+
+-- name: write_plans
+-- The hot one: cursors that moved, and their runs.
+WITH c AS MATERIALIZED (
+    SELECT * FROM unnest(
+        %(cursors)s::bigint[], %(states)s::text[], %(next)s::bigint[], %(until)s::bigint[], %(planned)s::integer[],
+        %(skips)s::bigint[]
+    ) AS c(schedule_id, state, next_run_at, planned_until, runs_planned, last_skip_id)
+),
+moved AS (
+    UPDATE tickbird.cursors AS t
+    SET state = c.state,
+        next_run_at = to_timestamp(c.next_run_at),
+        planned_until = to_timestamp(c.planned_until),
+        runs_planned = c.runs_planned,
+        last_skip_id = c.last_skip_id
+    FROM c
+    WHERE t.schedule_id = c.schedule_id
+),
+r AS MATERIALIZED (
+    SELECT * FROM unnest(
+        %(ids)s::bigint[], %(namespaces)s::text[], %(schedules)s::bigint[], %(revisions)s::integer[],
+        %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
+        %(statuses)s::text[], %(origins)s::text[], %(ticks)s::bigint[], %(due)s::bigint[], %(start_by)s::bigint[],
+        %(first)s::bigint[], %(last)s::bigint[], %(counts)s::integer[], %(crash_limits)s::integer[],
+        %(retries)s::bigint[], %(actors)s::text[]
+    ) AS r(
+        id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, tick, due_at,
+        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor
+    )
+)
+INSERT INTO tickbird.runs (
+    id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
+    scheduled_for, due_at, available_at, start_by, covers_first, covers_last, covers_count,
+    crash_limit, retry_of, actor, created_at
+)
+SELECT
+    r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.status, r.origin,
+    to_timestamp(r.tick), coalesce(to_timestamp(r.due_at), %(now)s), coalesce(to_timestamp(r.due_at), %(now)s),
+    to_timestamp(r.start_by), to_timestamp(r.covers_first), to_timestamp(r.covers_last), r.covers_count,
+    r.crash_limit, r.retry_of, r.actor, %(now)s
+FROM r
+ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+
+-- name: move_cursors
+-- As the first half of write_plans, where nothing is to run.
+UPDATE tickbird.cursors AS t
+SET state = c.state,
+    next_run_at = to_timestamp(c.next_run_at),
+    planned_until = to_timestamp(c.planned_until),
+    runs_planned = c.runs_planned,
+    last_skip_id = c.last_skip_id
+FROM unnest(
+    %(cursors)s::bigint[], %(states)s::text[], %(next)s::bigint[], %(until)s::bigint[], %(planned)s::integer[],
+    %(skips)s::bigint[]
+) AS c(schedule_id, state, next_run_at, planned_until, runs_planned, last_skip_id)
+WHERE t.schedule_id = c.schedule_id;
+
+-- name: write_rare
+-- What reschedule, skip and edits by plain SQL left in a cursor, once it is decided.
+UPDATE tickbird.cursors AS t
+SET moved_tick = to_timestamp(c.moved_tick),
+    moved_due_at = to_timestamp(c.moved_due_at),
+    skip_until = to_timestamp(c.skip_until),
+    skip_by = c.skip_by,
+    skip_note = c.skip_note,
+    prior_revision = NULL,
+    changed_at = NULL
+FROM unnest(
+    %(ids)s::bigint[], %(ticks)s::bigint[], %(due)s::bigint[], %(until)s::bigint[], %(by)s::text[], %(notes)s::text[]
+) AS c(schedule_id, moved_tick, moved_due_at, skip_until, skip_by, skip_note)
+WHERE t.schedule_id = c.schedule_id;
+
+-- name: write_payloads
+INSERT INTO tickbird.run_payloads (run_id, payload)
+SELECT u.run_id, u.payload::json FROM unnest(%(ids)s::bigint[], %(payloads)s::text[]) AS u(run_id, payload);
+
+-- name: write_skips
+INSERT INTO tickbird.skips
+    (id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at)
+SELECT
+    u.id, u.schedule_id, u.revision, u.reason, to_timestamp(u.first_at), to_timestamp(u.last_at), u.count,
+    u.run_id, u.actor, u.note, %(now)s
+FROM unnest(
+    %(ids)s::bigint[], %(schedules)s::bigint[], %(revisions)s::integer[], %(reasons)s::text[], %(first)s::bigint[],
+    %(last)s::bigint[], %(counts)s::bigint[], %(runs)s::bigint[], %(actors)s::text[], %(notes)s::text[]
+) AS u(id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note);
+
+-- name: extend_skips
+UPDATE tickbird.skips AS s
+SET last_at = to_timestamp(u.last_at), count = s.count + u.added, decided_at = %(now)s
+FROM unnest(%(ids)s::bigint[], %(last)s::bigint[], %(added)s::bigint[]) AS u(id, last_at, added)
+WHERE s.id = u.id;
+
+-- name: write_pauses
+UPDATE tickbird.schedules AS s
+SET paused_by = u.by, pause_note = u.note, paused_until = to_timestamp(u.until), error = u.error
+FROM unnest(
+    %(ids)s::bigint[], %(by)s::text[], %(notes)s::text[], %(until)s::bigint[], %(errors)s::text[]
+) AS u(id, by, note, until, error)
+WHERE s.id = u.id;
+
+-- name: drop_runs
+-- Runs that are not to start after all; their rows are locked.
+UPDATE tickbird.runs
+SET status = 'cancelled', reason = %(reason)s, finished_at = %(now)s
+WHERE id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued');
+
+-- name: stop_runs
+UPDATE tickbird.runs
+SET cancel_requested_at = coalesce(cancel_requested_at, %(now)s),
+    cancel_requested_by = coalesce(cancel_requested_by, %(by)s),
+    reason = coalesce(reason, %(reason)s)
+WHERE id = ANY(%(ids)s::bigint[]) AND status = 'running';
+
+-- name: wake
+SELECT pg_notify('tickbird', '');

@@ -1,0 +1,88 @@
+"""Rows to values and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tickbird.domain.definition import Target
+from tickbird.domain.runs import Covers, RunRecord
+from tickbird.domain.schedule import Cursor, Pause, Schedule
+from tickbird.store.plans import read_definition
+
+_APART = "\x1f"
+
+
+def numbers(values: Iterable[float | None]) -> str:
+    """An array of numbers as PostgreSQL reads it; a tenth of what the driver takes for a list."""
+    return "{" + ",".join(map(str, values)).replace("None", "NULL") + "}"
+
+
+def texts(values: Sequence[str | None]) -> str:
+    """An array of texts as PostgreSQL reads it."""
+    if None not in values:
+        body = _APART.join(values)  # type: ignore[arg-type]
+        if '"' not in body and "\\" not in body and body.count(_APART) == len(values) - 1:
+            return '{"' + body.replace(_APART, '","') + '"}'
+    return "{" + ",".join("NULL" if value is None else _quoted(value) for value in values) + "}"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def clean(text: str | None) -> str | None:
+    """Text without what PostgreSQL cannot store: NUL and lone surrogates."""
+    return None if text is None else text.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON text."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def to_run(row: dict[str, Any]) -> RunRecord:
+    """A run from a row of the view run_details."""
+    target = Target(row.pop("target"), row.pop("target_kind"))
+    first, last, count = row.pop("covers_first"), row.pop("covers_last"), row.pop("covers_count")
+    covers = None if first is None else Covers(first, last, count)
+    return RunRecord(target=target, covers=covers, **row)
+
+
+def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
+    """A schedule from a row of the view schedule_details; without a definition when it cannot be read.
+
+    Its error is the stored one, or, for the planner, the reason why the definition cannot be read.
+    """
+    definition, unreadable = read_definition(row["definition"])
+    pause = None
+    if row["paused_by"] is not None:
+        pause = Pause(row["paused_by"], row["pause_note"] or "", row["paused_until"])
+    raw = row["definition"]
+    return Schedule(
+        id=row["id"],
+        namespace=row["namespace"],
+        name=row["name"],
+        revision=row["revision"],
+        state=row["state"],
+        definition=definition,
+        cursor=Cursor(
+            row["planned_until"],
+            row["next_run_at"],
+            row["runs_planned"],
+            row["moved_tick"],
+            row["moved_due_at"],
+            row["skip_until"],
+            row["skip_by"],
+            row["skip_note"],
+        ),
+        pause=pause,
+        error=unreadable if explain and unreadable else row["error"],
+        app=row["app"],
+        fingerprint=row["fingerprint"],
+        raw=raw if isinstance(raw, dict) else {},
+        overrides=row["overrides"],
+        created_at=row["created_at"],
+        changed_at=row["changed_at"],
+    )

@@ -1,0 +1,408 @@
+-- Runs: from queued to a final status.
+
+-- name: insert_runs
+-- Runs that belong to no schedule.
+WITH u AS MATERIALIZED (
+    SELECT
+        nextval('tickbird.ids') AS id,
+        u.*,
+        coalesce(u.at, coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => u.delay)) AS due_at
+    FROM unnest(
+        %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
+        %(at)s::timestamptz[], %(delays)s::float8[], %(start_within)s::float8[], %(crash_limits)s::integer[],
+        %(payloads)s::text[]
+    ) WITH ORDINALITY AS u(kind, target, queue, priority, at, delay, start_within, crash_limit, payload, place)
+),
+payloads AS (
+    INSERT INTO tickbird.run_payloads (run_id, payload)
+    SELECT u.id, u.payload::json FROM u WHERE u.payload IS NOT NULL
+),
+made AS (
+    INSERT INTO tickbird.runs (
+        id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by,
+        crash_limit, actor, created_at
+    )
+    SELECT
+        u.id, %(namespace)s, u.kind, u.target, u.queue, u.priority, 'queued', 'manual', u.due_at, u.due_at,
+        u.due_at + make_interval(secs => u.start_within), u.crash_limit, %(actor)s,
+        coalesce(%(now)s::timestamptz, statement_timestamp())
+    FROM u
+    ORDER BY u.place
+)
+SELECT u.id FROM u ORDER BY u.place;
+
+-- name: claim_runs
+-- Each queue by its own index, then the best of them; what was locked in vain is free again at once.
+WITH picked AS MATERIALIZED (
+    SELECT r.id
+    FROM unnest(%(queues)s::text[]) AS q(queue)
+    CROSS JOIN LATERAL (
+        SELECT id, priority, available_at
+        FROM tickbird.runs
+        WHERE status = 'queued'
+            AND namespace = %(namespace)s
+            AND queue = q.queue
+            AND available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
+            AND (start_by IS NULL OR start_by >= coalesce(%(now)s::timestamptz, statement_timestamp()))
+            AND target = ANY(%(tasks)s::text[])
+        ORDER BY priority DESC, available_at, id
+        LIMIT %(limit)s
+        FOR UPDATE SKIP LOCKED
+    ) AS r
+    ORDER BY r.priority DESC, r.available_at, r.id
+    LIMIT %(limit)s
+),
+taken AS (
+    UPDATE tickbird.runs AS r
+    SET status = 'running',
+        attempt = r.attempt + 1,
+        worker = %(worker)s,
+        started_at = coalesce(%(now)s::timestamptz, statement_timestamp()),
+        lease_until = coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => %(lease)s)
+    WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
+    RETURNING
+        r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.origin,
+        r.scheduled_for, r.due_at, r.available_at, r.start_by, r.covers_first, r.covers_last, r.covers_count,
+        r.attempt, r.failures, r.crashes, r.created_at, r.started_at, r.lease_until, r.retry_of, r.actor, r.reason,
+        r.cancel_requested_at, r.cancel_requested_by, r.error, r.failure_kind
+)
+SELECT taken.*, p.payload
+FROM taken
+LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
+ORDER BY taken.priority DESC, taken.available_at, taken.id;
+
+-- name: next_available
+-- The clock, and when a run becomes available that could be claimed then. One probe for each priority of each queue.
+-- What is available already is in the hands of another claimer, who may leave it: look again soon.
+WITH RECURSIVE levels AS (
+    SELECT q.queue, top.priority
+    FROM unnest(%(queues)s::text[]) AS q(queue)
+    CROSS JOIN LATERAL (
+        SELECT r.priority FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
+        ORDER BY r.priority DESC LIMIT 1
+    ) AS top
+    UNION ALL
+    SELECT levels.queue, lower.priority
+    FROM levels
+    CROSS JOIN LATERAL (
+        SELECT r.priority FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = levels.queue AND r.priority < levels.priority
+        ORDER BY r.priority DESC LIMIT 1
+    ) AS lower
+)
+SELECT
+    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    min(
+        CASE
+            WHEN first.available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
+                THEN coalesce(%(now)s::timestamptz, statement_timestamp()) + interval '100 ms'
+            ELSE first.available_at
+        END
+    )
+FROM levels
+CROSS JOIN LATERAL (
+    SELECT r.available_at FROM tickbird.runs AS r
+    WHERE r.status = 'queued'
+        AND r.namespace = %(namespace)s
+        AND r.queue = levels.queue
+        AND r.priority = levels.priority
+        AND r.target = ANY(%(tasks)s::text[])
+        AND (r.start_by IS NULL OR r.start_by >= coalesce(%(now)s::timestamptz, statement_timestamp()))
+    ORDER BY r.available_at LIMIT 1
+) AS first;
+
+-- name: renew_runs
+-- An expired lease may still be renewed if nobody rescued the run: the attempt is the fencing token.
+WITH held AS MATERIALIZED (
+    SELECT r.id
+    FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[]) AS u(id, attempt)
+    JOIN tickbird.runs AS r ON r.id = u.id
+    WHERE r.status = 'running' AND r.attempt = u.attempt AND r.worker = %(worker)s
+    ORDER BY r.id
+    FOR UPDATE OF r
+),
+renewed AS (
+    UPDATE tickbird.runs AS r
+    SET lease_until = coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => %(lease)s)
+    WHERE r.id = ANY(ARRAY(SELECT held.id FROM held))
+    RETURNING r.id, r.cancel_requested_at IS NOT NULL AS asked_to_stop
+)
+SELECT c.now, renewed.id, renewed.asked_to_stop
+FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
+LEFT JOIN renewed ON true;
+
+-- name: finish_runs
+WITH u AS MATERIALIZED (
+    SELECT * FROM unnest(
+        %(ids)s::bigint[], %(attempts)s::integer[], %(statuses)s::text[], %(delays)s::float8[], %(failures)s::integer[],
+        %(results)s::text[], %(errors)s::text[], %(kinds)s::text[], %(reasons)s::text[]
+    ) AS u(id, attempt, status, delay, failures, result, error, kind, reason)
+),
+held AS MATERIALIZED (
+    SELECT
+        r.id, r.attempt, r.worker, r.started_at, u.delay, u.failures, u.result, u.error, u.kind, u.reason,
+        CASE
+            WHEN u.status = 'queued' AND r.cancel_requested_at IS NOT NULL THEN 'cancelled'
+            ELSE u.status
+        END AS status,
+        CASE
+            WHEN u.status <> 'queued' THEN u.status
+            WHEN r.cancel_requested_at IS NOT NULL THEN 'cancelled'
+            WHEN u.failures > 0 THEN 'retried'
+            ELSE 'drained'
+        END AS outcome
+    FROM u
+    JOIN tickbird.runs AS r ON r.id = u.id
+    WHERE r.status = 'running' AND r.attempt = u.attempt
+    ORDER BY r.id
+    FOR UPDATE OF r
+),
+ended AS (
+    INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
+    SELECT h.id, h.attempt, h.worker, h.started_at, coalesce(%(now)s::timestamptz, statement_timestamp()), h.outcome,
+        h.error
+    FROM held AS h
+    WHERE h.status <> 'succeeded'
+),
+done AS (
+    UPDATE tickbird.runs AS r
+    SET status = h.status,
+        failures = r.failures + h.failures,
+        lease_until = NULL,
+        worker = CASE WHEN h.status <> 'queued' THEN r.worker END,
+        available_at = CASE
+            WHEN h.status = 'queued'
+                THEN coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => h.delay)
+            ELSE r.available_at
+        END,
+        finished_at = CASE WHEN h.status <> 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp()) END,
+        result = h.result::json,
+        error = h.error,
+        failure_kind = h.kind,
+        reason = coalesce(h.reason, CASE WHEN h.status = 'cancelled' THEN r.reason END)
+    FROM held AS h
+    WHERE r.id = h.id
+    RETURNING r.id, r.schedule_id, r.status
+)
+SELECT c.now, done.id, done.schedule_id, done.status
+FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
+LEFT JOIN done ON true;
+
+-- name: lock_waiters
+-- The oldest waiter of each schedule stands for all: who holds it may release some of them.
+SELECT s.schedule_id
+FROM (SELECT DISTINCT u.schedule_id FROM unnest(%(ids)s::bigint[]) AS u(schedule_id) ORDER BY 1) AS s
+CROSS JOIN LATERAL (
+    SELECT r.id FROM tickbird.runs AS r
+    WHERE r.schedule_id = s.schedule_id AND r.status = 'waiting'
+    ORDER BY r.id LIMIT 1
+    FOR UPDATE
+) AS first;
+
+-- name: read_places
+-- The active runs of schedules that have waiters.
+SELECT schedule_id, id, status, revision
+FROM tickbird.runs
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued', 'running')
+ORDER BY schedule_id, id;
+
+-- name: release_runs
+UPDATE tickbird.runs
+SET status = 'queued', available_at = greatest(available_at, %(now)s)
+WHERE id = ANY(%(ids)s::bigint[]) AND status = 'waiting'
+RETURNING id;
+
+-- name: lock_run
+SELECT id, schedule_id, namespace, status FROM tickbird.runs WHERE id = %(id)s FOR UPDATE;
+
+-- name: cancel_run
+UPDATE tickbird.runs
+SET status = CASE WHEN status = 'running' THEN status ELSE 'cancelled' END,
+    finished_at = CASE WHEN status = 'running' THEN finished_at ELSE %(now)s END,
+    cancel_requested_at = coalesce(cancel_requested_at, %(now)s),
+    cancel_requested_by = coalesce(cancel_requested_by, %(actor)s),
+    reason = coalesce(%(reason)s, reason)
+WHERE id = %(id)s;
+
+-- name: rescue_runs
+WITH lost AS MATERIALIZED (
+    SELECT
+        id, attempt, worker, started_at,
+        CASE
+            WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
+            WHEN crashes + 1 > crash_limit THEN 'failed'
+            ELSE 'queued'
+        END AS status,
+        format('worker %%s was lost: its lease ended at %%s.', worker, lease_until AT TIME ZONE 'UTC') AS error
+    FROM tickbird.runs
+    WHERE status = 'running' AND lease_until < coalesce(%(now)s::timestamptz, statement_timestamp())
+    ORDER BY lease_until
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+),
+ended AS (
+    INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
+    SELECT id, attempt, worker, started_at, coalesce(%(now)s::timestamptz, statement_timestamp()), 'lost', error
+    FROM lost
+)
+UPDATE tickbird.runs AS r
+SET status = lost.status,
+    crashes = r.crashes + 1,
+    lease_until = NULL,
+    worker = CASE WHEN lost.status <> 'queued' THEN r.worker END,
+    available_at = CASE
+        WHEN lost.status = 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp())
+        ELSE r.available_at
+    END,
+    finished_at = CASE
+        WHEN lost.status <> 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp())
+    END,
+    error = lost.error,
+    failure_kind = CASE WHEN lost.status = 'failed' THEN 'lost' END
+FROM lost
+WHERE r.id = lost.id
+RETURNING r.id, r.schedule_id, r.status;
+
+-- name: cancel_misfired
+WITH late AS MATERIALIZED (
+    SELECT id FROM tickbird.runs
+    WHERE status IN ('waiting', 'queued')
+        AND start_by IS NOT NULL
+        AND start_by < coalesce(%(now)s::timestamptz, statement_timestamp())
+    ORDER BY start_by
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE tickbird.runs
+SET status = 'cancelled',
+    reason = 'misfire',
+    finished_at = coalesce(%(now)s::timestamptz, statement_timestamp())
+WHERE id = ANY(ARRAY(SELECT late.id FROM late))
+RETURNING id, schedule_id;
+
+-- name: waiting_schedules
+SELECT DISTINCT schedule_id FROM tickbird.runs WHERE status = 'waiting' LIMIT %(limit)s;
+
+-- name: next_rescue
+-- The clock; the next lease to end or run to be too late; and does anybody wait?
+SELECT
+    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    least(
+        (
+            SELECT lease_until FROM tickbird.runs WHERE status = 'running' AND lease_until IS NOT NULL
+            ORDER BY lease_until LIMIT 1
+        ),
+        (
+            SELECT start_by FROM tickbird.runs
+            WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL
+            ORDER BY start_by LIMIT 1
+        )
+    ),
+    EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting');
+
+-- name: prune_runs
+-- Only final runs, oldest first, and never the newest of their schedule.
+WITH old AS MATERIALIZED (
+    SELECT r.id
+    FROM tickbird.runs AS r
+    LEFT JOIN LATERAL (
+        SELECT n.id FROM tickbird.runs AS n
+        WHERE n.schedule_id = r.schedule_id
+        ORDER BY n.id DESC
+        OFFSET %(keep)s LIMIT 1
+    ) AS edge ON true
+    WHERE r.status IN ('succeeded', 'failed', 'cancelled')
+        AND r.finished_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+        AND (r.schedule_id IS NULL OR r.id <= edge.id)
+    ORDER BY r.finished_at
+    LIMIT %(limit)s
+    FOR UPDATE OF r SKIP LOCKED
+),
+payloads AS (
+    DELETE FROM tickbird.run_payloads WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+attempts AS (
+    DELETE FROM tickbird.attempts WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+gone AS (
+    DELETE FROM tickbird.runs WHERE id = ANY(ARRAY(SELECT old.id FROM old)) RETURNING id
+)
+SELECT count(*) FROM gone;
+
+-- name: prune_skips
+DELETE FROM tickbird.skips
+WHERE id = ANY(ARRAY(
+    SELECT s.id
+    FROM tickbird.skips AS s
+    JOIN tickbird.cursors AS c USING (schedule_id)
+    WHERE s.decided_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+        AND s.id IS DISTINCT FROM c.last_skip_id
+    ORDER BY s.decided_at
+    LIMIT %(limit)s
+));
+
+-- name: prune_audit
+DELETE FROM tickbird.audit
+WHERE id = ANY(ARRAY(
+    SELECT id
+    FROM tickbird.audit
+    WHERE at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+    ORDER BY at
+    LIMIT %(limit)s
+));
+
+-- name: prune_workers
+DELETE FROM tickbird.workers
+WHERE live_until < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s);
+
+-- name: get_run
+SELECT * FROM tickbird.run_details WHERE id = %(id)s;
+
+-- name: list_runs
+SELECT * FROM tickbird.run_details
+WHERE namespace = %(namespace)s
+    AND (%(status)s::text IS NULL OR status = %(status)s)
+    AND (%(before)s::bigint IS NULL OR id < %(before)s)
+ORDER BY id DESC
+LIMIT %(limit)s;
+
+-- name: list_runs_of
+SELECT d.*
+FROM tickbird.schedules AS s
+JOIN tickbird.run_details AS d ON d.schedule_id = s.id
+WHERE s.namespace = %(namespace)s
+    AND s.name = %(schedule)s
+    AND (%(status)s::text IS NULL OR d.status = %(status)s)
+    AND (%(before)s::bigint IS NULL OR d.id < %(before)s)
+ORDER BY d.id DESC
+LIMIT %(limit)s;
+
+-- name: active_runs
+SELECT * FROM tickbird.run_details
+WHERE schedule_id = %(schedule_id)s AND status IN ('waiting', 'queued', 'running')
+ORDER BY id;
+
+-- name: runs_between
+-- Those of ticks in the range, and those that stand for ticks in it.
+SELECT * FROM tickbird.run_details
+WHERE schedule_id = %(schedule_id)s
+    AND (
+        scheduled_for BETWEEN %(first)s AND %(last)s
+        OR covers_first <= %(last)s AND covers_last >= %(first)s
+    )
+ORDER BY scheduled_for, id
+LIMIT %(limit)s;
+
+-- name: skips_between
+SELECT id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at
+FROM tickbird.skips
+WHERE schedule_id = %(schedule_id)s AND last_at >= %(first)s AND first_at <= %(last)s
+ORDER BY first_at, id
+LIMIT %(limit)s;
+
+-- name: list_attempts
+SELECT attempt, worker, started_at, ended_at, outcome, error
+FROM tickbird.attempts
+WHERE run_id = %(id)s
+ORDER BY attempt;

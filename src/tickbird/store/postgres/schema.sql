@@ -1,0 +1,27 @@
+-- The schema's own version, and migrating it.
+
+-- name: read_meta
+SELECT key, value FROM tickbird.meta;
+
+-- name: schema_exists
+SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'tickbird' AND tablename = 'migrations');
+
+-- name: read_applied
+SELECT number, checksum FROM tickbird.migrations;
+
+-- name: lock_schema
+-- One migration at a time in this database; the number is arbitrary and ours.
+SELECT pg_advisory_xact_lock(7310577410325);
+
+-- name: write_applied
+INSERT INTO tickbird.migrations (number, name, checksum) VALUES (%(number)s, %(name)s, %(checksum)s);
+
+-- name: write_meta
+INSERT INTO tickbird.meta (key, value)
+VALUES
+    ('version', %(version)s), ('min_compatible', %(min_compatible)s),
+    ('created_at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE meta.key <> 'created_at';
+
+-- name: listen
+LISTEN tickbird;

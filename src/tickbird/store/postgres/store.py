@@ -1,0 +1,372 @@
+"""The store on PostgreSQL: every verb of the protocol, each a whole transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg.types.json import Jsonb
+
+from tickbird.domain.codec import FORMAT
+from tickbird.domain.commands import Command
+from tickbird.domain.instants import to_datetime
+from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
+from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.sync import StoredSchedule
+from tickbird.store.plans import KnownRevisions, error_text
+from tickbird.store.postgres import changes, planning, schema, wakeups
+from tickbird.store.postgres.connection import Connections, Session
+from tickbird.store.postgres.errors import is_row_error, translate
+from tickbird.store.postgres.planning import Batch
+from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
+from tickbird.store.postgres.runs import cancel, claim, enqueue, finish, prune, renew, rescue
+from tickbird.store.protocol import (
+    AuditRecord,
+    Changed,
+    Claimed,
+    Decisions,
+    Finished,
+    Held,
+    Planned,
+    Renewed,
+    Rescued,
+    RevisionRecord,
+    ScheduleRow,
+    Worker,
+)
+
+T = TypeVar("T")
+Work = Callable[[Session], Awaitable[T]]
+
+# What is due but in the hands of another planner: look again after so long, in case that one never commits.
+_LOOK_AGAIN: Final = timedelta(seconds=1)
+
+
+class PostgresStore:
+    """Tickbird's tables in the schema `tickbird` of a PostgreSQL database.
+
+    `listen_url` is for servers behind a pooler that hands out a connection per transaction, which cannot LISTEN.
+    """
+
+    def __init__(self, url: str, *, listen_url: str | None = None, connections: int = 10) -> None:
+        self._connections = Connections(url, connections)
+        self._listening = self._connections if listen_url is None else Connections(listen_url, 1)
+        self._known = KnownRevisions()
+        self._bell = wakeups.Bell(self._connections)
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a password."""
+        return self._connections.url
+
+    async def open(self) -> None:
+        """Connect; raise SchemaError unless the schema fits this code."""
+        await self.close()
+        async with self._connections.apart() as connection:
+            await self._plainly(schema.check(connection))
+        await self._connections.open()
+
+    async def close(self) -> None:
+        """Let go of every connection; harmless when not open."""
+        await self._bell.close()
+        await self._connections.close()
+
+    async def migrate(self) -> Sequence[str]:
+        """Bring the schema up to date under a lock; the names of what was applied, empty when it was."""
+        async with self._connections.apart() as connection:
+            return await self._plainly(schema.migrate(connection))
+
+    async def now(self) -> datetime:
+        """The store's own clock."""
+        [(now,)] = await self._once(lambda db: db.fetch("clock", now=None))
+        return now  # type: ignore[no-any-return]
+
+    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[None]]:
+        """Yields whenever another process may have made work; coalesced, may be spurious, may get lost."""
+        return wakeups.listen(self._listening, self._listening.conninfo)
+
+    # Planning
+
+    async def plan_due(self, limit: int = 500, *, now: datetime | None = None) -> Planned:
+        """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
+        [(seen_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", now=now, format=FORMAT))
+        if not due:
+            return Planned(seen_at, next_at=next_at)
+        locked: list[int] = []
+
+        async def whole(db: Session) -> Batch:
+            rows = await db.fetch("lock_due", limit=limit, now=now, format=FORMAT)
+            locked[:] = [row[0] for row in rows]
+            return await planning.plan_locked(db, self._known, rows)
+
+        try:
+            batch = await self._connections.transact(whole)
+        except psycopg.Error as error:
+            if not is_row_error(error) or not locked:
+                raise translate(error, self._connections.place) from None
+            batch = await self._bisect(locked, error, now)
+        if batch.runs:
+            self._bell.ring()
+        if not batch.schedules:
+            next_at = min(filter(None, (next_at, seen_at + _LOOK_AGAIN)))
+        elif batch.next_run_at is not None:
+            next_at = min(filter(None, (next_at, to_datetime(batch.next_run_at))))
+        return Planned(
+            batch.now or seen_at,
+            batch.schedules,
+            batch.runs,
+            batch.skips,
+            tuple(batch.parked),
+            next_at,
+            more=len(locked) >= limit or batch.left,
+        )
+
+    async def _bisect(self, ids: Sequence[int], error: psycopg.Error, now: datetime | None) -> Batch:
+        """The database refused a batch: try halves until the bad one stands alone, and park that one."""
+        total = Batch()
+        if len(ids) == 1:
+            total.add(await self._plan_these(ids, now, refusal=error_text(error)))
+            return total
+        middle = len(ids) // 2
+        for half in (ids[:middle], ids[middle:]):
+            try:
+                total.add(await self._plan_these(half, now))
+            except psycopg.Error as again:
+                if not is_row_error(again):
+                    raise translate(again, self._connections.place) from None
+                total.add(await self._bisect(half, again, now))
+        return total
+
+    async def _plan_these(self, ids: Sequence[int], now: datetime | None, refusal: str | None = None) -> Batch:
+        async def part(db: Session) -> Batch:
+            rows = await db.fetch("lock_these", ids=numbers(ids), now=now, format=FORMAT)
+            return await planning.plan_locked(db, self._known, rows, refusal)
+
+        return await self._connections.transact(part)
+
+    async def change_schedule(
+        self, namespace: str, name: str, command: Command, *, now: datetime | None = None
+    ) -> Changed:
+        """Plan what is due under the old revision, then apply the command, its revision and its audit row."""
+
+        async def work(db: Session) -> Changed:
+            return await changes.change(db, self._known, namespace, name, command, now)
+
+        try:
+            return await self._connections.transact(work)
+        except errors.UniqueViolation:
+            # Somebody else created it at the same moment; now the command can see that.
+            return await self._transact(work)
+        except psycopg.Error as error:
+            raise translate(error, self._connections.place) from None
+
+    # Runs
+
+    async def enqueue(
+        self, namespace: str, runs: Sequence[NewRun], actor: str, *, now: datetime | None = None
+    ) -> Sequence[int]:
+        """Insert runs that belong to no schedule."""
+        if not runs:
+            return []
+        made = await self._transact(lambda db: enqueue(db, namespace, runs, actor, now))
+        self._bell.ring()
+        return made
+
+    async def claim_runs(
+        self,
+        worker: Worker,
+        limit: int,
+        lease: float,
+        *,
+        queues: Collection[str],
+        tasks: Collection[str],
+        now: datetime | None = None,
+    ) -> Claimed:
+        """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first."""
+
+        async def work(db: Session) -> Claimed:
+            claimed = await claim(db, self._known, worker, limit, lease, queues, tasks, now)
+            if len(claimed) == limit and claimed[0].run.started_at is not None:
+                return Claimed(claimed[0].run.started_at, claimed, claimed[0].run.started_at)
+            [(seen_at, next_at)] = await db.fetch(
+                "next_available",
+                namespace=worker.namespace,
+                queues=texts(list(queues)),
+                tasks=texts(list(tasks)),
+                now=now,
+            )
+            return Claimed(seen_at, claimed, next_at)
+
+        return await self._once(work)
+
+    async def renew(
+        self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
+    ) -> Renewed:
+        """Extend the leases that this worker still holds under the attempt it names."""
+        return await self._once(lambda db: renew(db, worker.id, held, lease, now))
+
+    async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
+        """Record how attempts ended, where the attempt is still current; release the next waiters."""
+        done = await self._transact(lambda db: finish(db, self._known, outcomes, now))
+        if done.released:
+            self._bell.ring()
+        return done
+
+    async def cancel_run(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
+        """Cancel a run that has not started; ask a running one to stop. A final one raises ConflictError."""
+        return await self._transact(lambda db: cancel(db, self._known, run_id, actor, reason, now))
+
+    async def rescue(self, limit: int = 500, *, now: datetime | None = None) -> Rescued:
+        """Take runs whose lease has expired from their worker; cancel those not started in time."""
+        [(seen_at, next_at, waiting)] = await self._once(lambda db: db.fetch("next_rescue", now=now))
+        if not waiting and (next_at is None or next_at >= seen_at):
+            return Rescued(seen_at, next_at=next_at)
+        rescued = await self._transact(lambda db: rescue(db, self._known, limit, seen_at))
+        if rescued.requeued or rescued.released:
+            self._bell.ring()
+        return rescued
+
+    async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
+        """Delete final runs that ended so many seconds ago and are not among the newest `keep` of their schedule."""
+        return await self._transact(lambda db: prune(db, older_than, keep, limit, now))
+
+    # Workers and code
+
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> datetime:
+        """Insert or refresh this worker's row; it counts as live for so long. Returns the store's now."""
+        [(seen_at,)] = await self._once(
+            lambda db: db.fetch(
+                "report_worker",
+                id=worker.id,
+                namespace=worker.namespace,
+                app=worker.app,
+                kind=worker.kind,
+                host=worker.host,
+                pid=worker.pid,
+                version=worker.version,
+                queues=texts(worker.queues),
+                slots=worker.slots,
+                tasks=Jsonb(dict(worker.tasks)),
+                declares=Jsonb(dict(worker.declares)),
+                draining=worker.draining,
+                started_at=worker.started_at,
+                live_for=live_for,
+                now=now,
+            )
+        )
+        return seen_at  # type: ignore[no-any-return]
+
+    async def retire_worker(self, worker_id: str) -> None:
+        """Remove this worker's row."""
+        await self._once(lambda db: db.execute("retire_worker", id=worker_id))
+
+    async def list_workers(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        """The live workers."""
+        rows = await self._named("list_workers", namespace=namespace, now=now)
+        return [Worker(**{**row, "queues": tuple(row["queues"])}) for row in rows]
+
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+        """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
+        rows = await self._named("app_schedules", namespace=namespace, app=app, names=texts(list(names)))
+        return {row["name"]: StoredSchedule(to_schedule(row), frozenset(row["seen"])) for row in rows}
+
+    # Reading
+
+    async def get_schedule(self, namespace: str, name: str) -> Schedule | None:
+        """A schedule by name, also a deleted one."""
+        rows = await self._named("get_schedule", namespace=namespace, name=name)
+        return to_schedule(rows[0]) if rows else None
+
+    async def list_schedules(
+        self,
+        namespace: str,
+        *,
+        contains: str = "",
+        state: State | None = None,
+        tag: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleRow]:
+        """Schedules by name, behind `after`; deleted ones only when asked for by state."""
+        rows = await self._named(
+            "list_schedules", namespace=namespace, contains=contains, state=state, tag=tag, after=after, limit=limit
+        )
+        last_ids = numbers(row["last_run_id"] for row in rows if row["last_run_id"] is not None)
+        last = {run["id"]: to_run(run) for run in await self._named("read_runs", ids=last_ids)}
+        return [
+            ScheduleRow(
+                schedule=to_schedule(row),
+                last_run=last.get(row["last_run_id"]),
+                failure_streak=row["failure_streak"],
+            )
+            for row in rows
+        ]
+
+    async def get_run(self, run_id: int) -> RunRecord | None:
+        """A run by id."""
+        rows = await self._named("get_run", id=run_id)
+        return to_run(rows[0]) if rows else None
+
+    async def list_runs(
+        self,
+        namespace: str,
+        *,
+        schedule: str | None = None,
+        status: Status | None = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[RunRecord]:
+        """Runs, newest first, with ids below `before`."""
+        bounds = {"namespace": namespace, "status": status, "before": before, "limit": limit}
+        if schedule is None:
+            rows = await self._named("list_runs", **bounds)
+        else:
+            rows = await self._named("list_runs_of", schedule=schedule, **bounds)
+        return [to_run(row) for row in rows]
+
+    async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
+        """The attempts of a run that ended without ending the run well."""
+        return [AttemptRecord(*row) for row in await self._once(lambda db: db.fetch("list_attempts", id=run_id))]
+
+    async def active_runs(self, schedule_id: int) -> Sequence[RunRecord]:
+        """The runs of a schedule that are not final, oldest first."""
+        return [to_run(row) for row in await self._named("active_runs", schedule_id=schedule_id)]
+
+    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
+        """Runs and skips whose ticks touch the range."""
+        bounds = {"schedule_id": schedule_id, "first": first, "last": last, "limit": limit}
+        found = await self._named("runs_between", **bounds)
+        skips = await self._once(lambda db: db.fetch("skips_between", **bounds))
+        return Decisions(runs=[to_run(row) for row in found], skips=[SkipRecord(*row) for row in skips])
+
+    async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The newest revisions of a schedule, newest first."""
+        rows = await self._named("list_revisions", schedule_id=schedule_id, limit=limit)
+        return [RevisionRecord(**row) for row in rows]
+
+    async def list_audit(
+        self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Sequence[AuditRecord]:
+        """What was done, newest first."""
+        rows = await self._named("list_audit", namespace=namespace, schedule=schedule, before=before, limit=limit)
+        return [AuditRecord(**row) for row in rows]
+
+    async def _named(self, statement: str, **values: Any) -> list[dict[str, Any]]:
+        return await self._once(lambda db: db.fetch_named(statement, **values))
+
+    async def _once(self, work: Work[T]) -> T:
+        return await self._plainly(self._connections.once(work))
+
+    async def _transact(self, work: Work[T]) -> T:
+        return await self._plainly(self._connections.transact(work))
+
+    async def _plainly(self, work: Awaitable[T]) -> T:
+        """Errors of the driver become one sentence."""
+        try:
+            return await work
+        except psycopg.Error as error:
+            raise translate(error, self._connections.place) from None

@@ -1,0 +1,87 @@
+"""Wake-ups by NOTIFY: sent rarely, and heard through a connection that comes back by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+import psycopg
+
+from tickbird.domain.errors import StoreError
+from tickbird.store.postgres.connection import STATEMENTS, Connections
+
+# Sending costs every committer of the database a lock, so a busy process sends at most so often.
+_REST: Final = 0.05
+_FIRST_PAUSE: Final = 0.1
+_LONGEST_PAUSE: Final = 5.0
+
+
+class Bell:
+    """Tells other processes that there is work: at once, then at most every so often, and once more at the end."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._wanted = False
+        self._ringing: asyncio.Task[None] | None = None
+
+    def ring(self) -> None:
+        """Ask for a wake-up to be sent; it may get lost, as every wake-up may."""
+        self._wanted = True
+        if self._ringing is None or self._ringing.done():
+            self._ringing = asyncio.create_task(self._send(), name="tickbird wake-up")
+
+    async def close(self) -> None:
+        """Send nothing more."""
+        if self._ringing is not None:
+            self._ringing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._ringing
+
+    async def _send(self) -> None:
+        while self._wanted:
+            self._wanted = False
+            with suppress(StoreError, psycopg.Error):
+                await self._connections.once(lambda db: db.execute("wake"))
+            await asyncio.sleep(_REST)
+
+
+@asynccontextmanager
+async def listen(connections: Connections, conninfo: str) -> AsyncIterator[AsyncIterator[None]]:
+    """Wake-ups heard on a connection of their own; one also follows each new connection, since some may be lost."""
+    heard = asyncio.Event()
+    connected = asyncio.Event()
+    listening = asyncio.create_task(_listen(connections, conninfo, heard, connected), name="tickbird listener")
+
+    async def wakeups() -> AsyncIterator[None]:
+        while True:
+            await heard.wait()
+            heard.clear()
+            yield
+
+    try:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(connected.wait(), _LONGEST_PAUSE)
+        yield wakeups()
+    finally:
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening
+
+
+async def _listen(connections: Connections, conninfo: str, heard: asyncio.Event, connected: asyncio.Event) -> None:
+    pause = _FIRST_PAUSE
+    while True:
+        with suppress(StoreError, psycopg.Error):
+            async with connections.apart(conninfo) as connection:
+                await connection.execute(STATEMENTS["listen"])
+                pause = _FIRST_PAUSE
+                if connected.is_set():
+                    heard.set()
+                connected.set()
+                async for _ in connection.notifies():
+                    heard.set()
+        await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that not all come back at once
+        pause = min(2 * pause, _LONGEST_PAUSE)

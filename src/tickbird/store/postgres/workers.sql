@@ -1,0 +1,38 @@
+-- Workers: who is there, what they serve and what their code declares.
+
+-- name: report_worker
+INSERT INTO tickbird.workers AS w (
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining,
+    started_at, seen_at, live_until
+)
+SELECT
+    %(id)s, %(namespace)s, %(app)s, %(kind)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[], %(slots)s,
+    %(tasks)s, %(declares)s, %(draining)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
+    c.now + make_interval(secs => %(live_for)s)
+FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
+ON CONFLICT (id) DO UPDATE
+SET namespace = excluded.namespace,
+    app = excluded.app,
+    kind = excluded.kind,
+    host = excluded.host,
+    pid = excluded.pid,
+    version = excluded.version,
+    queues = excluded.queues,
+    slots = excluded.slots,
+    tasks = excluded.tasks,
+    declares = excluded.declares,
+    draining = excluded.draining,
+    seen_at = excluded.seen_at,
+    live_until = excluded.live_until
+RETURNING seen_at;
+
+-- name: retire_worker
+DELETE FROM tickbird.workers WHERE id = %(id)s;
+
+-- name: list_workers
+SELECT
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining,
+    started_at, seen_at, live_until
+FROM tickbird.workers
+WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
+ORDER BY started_at, id;
