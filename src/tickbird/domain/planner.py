@@ -241,6 +241,8 @@ class _Look:
         self.late: list[Segment] = []
         self.on_time: list[Segment] = []
         self.late_blocker: int | None = None
+        # How many of the newest ticks on time are left when they replace one another; None: none is replaced.
+        self.last: int | None = None
 
     def plan(self) -> Plan:
         """Late ticks go by the catch-up policy, the others by the overlap policy alone."""
@@ -248,6 +250,7 @@ class _Look:
         self.late = [segment for fate, segment in ranges if fate == "late" and not segment.excluded]
         self.on_time = [segment for fate, segment in ranges if fate == "on_time" and not segment.excluded]
         self.late_blocker = self._blocker()
+        self.last = self._left_over()
         with suppress(_Full):
             for fate, segment in ranges:
                 self._decide(fate, segment)
@@ -313,51 +316,56 @@ class _Look:
             self._skip("misfire", segment)
         elif fate == "late":
             self._catch_up(segment)
-        elif self.policy.overlap == "replace":
-            self._run_only(self.on_time[-1].last, segment, "schedule")
+        elif self.last is not None:
+            self._run_last(segment, self.last)
         else:
             self._run_each(segment)
 
     def _catch_up(self, segment: Segment) -> None:
         if self.policy.catch_up == "skip":
             self._skip("misfire", segment)
-        elif self.policy.catch_up == "all":
-            self._run_all(segment)
-        elif self.policy.overlap == "replace" and self.on_time:
-            # The tick that is on time would replace the late run before it began.
+        elif self.last is not None:
+            # A tick on time would replace the late run before it began.
             self._check_room()
             self._skip("overlap", segment, -(len(self.runs) + 1))
+        elif self.policy.catch_up == "all":
+            self._run_all(segment)
         elif self.late_blocker is not None:
             self._skip("overlap", segment, self.late_blocker)
         else:
             label = self.late[0].first if self.policy.catch_up == "one" else self.late[-1].last
-            self._run_only(label, segment, "catch_up")
+            self._run_only(label, segment)
 
-    def _run_only(self, label: int, segment: Segment, origin: Origin) -> None:
-        """One run for all ticks of its kind, labelled with one of them; the others stand behind it."""
-        reason: SkipReason = "coalesced" if origin == "catch_up" else "overlap"
+    def _run_only(self, label: int, segment: Segment) -> None:
+        """One run for all late ticks, labelled with one of them; the others stand behind it."""
         if before := self._before(segment, label):
             self._check_room()
-            self._skip(reason, before, -(len(self.runs) + 1))
+            self._skip("coalesced", before, -(len(self.runs) + 1))
         if segment.first <= label <= segment.last:
             count = sum(late.count for late in self.late)
-            covers = (self.late[0].first, self.late[-1].last, count) if origin == "catch_up" and count > 1 else None
-            self._run(label, origin, covers)
+            covers = (self.late[0].first, self.late[-1].last, count) if count > 1 else None
+            self._run(label, "catch_up", covers)
         if after := self._after(segment, label):
-            self._skip(reason, after, -len(self.runs))
+            self._skip("coalesced", after, -len(self.runs))
 
     def _run_all(self, segment: Segment) -> None:
         """A run each for the newest late ticks, oldest first; none is skipped for overlap, they wait in order."""
-        newer = sum(late.count for late in self.late if late.first > segment.last)
-        kept = min(segment.count, max(0, self.policy.catch_up_limit - newer))
-        tick: int | None = segment.first
-        if kept < segment.count:
-            tick = self._nth_last(segment, kept)
-            self._skip("limit", segment if tick is None else self._before(segment, tick))
-        while kept and tick is not None:
+        older, newest = self._split(segment, self.late, self.policy.catch_up_limit)
+        self._skip("limit", older)
+        for tick in newest:
             self._run(tick, "catch_up")
-            tick = self.schedule.grid.next(tick)
-            kept -= 1
+
+    def _run_last(self, segment: Segment, count: int) -> None:
+        """A run each for the last ticks on time; those before would be replaced, as is all that has not started."""
+        older, newest = self._split(segment, self.on_time, count)
+        if older:
+            self._check_room()
+            self._skip("overlap", older, -(len(self.runs) + 1))
+        for tick in newest:
+            if not self.runs:
+                self._check_room()
+                self._make_room()
+            self._run(tick, "schedule")
 
     def _run_each(self, segment: Segment) -> None:
         """A run for each tick until the overlap policy says no; then it says so for all the rest."""
@@ -379,12 +387,34 @@ class _Look:
         """The ticks of a segment after this one."""
         return segment if tick < segment.first else self.schedule.grid.whole(tick, segment.last)
 
-    def _nth_last(self, segment: Segment, n: int) -> int | None:
-        """The tick from which on just n ticks of the segment are left; None when n is 0."""
-        tick: int | None = None
-        for _ in range(n):
-            tick = self.schedule.grid.previous(segment.last + 1 if tick is None else tick)
-        return tick
+    def _split(self, segment: Segment, segments: list[Segment], count: int) -> tuple[Segment | None, list[int]]:
+        """Those ticks of a segment that are among the newest `count` of all segments, and the older ones before."""
+        newer = sum(other.count for other in segments if other.first > segment.last)
+        kept = min(segment.count, max(0, count - newer))
+        newest: list[int] = []
+        tick = self.schedule.grid.previous(segment.last + 1)
+        while len(newest) < kept and tick is not None:
+            newest.append(tick)
+            tick = self.schedule.grid.previous(tick)
+        if not newest:
+            return segment, []
+        return (self._before(segment, newest[-1]) if kept < segment.count else None), newest[::-1]
+
+    def _left_over(self) -> int | None:
+        """With `replace`: how many of the newest ticks on time are not themselves replaced by a later one."""
+        due, most = sum(segment.count for segment in self.on_time), self.policy.max_concurrent
+        if self.policy.overlap != "replace" or not due:
+            return None
+        running = sum(run.status == "running" for run in self.ticking)
+        active = len(self.ticking)
+        late = sum(segment.count for segment in self.late)
+        if self.policy.catch_up == "all":
+            active += min(late, self.policy.catch_up_limit)
+        elif late and self.policy.catch_up != "skip":
+            active = running + 1 if active >= most else active + 1
+        if active + due <= most:
+            return None
+        return (due - max(0, most - active) - 1) % max(1, most - running) + 1
 
     def _blocker(self) -> int | None:
         """The active run for which the overlap policy says no to another one."""
@@ -397,7 +427,8 @@ class _Look:
 
     def _run(self, tick: int, origin: Origin, covers: tuple[int, int, int] | None = None) -> None:
         self._check_room()
-        if self.policy.overlap == "replace" and not (origin == "catch_up" and self.policy.catch_up == "all"):
+        waits_in_order = origin == "catch_up" and self.policy.catch_up == "all"
+        if self.policy.overlap == "replace" and not waits_in_order and len(self.ticking) >= self.policy.max_concurrent:
             self._make_room()
         waits = starts_waiting(self.policy, len(self.ticking) + self.others)
         status: Status = "waiting" if waits else "queued"
@@ -415,12 +446,10 @@ class _Look:
 
     def _make_room(self) -> None:
         """Replace: what has not started never will, and the oldest running ones are asked to stop."""
-        if len(self.ticking) < self.policy.max_concurrent:
-            return
         self.cancel += [run.id for run in self.ticking if run.status != "running"]
         self.ticking = [run for run in self.ticking if run.status == "running"]
         surplus = len(self.ticking) + 1 - self.policy.max_concurrent
-        self.stop += [run.id for run in self.ticking[: max(0, surplus)]]
+        self.stop = [run.id for run in self.ticking[: max(0, surplus)]]
 
     def _skip(
         self,

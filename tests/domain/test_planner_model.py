@@ -1,0 +1,392 @@
+"""The planner against a naive model that walks every tick of random histories, one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tickbird.domain.calendars import Calendar
+from tickbird.domain.commands import PauseCommand, Reschedule, Resume, Skip
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.every import every
+from tickbird.domain.planner import ActiveRun, Facts, Plan, plan
+from tickbird.domain.schedule import Schedule
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Half an hour before a Saturday, so that calendars matter for small steps too.
+START = int((datetime(2026, 1, 2, 23, 30, tzinfo=UTC) - EPOCH).total_seconds())
+MOST_TICKS = 700
+
+
+@dataclass
+class Run:
+    """A run that is not final, or was."""
+
+    id: int
+    tick: int | None
+    status: str
+    asked: bool = False
+
+
+@dataclass
+class Model:
+    """One schedule, with every tick in a list and every decision in a dictionary."""
+
+    definition: Definition
+    ticks: list[int]
+    offset: int
+    decided: int
+    state: str = "active"
+    until: int | None = None
+    moved: int | None = None
+    moved_due: int | None = None
+    skip_until: int | None = None
+    made: int = 0
+    next_id: int = 1
+    runs: list[Run] = field(default_factory=list)
+    fates: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def active(self) -> list[Run]:
+        return [run for run in self.runs if run.status in ("waiting", "queued", "running")]
+
+    @property
+    def ticking(self) -> list[Run]:
+        return [run for run in self.active if run.tick is not None]
+
+    def due(self, tick: int) -> int:
+        return self.moved_due if tick == self.moved and self.moved_due is not None else tick + self.offset
+
+    def open_ticks(self) -> list[int]:
+        return [tick for tick in self.ticks if tick > self.decided]
+
+    def excluded(self, tick: int) -> bool:
+        day = (EPOCH + timedelta(seconds=tick)).date()
+        return day in self.definition.exclude.dates or day.weekday() in self.definition.exclude.weekdays
+
+    @property
+    def used_up(self) -> bool:
+        return self.definition.max_runs is not None and self.made >= self.definition.max_runs
+
+    def wait_time(self, policy: str) -> int | None:
+        if policy == "grace":
+            return self.definition.grace
+        if self.definition.start_within is not None:
+            return self.definition.start_within
+        return self.definition.grace if self.definition.catch_up == "skip" else None
+
+    def pass_over(self, reason: str, until: int) -> None:
+        """Every tick that was due by then is skipped for this reason."""
+        for tick in self.open_ticks():
+            if tick + self.offset <= until:
+                self.fates[tick] = ("skip", reason, ANY)
+        self.settle(until - self.offset)
+
+    def settle(self, decided: int) -> None:
+        self.decided = max(self.decided, decided)
+        if self.moved is not None and self.moved <= self.decided:
+            self.moved = self.moved_due = None
+        if self.skip_until is not None and self.skip_until <= self.decided:
+            self.skip_until = None
+        if self.state == "active" and (self.used_up or not self.open_ticks()):
+            self.state = "ended"
+
+    def next_look(self) -> int | None:
+        if self.state == "paused":
+            return self.until
+        if self.state == "ended":
+            return None
+        waiting = [self.due(tick) for tick in self.open_ticks()[:1]]
+        return min([*waiting, *([self.moved_due] if self.moved_due is not None else [])])
+
+    def look(self, now: float) -> None:
+        if self.state == "paused":
+            if self.until is None or self.until > now:
+                return
+            until, self.state, self.until = self.until, "active", None
+            self.pass_over("paused", until)
+        if self.state == "active":
+            self.decide(now)
+
+    def decide(self, now: float) -> None:
+        """Give each due tick its kind, oldest first, then a run or a skip by the policies."""
+        kinds: dict[int, str] = {}
+        moved_now = self.moved is not None and self.moved_due is not None and self.moved_due <= now
+        for tick in self.open_ticks():
+            if self.skip_until is not None and tick <= self.skip_until:
+                if tick + self.offset <= now or moved_now:
+                    kinds[tick] = "operator"
+            elif self.moved is not None and not moved_now:
+                break
+            elif (
+                moved_now and self.moved_due is not None and tick != self.moved and tick + self.offset <= self.moved_due
+            ):
+                kinds[tick] = "rescheduled"
+            elif self.due(tick) <= now:
+                kinds[tick] = self.kind(tick, now)
+        late = [tick for tick, kind in kinds.items() if kind == "late"]
+        before, blocker, last = len(self.runs), self.blocker(), self.decided
+        for tick, kind in kinds.items():
+            if not self.settle_one(tick, kind, late, blocker):
+                break
+            last = tick
+        self.forget_replaced(late, before)
+        self.settle(last)
+
+    def settle_one(self, tick: int, kind: str, late: list[int], blocker: int | None) -> bool:
+        """A run or a skip for this tick; False when it needs a run and no further one may be made."""
+        catch_up = self.definition.catch_up
+        label = None if not late else late[0] if catch_up == "one" else late[-1]
+        if kind in ("operator", "rescheduled", "calendar", "misfire"):
+            self.fates[tick] = ("skip", kind, ANY)
+        elif kind == "late" and catch_up == "skip":
+            self.fates[tick] = ("skip", "misfire", None)
+        elif kind == "late" and catch_up == "all" and tick not in late[-self.definition.catch_up_limit :]:
+            self.fates[tick] = ("skip", "limit", None)
+        elif kind == "late" and catch_up != "all" and blocker is not None:
+            self.fates[tick] = ("skip", "overlap", blocker)
+        elif kind == "late" and catch_up != "all" and tick != label:
+            if self.used_up and catch_up == "latest":
+                return False
+            self.fates[tick] = ("skip", "coalesced", self.next_id - (catch_up == "one"))
+        elif kind == "on_time" and (behind := self.blocker()) is not None:
+            self.fates[tick] = ("skip", "overlap", behind)
+        elif self.used_up:
+            return False
+        else:
+            covers = (late[0], late[-1], len(late)) if kind == "late" and catch_up != "all" and len(late) > 1 else None
+            self.run(tick, "catch_up" if kind == "late" else "schedule", covers)
+        return True
+
+    def forget_replaced(self, late: list[int], before: int) -> None:
+        """A run that a later one of the same look replaced is never made: its tick is skipped."""
+        fresh, self.runs = self.runs[before:], self.runs[:before]
+        for run in fresh:
+            assert run.tick is not None
+            if run.status == "cancelled":
+                self.made -= 1
+                for tick in late if run.tick in late else [run.tick]:
+                    self.fates[tick] = ("skip", "overlap", ANY)
+        self.runs += [run for run in fresh if run.status != "cancelled"]
+        self.next_id -= len(fresh)
+        for run in self.runs[before:]:
+            run.id = self.next_id
+            self.next_id += 1
+
+    def kind(self, tick: int, now: float) -> str:
+        if tick != self.moved and self.excluded(tick):
+            return "calendar"
+        since = now - self.due(tick)
+        limit = self.wait_time("start")
+        if limit is not None and since > limit:
+            return "misfire"
+        return "late" if since > self.definition.grace else "on_time"
+
+    def blocker(self) -> int | None:
+        ticking = self.ticking
+        if len(ticking) < self.definition.max_concurrent or self.definition.overlap in ("allow", "replace"):
+            return None
+        if self.definition.overlap == "skip":
+            return ticking[0].id
+        return next((run.id for run in ticking if run.status == "waiting"), None)
+
+    def run(self, tick: int, origin: str, covers: tuple[int, int, int] | None) -> None:
+        overlap, most = self.definition.overlap, self.definition.max_concurrent
+        in_order = origin == "catch_up" and self.definition.catch_up == "all"
+        if overlap == "replace" and not in_order and len(self.ticking) >= most:
+            for run in self.ticking:
+                if run.status in ("waiting", "queued"):
+                    run.status = "cancelled"
+            for run in self.ticking[: max(0, len(self.ticking) + 1 - most)]:
+                run.asked = True
+        waits = overlap != "allow" and len(self.active) >= most
+        limit = self.wait_time("start")
+        start_by = None if limit is None else self.due(tick) + limit
+        made = Run(self.next_id, tick, "waiting" if waits else "queued")
+        self.fates[tick] = ("run", origin, made.status, self.due(tick), start_by, covers)
+        self.runs.append(made)
+        self.next_id += 1
+        self.made += 1
+
+
+ANY = object()
+
+
+def fates_of(made: Plan, ticks: list[int], next_id: int) -> dict[int, tuple[Any, ...]]:
+    """What a plan says of each tick; a tick that it names twice, or a count that is wrong, is an error."""
+    fates: dict[int, tuple[Any, ...]] = {}
+    for run in made.runs:
+        assert run.scheduled_for in ticks
+        assert run.scheduled_for not in fates
+        fates[run.scheduled_for] = ("run", run.origin, run.status, run.due_at, run.start_by, run.covers)
+    for skip in made.skips:
+        inside = [tick for tick in ticks if skip.first <= tick <= skip.last]
+        assert (skip.first, skip.last, skip.count) == (inside[0], inside[-1], len(inside))
+        assert not fates.keys() & set(inside)
+        behind = skip.run_id if skip.under is None else next_id + skip.under
+        assert skip.under is None or skip.under < len(made.runs)
+        fates |= dict.fromkeys(inside, ("skip", skip.reason, behind))
+    return fates
+
+
+def agree(planned: dict[int, tuple[Any, ...]], expected: dict[int, tuple[Any, ...]]) -> None:
+    """The same ticks with the same fates."""
+    shown = {tick: fate[:-1] if expected.get(tick, fate)[-1] is ANY else fate for tick, fate in planned.items()}
+    assert shown == {tick: fate[:-1] if fate[-1] is ANY else fate for tick, fate in expected.items()}
+
+
+@st.composite
+def definitions(draw: st.DrawFn) -> tuple[Definition, list[int]]:
+    """A definition, and all its ticks, by adding the step."""
+    step = draw(st.sampled_from([1, 2, 7, 30, 60, 3600, 43_200]))
+    anchor = START + draw(st.integers(0, step - 1))
+    ticks = [anchor + number * step for number in range(-2, MOST_TICKS)]
+    overlap = draw(st.sampled_from(["skip", "queue", "replace", "allow"]))
+    policies: dict[str, Any] = {
+        "catch_up": draw(st.sampled_from(["one", "latest", "all", "skip"])),
+        "catch_up_limit": draw(st.sampled_from([1, 3, 100])),
+        "grace": draw(st.sampled_from([0, 1, 10, 3 * step])),
+        "start_within": draw(st.sampled_from([None, None, 0, 5, 2 * step, 20 * step])),
+        "overlap": overlap,
+        "max_concurrent": draw(st.sampled_from([1, 1, 2, 3])),
+        "spread": draw(st.sampled_from([0, 0, 2, step, 5 * step])),
+        "exclude": draw(st.sampled_from([Calendar(), Calendar(), Calendar(weekdays=frozenset({5})), WEEKEND])),
+    }
+    if overlap != "replace":
+        policies["max_runs"] = draw(st.sampled_from([None, None, 1, 4]))
+    if draw(st.booleans()):
+        first = START + draw(st.integers(-1, 20)) * step + draw(st.integers(0, 1))
+        policies["start_at"] = EPOCH + timedelta(seconds=first)
+        ticks = [tick for tick in ticks if tick >= first]
+    if draw(st.booleans()):
+        end = max(START + draw(st.integers(0, 60)) * step, policies.get("start_at", EPOCH).timestamp())
+        policies["end_at"] = EPOCH + timedelta(seconds=end)
+        ticks = [tick for tick in ticks if tick <= end]
+    trigger = every(seconds=step, anchor=EPOCH + timedelta(seconds=anchor))
+    return Definition(trigger=trigger, target=Target("work"), **policies), ticks
+
+
+WEEKEND = Calendar(weekdays=frozenset({5, 6}), dates=frozenset({datetime(2026, 1, 5, tzinfo=UTC).date()}))
+ACTIONS = ["look"] * 8 + ["start"] * 3 + ["finish"] * 3 + ["manual", "skip", "reschedule", "pause", "resume"]
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(ACTIONS),
+        # How far time goes on: in steps of the grid, and in parts of a second.
+        st.sampled_from([0, 0, 1, 1, 1, 2, 3, 10, 30]),
+        st.sampled_from([0.0, 0.0, 0.001, 0.5, 1.0, 9.999, 10.0, 11.0]),
+        st.integers(0, 5),
+    ),
+    max_size=16,
+)
+
+
+@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(definitions(), STEPS)
+def test_planner_agrees_with_the_naive_model(
+    defined: tuple[Definition, list[int]], steps: list[tuple[str, int, float, int]]
+) -> None:
+    definition, ticks = defined
+    now = float(START)
+    schedule = Schedule(1, "default", "model", 1, "active", definition)
+    model = Model(definition, ticks, schedule.offset, START)
+    # A schedule that is new gets its first look and does not fire; one that is already over is a misfire.
+    begun = plan(schedule, Facts(), now)
+    assert begun.runs == ()
+    assert [skip.reason for skip in begun.skips] == ["misfire"] * (not model.open_ticks() and bool(ticks))
+    schedule = _at(schedule, begun)
+    model.settle(START)
+    _compare(schedule, model)
+    step = ticks[1] - ticks[0] if len(ticks) > 1 else 60
+    for action, count, part, number in steps:
+        now += count * step + part
+        schedule = _act(schedule, model, action, now, number, step)
+        _compare(schedule, model)
+
+
+def _act(schedule: Schedule, model: Model, action: str, now: float, number: int, step: int) -> Schedule:
+    active = model.active
+    if action == "manual":
+        model.runs.append(Run(model.next_id, None, "queued"))
+        model.next_id += 1
+    elif action == "start":
+        for run in [run for run in active if run.status != "running"][:number]:
+            run.status = "running"
+    elif action == "finish":
+        for run in active[:number]:
+            run.status = "succeeded"
+    elif action == "look":
+        schedule = _look(schedule, model, now)
+    elif schedule.state in ("active", "paused"):
+        # As in a store: first what is due, then the command.
+        schedule = _look(schedule, model, now)
+        schedule = _command(schedule, model, action, now, number, step)
+    return schedule
+
+
+def _look(schedule: Schedule, model: Model, now: float) -> Schedule:
+    """One look of both, compared; the runs of the model are then the facts of the next."""
+    facts = Facts(tuple(_facts(model)))
+    next_id, known, decided = model.next_id, set(model.fates), model.decided
+    unstarted = [run for run in model.ticking if run.status != "running"]
+    made = plan(schedule, facts, now)
+    model.look(now)
+    agree(fates_of(made, model.ticks, next_id), {t: fate for t, fate in model.fates.items() if t not in known})
+    assert list(made.cancel) == [run.id for run in unstarted if run.status == "cancelled"]
+    if made.runs:
+        assert set(made.stop) <= {run.id for run in model.runs if run.asked}
+    assert made.cursor.planned_until is not None
+    assert made.cursor.planned_until >= decided
+    # A second look at the same instant has nothing left to say.
+    again = plan(_at(schedule, made), Facts(tuple(_facts(model))), now)
+    assert (again.runs, again.skips, again.cursor) == ((), (), made.cursor)
+    return _at(schedule, made)
+
+
+def _facts(model: Model) -> list[ActiveRun]:
+    return [
+        ActiveRun(run.id, run.status, "manual" if run.tick is None else "schedule")  # type: ignore[arg-type]
+        for run in model.active
+    ]
+
+
+def _command(schedule: Schedule, model: Model, action: str, now: float, number: int, step: int) -> Schedule:
+    until = int(now) + 1 + number * step
+    try:
+        if action == "skip":
+            change = Skip(actor="ada", count=number + 1).change(schedule, Facts(), now)
+            after = model.decided if model.skip_until is None else max(model.decided, model.skip_until)
+            model.skip_until = [tick for tick in model.ticks if tick > after][: number + 1][-1]
+            model.moved = model.moved_due = None
+        elif action == "reschedule":
+            change = Reschedule(actor="ada", to=until).change(schedule, Facts(), now)
+            after = model.decided if model.skip_until is None else max(model.decided, model.skip_until)
+            model.moved, model.moved_due = next(tick for tick in model.ticks if tick > after), until
+        elif action == "pause":
+            change = PauseCommand(actor="ada", until=until if number else None).change(schedule, Facts(), now)
+            model.state, model.until = "paused", until if number else None
+        else:
+            change = Resume(actor="ada").change(schedule, Facts(), now)
+            known = set(model.fates)
+            model.state, model.until = "active", None
+            model.pass_over("paused", int(now))
+            agree(fates_of(change.plan, model.ticks, 0), {t: f for t, f in model.fates.items() if t not in known})
+    except (ConflictError, InvalidError):
+        return schedule
+    assert change.plan.runs == ()
+    return _at(schedule, change.plan)
+
+
+def _at(schedule: Schedule, made: Plan) -> Schedule:
+    return replace(schedule, cursor=made.cursor, state=made.state, pause=made.pause, error=made.error)
+
+
+def _compare(schedule: Schedule, model: Model) -> None:
+    assert schedule.state == model.state
+    assert schedule.cursor.next_run_at == model.next_look()
+    assert schedule.cursor.runs_planned == model.made
+    assert (schedule.cursor.moved_tick, schedule.cursor.skip_until) == (model.moved, model.skip_until)
