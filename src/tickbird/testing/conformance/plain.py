@@ -249,5 +249,5 @@ class PlainEdits:
             planned = await plan(store, at_)
             assert (planned.parked, planned.more) == ((), False)
         newer = await get(store, "newer")
-        assert (newer.state, newer.error, newer.cursor.planned_until) == ("active", None, None)
+        assert (newer.state, newer.definition, newer.cursor.planned_until) == ("active", None, None)
         assert len(await store.list_schedules(NAMESPACE)) == 2
