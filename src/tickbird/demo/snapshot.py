@@ -1,0 +1,101 @@
+"""What the view shows at one moment: plain values, gathered elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Kind = Literal["tick", "manual", "caught up", "start", "ok", "retry", "lost", "put back", "failed", "cancelled", "skip"]
+Result = Literal["ok", "recovered", "failed", "cancelled", "skipped"]
+Activity = Literal["idle", "running", "waiting", "retrying", "stopping", "ended", "paused", "parked"]
+
+# What a person should look at, even when tired.
+NOTABLE: frozenset[Kind] = frozenset(("caught up", "retry", "lost", "put back", "failed", "cancelled", "skip"))
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that the ledger records."""
+
+    at: datetime
+    kind: Kind
+    name: str
+    text: str
+    run_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A schedule: what it is, how it went, what it does now and when it ticks next."""
+
+    name: str
+    words: str
+    policy: str
+    results: tuple[Result, ...]
+    activity: Activity
+    doing: str
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often, since this start."""
+
+    runs: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    retried: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """What was missed while nobody worked, and what became of it."""
+
+    runs: int = 0
+    ticks: int = 0
+    skipped: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.runs or self.skipped)
+
+    def __str__(self) -> str:
+        """In words."""
+        parts = []
+        if self.runs:
+            parts.append(f"{plural(self.runs, 'run')} for {plural(self.ticks, 'missed tick')}")
+        if self.skipped:
+            parts.append(f"{plural(self.skipped, 'missed tick')} skipped")
+        return "caught up: " + ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Everything on the screen."""
+
+    now: datetime
+    started_at: datetime
+    url: str
+    worker: str
+    slots: int
+    busy: int = 0
+    counts: Counts = Counts()
+    caught_up: CaughtUp = CaughtUp()
+    rows: tuple[Row, ...] = ()
+    # Oldest first.
+    events: tuple[Event, ...] = ()
+    # What a drain waits for; None while not draining.
+    draining: tuple[str, ...] | None = None
+    notice: str = ""
+
+
+def plural(count: int, word: str) -> str:
+    """1 tick, 2 ticks."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def clock(at: datetime) -> str:
+    """The time of day where the reader is."""
+    return f"{at.astimezone():%H:%M:%S}"
