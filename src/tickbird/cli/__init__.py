@@ -1,0 +1,104 @@
+"""The command line: `tickbird`. Each command's module is imported only when that command is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from tickbird.cli.errors import CODES, guarded
+from tickbird.cli.settings import Settings, shared_options
+
+# Section → command → the module that has it, and what `tickbird --help` says of it.
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Run": {
+        "worker": ("worker", "Plan and execute the schedules of an app."),
+        "sync": ("store", "Write what an app's code declares to the store, without running it."),
+        "migrate": ("store", "Create the store's schema, or bring it up to date."),
+    },
+    "Look": {
+        "ls": ("schedules", "List schedules: state, last run and next run."),
+        "show": ("schedules", "Show one schedule: definition, state, runs, ticks, revisions."),
+        "why": ("ticks", "Explain why a tick ran, did not run, or will not."),
+        "preview": ("ticks", "Show the next ticks of a schedule or of a cron expression."),
+        "runs": ("runs", "List runs, newest first, or show one by its id."),
+    },
+    "Change": {
+        "trigger": ("schedules", "Run a schedule's task now; its own ticks are not touched."),
+        "pause": ("schedules", "Stop planning a schedule, until resumed or until an instant."),
+        "resume": ("schedules", "Let a paused schedule go on."),
+    },
+}
+_MODULES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}
+
+
+class Root(click.Group):
+    """Loads commands when asked for, and turns every error into one sentence and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the help page."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the module of a command."""
+        if name not in _MODULES:
+            return None
+        command = getattr(import_module(f"tickbird.cli.{_MODULES[name]}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the next step where there is no such command."""
+        if args and args[0] not in _MODULES and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0][:60]!r}.")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """By section, without importing any of them."""
+        for title, commands in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The exit codes."""
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in CODES.items()])
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
+        """Run a command line and exit."""
+        settings = Settings()
+        # click's own way with errors is a usage page and a traceback.
+        extra |= {"standalone_mode": False, "obj": settings}
+        raise SystemExit(guarded(lambda: super(Root, self).main(args, prog_name or "tickbird", **extra), settings))
+
+
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        from tickbird.version import VERSION
+
+        click.echo(f"tickbird {VERSION}")
+        ctx.exit()
+
+
+root = Root(
+    "tickbird",
+    help="A durable distributed scheduler: tables for people, --json for programs.",
+    params=[
+        *shared_options(),
+        click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+        ),
+    ],
+    callback=lambda: None,
+    no_args_is_help=True,
+    subcommand_metavar="COMMAND [ARGS]...",
+)
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """The `tickbird` program."""
+    root.main(args)

@@ -1,0 +1,71 @@
+"""What changes of the clock do to coming ticks, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from zoneinfo import ZoneInfo
+
+from tickbird.cli.output import clock
+from tickbird.domain.durations import in_words
+from tickbird.domain.instants import to_datetime, to_seconds, wall_datetime
+from tickbird.domain.triggers import Trigger, trigger_from_json
+from tickbird.domain.zones import Span, zone
+
+_ELAPSED = {"hours", "minutes", "seconds"}
+
+
+def notes(trigger: Trigger, after: int, tick: int) -> Sequence[str]:
+    """What the clock does between one tick and the next, and what becomes of times that it leaves out or repeats."""
+    spans = list(zone(trigger.tz).spans(after, tick + 1))
+    found: list[str] = []
+    # Between ticks that are many changes apart, only one that meets the tick itself is worth a word.
+    if len(spans) == 2 or (len(spans) > 2 and spans[-1].start == tick):
+        found += _changed(trigger, spans[-2], spans[-1], tick)
+    found += _repeated(trigger, tick)
+    return found
+
+
+def _changed(trigger: Trigger, before: Span, span: Span, tick: int) -> Iterator[str]:
+    leap = span.offset - before.offset
+    if not leap:
+        return
+    way = "forward" if leap > 0 else "back"
+    yield f"clocks go {way} {in_words(abs(leap))} at {clock(to_datetime(span.start), trigger.tz)}"
+    wall = _on_wall_clock(trigger)
+    begin, end = span.start + before.offset, span.start + span.offset
+    if leap < 0 or wall is None:
+        return
+    first, last = wall.next_tick(begin - 1), wall.previous_tick(end)
+    if first is None or last is None or first >= end:
+        return
+    lost = f"{_time(first)} does" if first == last else f"{_time(first)} to {_time(last)} do"
+    if tick != span.start:
+        yield f"{lost} not exist that day and not tick"
+    elif wall.contains(end):
+        yield f"{lost} not exist that day"
+    else:
+        yield f"{lost} not exist that day: it ticks at the end of the leap"
+
+
+def _repeated(trigger: Trigger, tick: int) -> Iterator[str]:
+    at = to_datetime(tick).astimezone(ZoneInfo(trigger.tz))
+    twin = to_seconds(at.replace(fold=1 - at.fold))
+    # In a leap ahead the other reading is no time of the day; in a leap back it shows the same clock.
+    shown = to_datetime(twin).astimezone(ZoneInfo(trigger.tz))
+    if twin != tick and shown.replace(tzinfo=None, fold=0) == at.replace(tzinfo=None, fold=0):
+        which = "second" if at.fold else "first"
+        other = "" if trigger.contains(twin) else ", the other does not tick"
+        yield f"{at:%H:%M} comes twice that day: this is the {which}{other}"
+
+
+def _on_wall_clock(trigger: Trigger) -> Trigger | None:
+    """The same definition on a clock that never changes; None for elapsed time, which no clock moves."""
+    encoded = trigger.to_json()
+    units = encoded.get("every")
+    if "cron" in encoded or (isinstance(units, dict) and not units.keys() <= _ELAPSED):
+        return trigger_from_json({key: value for key, value in encoded.items() if key != "tz"})
+    return None
+
+
+def _time(wall: int) -> str:
+    return f"{wall_datetime(wall):%H:%M}"

@@ -1,0 +1,126 @@
+"""The objects of --json: their fields stay, new ones may come. Instants are UTC, lengths of time are seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tickbird.cli.output import iso
+from tickbird.client import ComingTick
+from tickbird.domain.instants import to_datetime
+from tickbird.domain.runs import AttemptRecord, RunRecord
+from tickbird.domain.schedule import Schedule
+from tickbird.store.protocol import RevisionRecord, ScheduleRow
+
+
+def schedule_document(schedule: Schedule) -> dict[str, Any]:
+    """A schedule as it is stored; `what` is its trigger in words, null while it cannot be read."""
+    definition, pause = schedule.definition, schedule.pause
+    return {
+        "namespace": schedule.namespace,
+        "name": schedule.name,
+        "state": schedule.state,
+        "what": None if definition is None else definition.trigger.describe(),
+        "zone": None if definition is None else definition.trigger.tz,
+        "definition": dict(schedule.raw),
+        "overrides": dict(schedule.overrides),
+        "revision": schedule.revision,
+        "app": schedule.app,
+        "paused": None
+        if pause is None
+        else {
+            "by": pause.by,
+            "note": pause.note,
+            "until": None if pause.until is None else iso(to_datetime(pause.until)),
+        },
+        "error": schedule.error,
+        "next_run_at": iso(schedule.next_run_at),
+        "planned_until": iso(schedule.planned_until),
+        "runs_planned": schedule.cursor.runs_planned,
+        "created_at": iso(schedule.created_at),
+        "changed_at": iso(schedule.changed_at),
+    }
+
+
+def row_document(row: ScheduleRow, problems: Sequence[str]) -> dict[str, Any]:
+    """A schedule in a list."""
+    return {
+        **schedule_document(row.schedule),
+        "last_run": None if row.last_run is None else run_document(row.last_run),
+        "failure_streak": row.failure_streak,
+        "problems": list(problems),
+    }
+
+
+def run_document(run: RunRecord) -> dict[str, Any]:
+    """A run."""
+    covers = run.covers
+    return {
+        "id": run.id,
+        "namespace": run.namespace,
+        "schedule": run.schedule,
+        "revision": run.revision,
+        "target": {run.target.kind: run.target.name},
+        "queue": run.queue,
+        "priority": run.priority,
+        "origin": run.origin,
+        "status": run.status,
+        "scheduled_for": iso(run.scheduled_for),
+        "due_at": iso(run.due_at),
+        "available_at": iso(run.available_at),
+        "start_by": iso(run.start_by),
+        "covers": None
+        if covers is None
+        else {"first": iso(covers.first), "last": iso(covers.last), "count": covers.count},
+        "attempt": run.attempt,
+        "failures": run.failures,
+        "crashes": run.crashes,
+        "created_at": iso(run.created_at),
+        "started_at": iso(run.started_at),
+        "finished_at": iso(run.finished_at),
+        "lease_until": iso(run.lease_until),
+        "worker": run.worker,
+        "retry_of": run.retry_of,
+        "actor": run.actor,
+        "reason": run.reason,
+        "cancel_requested_at": iso(run.cancel_requested_at),
+        "cancel_requested_by": run.cancel_requested_by,
+        "payload": dict(run.payload),
+        "result": run.result,
+        "error": run.error,
+        "failure_kind": run.failure_kind,
+    }
+
+
+def attempt_document(attempt: AttemptRecord) -> dict[str, Any]:
+    """An attempt that did not end its run well."""
+    return {
+        "attempt": attempt.attempt,
+        "worker": attempt.worker,
+        "started_at": iso(attempt.started_at),
+        "ended_at": iso(attempt.ended_at),
+        "outcome": attempt.outcome,
+        "error": attempt.error,
+    }
+
+
+def tick_document(tick: ComingTick, notes: Iterable[str] = ()) -> dict[str, Any]:
+    """A tick to come; `skipped` is the reason why it will not run."""
+    return {
+        "scheduled_for": iso(tick.scheduled_for),
+        "due_at": iso(tick.due_at),
+        "skipped": tick.skipped,
+        "notes": list(notes),
+    }
+
+
+def revision_document(revision: RevisionRecord) -> dict[str, Any]:
+    """One revision of a schedule."""
+    return {
+        "revision": revision.revision,
+        "action": revision.action,
+        "actor": revision.actor,
+        "at": iso(revision.at),
+        "definition": dict(revision.definition),
+        "detail": dict(revision.detail),
+    }

@@ -1,0 +1,75 @@
+"""Exit codes, and every error as one sentence with the next step."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from tickbird.cli.settings import Settings
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError, TickbirdError
+
+FAILED, INVALID, NOT_FOUND, CONFLICT, STORE, INTERRUPTED = 1, 2, 3, 4, 5, 130
+CODES = {
+    0: "it worked",
+    FAILED: "it failed, or something unexpected happened",
+    INVALID: "wrong usage or invalid input",
+    NOT_FOUND: "no such schedule, run or app",
+    CONFLICT: "the state of the thing forbids it, or it changed meanwhile",
+    STORE: "the store cannot be used: wrong URL, unreachable, no rights, schema missing, too old or too new",
+    INTERRUPTED: "interrupted with Ctrl-C",
+}
+_OF = ((InvalidError, INVALID), (NotFoundError, NOT_FOUND), (ConflictError, CONFLICT), (StoreError, STORE))
+
+
+class Failed(TickbirdError):
+    """Something outside of Tickbird failed: an app's own code, a file."""
+
+
+def guarded(run: Callable[[], Any], settings: Settings) -> int:
+    """Run a command line; the exit code, with whatever went wrong told on stderr."""
+    try:
+        code = run()
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return INVALID
+    except click.ClickException as error:
+        return _tell(_usage(error), settings, error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever reads has had enough. What is still buffered must not be written when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except TickbirdError as error:
+        return _tell(str(error), settings, next((code for kind, code in _OF if isinstance(error, kind)), FAILED))
+    except Exception as error:  # noqa: BLE001 - a person gets a sentence, whatever happened
+        text = f"unexpected {type(error).__name__}: {error}"
+        return _tell(
+            text if settings.debug else f"{text}; run it again with --debug for the details.", settings, FAILED
+        )
+    return code if isinstance(code, int) else 0
+
+
+def _tell(text: str, settings: Settings, code: int) -> int:
+    from tickbird.cli.output import clean
+
+    if settings.debug:
+        traceback.print_exc()
+    # With an errors= of its own, stderr can print anything.
+    sys.stderr.write(f"tickbird: {clean(text)}\n")
+    return code
+
+
+def _usage(error: click.ClickException) -> str:
+    text = error.format_message().rstrip()
+    text = text[:1].lower() + text[1:]
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        end = "" if text.endswith((".", "?", ")")) else "."
+        return f"{text}{end} See `{error.ctx.command_path} --help`."
+    return text

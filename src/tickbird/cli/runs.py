@@ -1,0 +1,154 @@
+"""Commands about runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import get_args
+
+import click
+
+from tickbird.cli.arguments import LARGEST_ID, words
+from tickbird.cli.documents import attempt_document, run_document
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative
+from tickbird.cli.session import complete, opened
+from tickbird.cli.settings import Command, Settings
+from tickbird.domain.durations import in_words
+from tickbird.domain.progress import brief
+from tickbird.domain.runs import AttemptRecord, RunRecord, Status
+
+_PAGE = 500
+STYLES: dict[Status, str] = {
+    "waiting": "dim",
+    "queued": "cyan",
+    "running": "blue",
+    "succeeded": "green",
+    "failed": "red",
+    "cancelled": "yellow",
+}
+
+
+@click.command(cls=Command)
+@click.argument("run_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False)
+@click.option("--schedule", type=words, metavar="NAME", help="Only those of this schedule.")
+@click.option("--status", type=click.Choice(get_args(Status)), help="Only those in this status.")
+@click.option("-n", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many runs.")
+@click.pass_obj
+def runs(settings: Settings, run_id: int | None, schedule: str | None, status: Status | None, count: int) -> None:
+    """List runs, newest first, or show one by its id."""
+    if run_id is None:
+        _list(settings, schedule, status, count)
+    elif schedule is not None or status is not None:
+        raise click.UsageError(
+            "--schedule and --status filter a list; an ID names one run.", click.get_current_context()
+        )
+    else:
+        _detail(settings, run_id)
+
+
+def _list(settings: Settings, schedule: str | None, status: Status | None, count: int) -> None:
+    async def read() -> tuple[list[RunRecord], datetime]:
+        async with opened(settings) as client:
+            found: list[RunRecord] = []
+            while len(found) < count:
+                size = min(_PAGE, count - len(found))
+                before = found[-1].id if found else None
+                page = await client.runs(schedule=schedule, status=status, before=before, limit=size)
+                found += page
+                if len(page) < size:
+                    break
+            return found, await client.now()
+
+    found, now = complete(read(), settings)
+    emit(
+        settings,
+        {"runs": [run_document(run) for run in found]},
+        lambda screen: run_table(screen, found, now, named=schedule is None),
+    )
+
+
+def run_table(
+    screen: Screen, found: Sequence[RunRecord], now: datetime, *, named: bool = False, tz: str = "UTC"
+) -> None:
+    """Runs, one a line."""
+    if not found:
+        screen.line("  none" if not named else "No runs.")
+        return
+    rows: list[Sequence[Text]] = []
+    for run in found:
+        name = (run.schedule or f"task {run.target.name}") if named else ""
+        when = clock(run.scheduled_for or run.due_at, tz)
+        attempt = str(run.attempt) if run.attempt > 1 else ""
+        ran = relative(run.started_at, now) if run.started_at else ""
+        status = Cell(run.status, STYLES[run.status])
+        rows.append((str(run.id), name, status, run.origin, when, ran, _took(run), attempt, _remark(run)))
+    heads = ("ID", "SCHEDULE", "STATUS", "ORIGIN", "FOR", "STARTED", "TOOK", "ATTEMPT", "NOTE")
+    screen.table(heads, rows)
+
+
+def _took(run: RunRecord) -> str:
+    if run.started_at is None or run.finished_at is None:
+        return ""
+    return in_words((run.finished_at - run.started_at).total_seconds())
+
+
+def _remark(run: RunRecord) -> str:
+    said = [brief(run.error)] if run.error else []
+    said += [run.reason] if run.reason else []
+    said += [f"covers {run.covers.count:,} ticks"] if run.covers else []
+    return "; ".join(said)
+
+
+def _detail(settings: Settings, run_id: int) -> None:
+    async def read() -> tuple[RunRecord, Sequence[AttemptRecord], datetime]:
+        async with opened(settings) as client:
+            return await client.run(run_id), await client.attempts(run_id), await client.now()
+
+    run, attempts, now = complete(read(), settings)
+    document = {"run": run_document(run), "attempts": [attempt_document(attempt) for attempt in attempts]}
+
+    def show_run(screen: Screen) -> None:
+        screen.line(Cell(f"run {run.id} {run.status}", STYLES[run.status]))
+        screen.fields((name, value) for name, value in _facts(run, now) if value)
+        if run.error:
+            screen.title("Error")
+            screen.line(run.error, lines=True)
+        if attempts:
+            screen.title("Attempts that did not end it well")
+            rows = [
+                (str(each.attempt), each.outcome, both(each.ended_at, now), each.worker or "", brief(each.error))
+                for each in attempts
+            ]
+            screen.table(("ATTEMPT", "OUTCOME", "ENDED", "WORKER", "ERROR"), rows)
+
+    emit(settings, document, show_run)
+
+
+def _facts(run: RunRecord, now: datetime) -> Sequence[tuple[str, str]]:
+    covers = run.covers
+    late = "" if run.started_at is None else f", {in_words((run.started_at - run.due_at).total_seconds())} after due"
+    revision = f" r{run.revision}" if run.revision else ""
+    return (
+        ("schedule", f"{run.schedule}{revision}" if run.schedule else ""),
+        (run.target.kind, run.target.name),
+        ("origin", run.origin + (f" by {run.actor}" if run.actor else "")),
+        ("scheduled for", both(run.scheduled_for, now)),
+        ("due", both(run.due_at, now)),
+        ("available", both(run.available_at, now) if run.status in ("waiting", "queued") else ""),
+        ("covers", "" if covers is None else f"{covers.count:,} ticks, {clock(covers.first)} to {clock(covers.last)}"),
+        ("started", f"{both(run.started_at, now)}{late}" if run.started_at else ""),
+        ("finished", both(run.finished_at, now)),
+        ("took", _took(run)),
+        ("attempt", str(run.attempt) if run.attempt else ""),
+        ("lease until", both(run.lease_until, now) if run.status == "running" else ""),
+        ("worker", run.worker or ""),
+        ("queue", run.queue),
+        ("priority", str(run.priority) if run.priority else ""),
+        ("reason", run.reason or ""),
+        ("asked to stop", f"by {run.cancel_requested_by}" if run.cancel_requested_at else ""),
+        ("failure", run.failure_kind or ""),
+        ("retry of", f"run {run.retry_of}" if run.retry_of else ""),
+        ("payload", json.dumps(dict(run.payload), ensure_ascii=False) if run.payload else ""),
+        ("result", json.dumps(run.result, ensure_ascii=False) if run.result is not None else ""),
+    )

@@ -1,0 +1,278 @@
+"""Commands about schedules: list, show, trigger, pause, resume."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, get_args
+
+import click
+
+from tickbird.cli.arguments import read_payload, words
+from tickbird.cli.documents import revision_document, row_document, run_document, schedule_document, tick_document
+from tickbird.cli.instants import read_instant
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
+from tickbird.cli.runs import STYLES, run_table
+from tickbird.cli.session import complete, opened
+from tickbird.cli.settings import Command, Settings, actor_option
+from tickbird.cli.ticks import tick_table, with_notes
+from tickbird.client import Client
+from tickbird.domain.durations import in_words
+from tickbird.domain.instants import to_datetime
+from tickbird.domain.progress import brief, obstacle
+from tickbird.domain.schedule import Schedule, State
+from tickbird.store.protocol import ScheduleRow, Worker
+
+_PAGE = 500
+_RECENT = 5
+_STATE_STYLES = {"active": "green", "paused": "yellow", "parked": "red", "ended": "dim", "deleted": "dim"}
+_SECONDS = {"grace", "start_within", "spread", "timeout"}
+# Shown by `show` on lines of their own, not among the policies.
+_OWN_LINES = {"v", "trigger", "target", "payload", "description", "tags"}
+
+
+def zone_of(schedule: Schedule) -> str:
+    """The zone on whose clock a schedule's times are shown."""
+    return "UTC" if schedule.definition is None else schedule.definition.trigger.tz
+
+
+def what(schedule: Schedule) -> str:
+    """The trigger in words."""
+    return "cannot be read" if schedule.definition is None else schedule.definition.trigger.describe()
+
+
+def state_text(schedule: Schedule) -> Cell:
+    """The state, with who paused it, why and until when, or what is wrong."""
+    text: str = schedule.state
+    if schedule.state == "parked":
+        text += f": {brief(schedule.error)}"
+    if schedule.pause is not None:
+        text += f", paused by {schedule.pause.by}" if schedule.state == "parked" else f" by {schedule.pause.by}"
+        text += f': "{schedule.pause.note}"' if schedule.pause.note else ""
+        if schedule.pause.until is not None:
+            text += f" until {clock(to_datetime(schedule.pause.until), zone_of(schedule))}"
+    return Cell(text, _STATE_STYLES.get(schedule.state, ""))
+
+
+def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime) -> list[str]:
+    """What keeps an active schedule from running as it should."""
+    found: list[str] = []
+    definition, due_at = schedule.definition, schedule.next_run_at
+    if schedule.state != "active" or definition is None:
+        return found
+    if unserved := obstacle(definition.queue, definition.target.name, workers):
+        found.append(unserved)
+    if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:
+        found.append(f"{in_words(late)} late: no worker has planned it")
+    return found
+
+
+@click.command(cls=Command)
+@click.option("--state", type=click.Choice(get_args(State)), help="Only those in this state.")
+@click.option("--tag", type=words, metavar="TAG", help="Only those with this tag.")
+@click.option("--contains", type=words, default="", metavar="TEXT", help="Only those whose name contains this.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="At most so many; else all.")
+@click.pass_obj
+def ls(settings: Settings, state: State | None, tag: str | None, contains: str, limit: int | None) -> None:
+    """List schedules: state, last run and next run."""
+
+    async def read() -> tuple[list[ScheduleRow], Sequence[Worker], datetime]:
+        async with opened(settings) as client:
+            rows: list[ScheduleRow] = []
+            while limit is None or len(rows) < limit:
+                size = _PAGE if limit is None else min(_PAGE, limit - len(rows))
+                after = rows[-1].schedule.name if rows else ""
+                page = await client.list(contains=contains, state=state, tag=tag, after=after, limit=size)
+                rows += page
+                if len(page) < size:
+                    break
+            return rows, await client.workers(), await client.now()
+
+    rows, workers, now = complete(read(), settings)
+    found = [problems(row.schedule, workers, now) for row in rows]
+    documents = [row_document(row, each) for row, each in zip(rows, found, strict=True)]
+
+    def show_list(screen: Screen) -> None:
+        if not rows:
+            screen.line(_nothing(bool(state or tag or contains)))
+            return
+        heads = ("NAME", "WHAT", "STATE", "LAST RUN", "FAILED", "NEXT RUN", "PROBLEM")
+        screen.table(heads, (_row(row, each, now) for row, each in zip(rows, found, strict=True)))
+
+    emit(settings, {"now": now.isoformat().replace("+00:00", "Z"), "schedules": documents}, show_list)
+
+
+def _nothing(filtered: bool) -> str:
+    if filtered:
+        return "No schedule matches. Without --state, --tag and --contains, `tickbird ls` shows all."
+    return "No schedules yet. Declare one in code, @bird.task(schedule=cron(...)), then start `tickbird worker`."
+
+
+def _row(row: ScheduleRow, found: Sequence[str], now: datetime) -> Sequence[Text]:
+    schedule, run = row.schedule, row.last_run
+    last: Text = ""
+    if run is not None:
+        when = run.finished_at or run.started_at or run.due_at
+        last = Cell(f"{run.status} {relative(when, now)}", STYLES[run.status])
+    following = schedule.next_run_at if schedule.state == "active" else None
+    failed = Cell(f"{row.failure_streak}×" if row.failure_streak else "", "red")
+    return (
+        Cell(schedule.name, "bold"),
+        what(schedule),
+        state_text(schedule),
+        last,
+        failed,
+        both(following, now, zone_of(schedule)),
+        Cell("; ".join(found), "red"),
+    )
+
+
+@click.command(cls=Command)
+@click.argument("name", type=words)
+@click.pass_obj
+def show(settings: Settings, name: str) -> None:
+    """Show one schedule: definition, state, runs, ticks, revisions."""
+
+    async def read() -> tuple[Any, ...]:
+        async with opened(settings) as client:
+            schedule = await client.get(name)
+            ticks = with_notes(schedule, await client.next_ticks(name, _RECENT), await client.now())
+            runs = await client.runs(schedule=name, limit=_RECENT)
+            revisions = await client.revisions(name, limit=_RECENT)
+            return schedule, ticks, runs, revisions, await client.workers(), await client.now()
+
+    schedule, ticks, runs, revisions, workers, now = complete(read(), settings)
+    found = problems(schedule, workers, now)
+    document = {
+        **schedule_document(schedule),
+        "problems": found,
+        "next_ticks": [tick_document(tick, notes) for tick, notes in ticks],
+        "runs": [run_document(run) for run in runs],
+        "revisions": [revision_document(revision) for revision in revisions],
+    }
+
+    def show_schedule(screen: Screen) -> None:
+        screen.line(Cell(f"{schedule.name} · {what(schedule)}", "bold"))
+        screen.fields(_facts(schedule, found, now))
+        if policies := _policies(schedule):
+            screen.title("Policies other than the defaults")
+            screen.fields(policies, indent=2)
+        screen.title("Next ticks")
+        tick_table(screen, ticks, zone_of(schedule), now)
+        screen.title("Newest runs")
+        run_table(screen, runs, now, tz=zone_of(schedule))
+        screen.title("Revisions")
+        screen.table(
+            ("REVISION", "ACTION", "BY", "WHEN"),
+            ((f"r{each.revision}", each.action, each.actor, both(each.at, now)) for each in revisions),
+        )
+
+    emit(settings, document, show_schedule)
+
+
+def _facts(schedule: Schedule, found: Sequence[str], now: datetime) -> Sequence[tuple[str, Text]]:
+    raw = schedule.raw
+    target, tags = raw.get("target"), raw.get("tags")
+    facts: list[tuple[str, Text]] = [("state", state_text(schedule))]
+    facts += [("problem", Cell(each, "red")) for each in found]
+    if schedule.state == "active":
+        facts.append(("next run", both(schedule.next_run_at, now, zone_of(schedule)) or "none"))
+    if isinstance(target, dict):
+        facts += [(str(kind), str(value)) for kind, value in target.items()]
+    facts.append(("trigger", json.dumps(raw.get("trigger"), ensure_ascii=False)))
+    if raw.get("payload"):
+        facts.append(("payload", json.dumps(raw["payload"], ensure_ascii=False)))
+    if raw.get("description"):
+        facts.append(("description", str(raw["description"])))
+    if isinstance(tags, list) and tags:
+        facts.append(("tags", ", ".join(map(str, tags))))
+    facts.append(("defined by", f"code of app {schedule.app}" if schedule.app else "a person"))
+    facts.append(("revision", str(schedule.revision)))
+    return facts
+
+
+def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
+    """Stored definitions leave defaults out; what an operator set over the code is marked."""
+    shown: list[tuple[str, Text]] = []
+    for name, value in schedule.raw.items():
+        override = name in schedule.overrides
+        if name in _OWN_LINES and not override:
+            continue
+        is_length = name in _SECONDS and isinstance(value, int)
+        text = in_words(value) if is_length else json.dumps(value, ensure_ascii=False).strip('"')
+        shown.append((name, f"{text} (set by an operator over the code)" if override else text))
+    return shown
+
+
+@click.command(cls=Command)
+@click.argument("name", type=words)
+@click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
+@actor_option
+@click.pass_obj
+def trigger(settings: Settings, name: str, payload: str | None, actor: str) -> None:
+    """Run a schedule's task now; its own ticks are not touched."""
+    sent = None if payload is None else read_payload(payload)
+
+    async def work() -> tuple[Any, ...]:
+        async with opened(settings) as client:
+            run = await client.trigger(name, actor=actor, payload=sent)
+            return run, await client.workers()
+
+    run, workers = complete(work(), settings)
+    if run.status == "waiting":
+        warn(f"run {run.id} waits until the active run of {name} is final.")
+    elif unserved := obstacle(run.queue, run.target.name, workers):
+        warn(f"{unserved}: run {run.id} stays queued until one does.")
+    emit(
+        settings,
+        {"run": run_document(run)},
+        lambda screen: screen.line(f"Run {run.id} of {name} is {run.status}. See it with `tickbird runs {run.id}`."),
+    )
+
+
+@click.command(cls=Command)
+@click.argument("name", type=words)
+@click.option("--note", type=words, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
+@click.option("--until", type=words, metavar="INSTANT", help='When it goes on by itself: "2h", "2026-03-29 03:00".')
+@actor_option
+@click.pass_obj
+def pause(settings: Settings, name: str, note: str, until: str | None, actor: str) -> None:
+    """Stop planning a schedule, until resumed or until an instant."""
+
+    async def work() -> Schedule:
+        async with opened(settings) as client:
+            end = None if until is None else await _until(client, name, until)
+            return await client.pause(name, actor=actor, note=note, until=end)
+
+    _tell_state(settings, complete(work(), settings))
+
+
+async def _until(client: Client, name: str, text: str) -> datetime:
+    schedule = await client.get(name)
+    return read_instant(text, "until", tz=zone_of(schedule), now=await client.now(), ahead=True).at
+
+
+@click.command(cls=Command)
+@click.argument("name", type=words)
+@click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
+@actor_option
+@click.pass_obj
+def resume(settings: Settings, name: str, note: str, actor: str) -> None:
+    """Let a paused schedule go on."""
+
+    async def work() -> Schedule:
+        async with opened(settings) as client:
+            return await client.resume(name, actor=actor, note=note)
+
+    _tell_state(settings, complete(work(), settings))
+
+
+def _tell_state(settings: Settings, schedule: Schedule) -> None:
+    def show_state(screen: Screen) -> None:
+        text = f"{schedule.name} is {state_text(schedule).text}."
+        if schedule.state == "active" and schedule.next_run_at is not None:
+            text += f" Next run: {clock(schedule.next_run_at, zone_of(schedule))}."
+        screen.line(text)
+
+    emit(settings, {"schedule": schedule_document(schedule)}, show_state)

@@ -1,0 +1,48 @@
+"""One call's connection to the store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tickbird.app import open_store
+from tickbird.cli.settings import Settings
+from tickbird.client import Client
+from tickbird.domain.errors import StoreError
+from tickbird.store.protocol import Store
+
+T = TypeVar("T")
+
+
+def complete(work: Coroutine[Any, Any, T], settings: Settings) -> T:
+    """Run a command's work to its end."""
+    # A driver that retries logs each try; a person gets the one sentence of what came of it.
+    logging.basicConfig(level=logging.DEBUG if settings.debug else logging.CRITICAL)
+    return asyncio.run(work)
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Client]:
+    """A client of the store that the options name, which must be there already."""
+    store = open_store(settings.store_url)
+    must_exist(store)
+    await store.open()
+    try:
+        yield Client(store, settings.namespace or "default")
+    finally:
+        await store.close()
+
+
+def must_exist(store: Store) -> None:
+    """Refuse a file that is not there: opening would make an empty one, and look as if all schedules were lost."""
+    path = getattr(store, "path", None)
+    if path is None or path == ":memory:" or Path(path).exists():
+        return
+    raise StoreError(
+        f"there is no database file {path};",
+        hint="give the right one with --url or TICKBIRD_URL, or create it with `tickbird migrate`.",
+    )

@@ -1,0 +1,194 @@
+"""Commands about ticks: those to come, and why one ran or did not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from tickbird.cli.arguments import words
+from tickbird.cli.clock_changes import notes
+from tickbird.cli.documents import tick_document
+from tickbird.cli.instants import Instant, read_instant
+from tickbird.cli.output import Cell, Screen, clock, emit, iso, relative, warn
+from tickbird.cli.session import complete, opened
+from tickbird.cli.settings import Command, Settings
+from tickbird.client import Client, ComingTick
+from tickbird.domain.cron import cron as parse_cron
+from tickbird.domain.explanation import Explanation
+from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.schedule import Schedule
+from tickbird.domain.triggers import Trigger
+
+_MARKS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
+_VERDICT_STYLES = {
+    "ran": "green",
+    "will run": "green",
+    "failed": "red",
+    "skipped": "yellow",
+    "will be skipped": "yellow",
+}
+
+Noted = Sequence[tuple[ComingTick, Sequence[str]]]
+
+
+def with_notes(schedule: Schedule, ticks: Sequence[ComingTick], now: datetime) -> Noted:
+    """Ticks with what changes of the clock do to them."""
+    if schedule.definition is None:
+        return []
+    return _noted(schedule.definition.trigger, ticks, to_seconds(now))
+
+
+def _noted(trigger: Trigger, ticks: Sequence[ComingTick], after: int) -> Noted:
+    found: list[tuple[ComingTick, Sequence[str]]] = []
+    for tick in ticks:
+        at = to_seconds(tick.scheduled_for)
+        found.append((tick, notes(trigger, min(after, at), at)))
+        after = at
+    return found
+
+
+def tick_table(screen: Screen, ticks: Noted, tz: str, now: datetime) -> None:
+    """Coming ticks: on the zone's clock, in UTC and relative, with what is unusual about them."""
+    if not ticks:
+        screen.line("  none")
+        return
+    rows = []
+    for tick, remarks in ticks:
+        moved = tick.due_at != tick.scheduled_for
+        said = [f"will be skipped ({tick.skipped})"] if tick.skipped else []
+        said += [f"due {clock(tick.due_at, tz)}"] if moved and not tick.skipped else []
+        utc = "" if tz == "UTC" else clock(tick.scheduled_for)
+        when = relative(tick.due_at, now)
+        rows.append((clock(tick.scheduled_for, tz), utc, when, Cell("; ".join([*said, *remarks]), "yellow")))
+    screen.table(("TICK", "UTC", "DUE", "NOTE"), rows)
+
+
+@click.command(cls=Command)
+@click.argument("name", type=words, required=False)
+@click.option("-n", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
+@click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
+@click.option("--tz", metavar="ZONE", help="The zone of --cron; else UTC.")
+@click.option("--after", type=words, metavar="INSTANT", help="The ticks of --cron after this instant; else after now.")
+@click.pass_obj
+def preview(
+    settings: Settings, name: str | None, count: int, expr: str | None, tz: str | None, after: str | None
+) -> None:
+    """Show the next ticks of a schedule or of a cron expression."""
+    if (name is None) == (expr is None):
+        raise click.UsageError("give the name of a schedule, or --cron: one of the two.", click.get_current_context())
+    if expr is None:
+        if tz is not None or after is not None:
+            raise click.UsageError("--tz and --after go with --cron.", click.get_current_context())
+        assert name is not None
+        _preview_schedule(settings, name, count)
+    else:
+        _preview_cron(settings, expr, tz or "UTC", after, count)
+
+
+def _preview_schedule(settings: Settings, name: str, count: int) -> None:
+    async def read() -> tuple[Schedule, Sequence[ComingTick], datetime]:
+        async with opened(settings) as client:
+            return await client.get(name), await client.next_ticks(name, count), await client.now()
+
+    schedule, coming, now = complete(read(), settings)
+    ticks = with_notes(schedule, coming, now)
+    trigger = schedule.definition.trigger if schedule.definition else None
+
+    def show_ticks(screen: Screen) -> None:
+        screen.line(Cell(f"{name} · {trigger.describe() if trigger else 'cannot be read'}", "bold"))
+        if schedule.state != "active":
+            screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
+        tick_table(screen, ticks, trigger.tz if trigger else "UTC", now)
+
+    document = {
+        "schedule": name,
+        "state": schedule.state,
+        "what": trigger.describe() if trigger else None,
+        "zone": trigger.tz if trigger else None,
+        "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
+    }
+    emit(settings, document, show_ticks)
+
+
+def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, count: int) -> None:
+    trigger: Trigger = parse_cron(expr, tz)
+    now = datetime.now(UTC)
+    start = to_seconds(now if after is None else read_instant(after, "after", tz=tz, now=now).at)
+    coming: list[ComingTick] = []
+    last = start
+    while len(coming) < count and (tick := trigger.next_tick(last)) is not None:
+        coming.append(ComingTick(to_datetime(tick), to_datetime(tick)))
+        last = tick
+    ticks = _noted(trigger, coming, start)
+
+    def show_ticks(screen: Screen) -> None:
+        screen.line(Cell(f"{expr} · {trigger.describe()}", "bold"))
+        tick_table(screen, ticks, trigger.tz, now)
+
+    document = {
+        "cron": expr,
+        "what": trigger.describe(),
+        "zone": trigger.tz,
+        "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
+    }
+    emit(settings, document, show_ticks)
+
+
+# Unknown options are left alone, so that -1h is an instant.
+@click.command(cls=Command, context_settings={"ignore_unknown_options": True})
+@click.argument("name", type=words)
+@click.argument("at", type=words, required=False)
+@click.pass_obj
+def why(settings: Settings, name: str, at: str | None) -> None:
+    """Explain why a tick ran, did not run, or will not.
+
+    AT is an instant with a zone ("2026-03-29T01:00:00Z"), a time on the schedule's own clock ("2026-03-29 03:00")
+    or relative to now ("-1h", "+2d"). Without it, the last tick and the next one are explained.
+    """
+
+    async def read() -> tuple[list[Instant], list[Explanation]]:
+        async with opened(settings) as client:
+            instants = await _asked(client, name, at)
+            return instants, [await client.why(name, instant.at) for instant in instants]
+
+    instants, explanations = complete(read(), settings)
+    for instant in instants:
+        if instant.read_as:
+            warn(f"{instant.read_as}.")
+
+    def show_explanations(screen: Screen) -> None:
+        if not explanations:
+            screen.line(f"{name} has no tick, neither past nor to come. `tickbird show {name}` tells more.")
+        for place, explanation in enumerate(explanations):
+            if place:
+                screen.line()
+            _show(screen, explanation)
+
+    emit(settings, {"explanations": [each.to_json() for each in explanations]}, show_explanations)
+
+
+async def _asked(client: Client, name: str, at: str | None) -> list[Instant]:
+    """The instant that was asked for; else the last tick and the next one, where there are such."""
+    schedule = await client.get(name)
+    now = await client.now()
+    if at is not None:
+        tz = schedule.definition.trigger.tz if schedule.definition else "UTC"
+        return [read_instant(at, "AT", tz=tz, now=now)]
+    if schedule.definition is None:
+        return [Instant(now.replace(microsecond=0))]
+    second = to_seconds(now)
+    ticks = (schedule.grid.previous(second + 1), schedule.grid.next(second))
+    found = [to_datetime(tick) for tick in ticks if tick is not None]
+    # A tick before the schedule existed explains nothing that anybody wonders about.
+    return [Instant(tick) for tick in found if schedule.created_at is None or tick >= schedule.created_at]
+
+
+def _show(screen: Screen, explanation: Explanation) -> None:
+    verdict = Cell(explanation.verdict, _VERDICT_STYLES.get(explanation.verdict, "bold"))
+    screen.line(Cell(f"{explanation.schedule} at {iso(explanation.at)}: {verdict.text}", verdict.style))
+    screen.line(explanation.sentence)
+    for step in explanation.steps:
+        mark = _MARKS[step.ok]
+        screen.line(Cell(f"  {mark.text} {step.text}", mark.style))

@@ -1,0 +1,115 @@
+"""The command that plans and executes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+import time
+
+import click
+
+from tickbird.cli.apps import app_argument, find_app
+from tickbird.cli.arguments import length
+from tickbird.cli.settings import Command, Settings
+from tickbird.domain.definition import check_name
+
+log = logging.getLogger("tickbird.worker")
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+@click.command(cls=Command)
+@app_argument
+@click.option("--slots", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Runs at a time.")
+@click.option("--queues", metavar="A,B", help="Execute only runs of these queues; else all that the app's code names.")
+@click.option("--plan-only", is_flag=True, help="Plan, and execute nothing.")
+@click.option("--execute-only", is_flag=True, help="Execute, and plan nothing.")
+@click.option("--drain", type=length, default=30, metavar="SECONDS", help="How long SIGTERM waits for runs; else 30.")
+@click.option(
+    "--lease",
+    type=length,
+    default=30,
+    metavar="SECONDS",
+    help="A lost worker's runs are retried after this; else 30.",
+)
+@click.option(
+    "--log-level", type=click.Choice(_LEVELS), default="info", show_default=True, help="What is logged to stderr."
+)
+@click.pass_obj
+def worker(
+    settings: Settings,
+    app: str | None,
+    app_option: str | None,
+    slots: int,
+    queues: str | None,
+    plan_only: bool,
+    execute_only: bool,
+    drain: int,
+    lease: int,
+    log_level: str,
+) -> None:
+    """Plan and execute the schedules of an app.
+
+    SIGTERM or Ctrl-C drains: nothing new is taken, what executes may finish, then the process ends with 0. A second
+    signal ends it at once. A server database is never migrated by a worker: `tickbird migrate` does that.
+    """
+    if plan_only and execute_only:
+        raise click.UsageError("--plan-only and --execute-only exclude each other.", click.get_current_context())
+    served = None if queues is None else tuple(check_name(name.strip(), "queue") for name in queues.split(","))
+    _log_to_stderr("debug" if settings.debug else log_level)
+    bird = find_app(settings, app, app_option)
+
+    from tickbird.engine.engine import EngineOptions
+    from tickbird.worker import WorkerProcess
+
+    options = EngineOptions(plan=not execute_only, execute=not plan_only, lease=float(lease), drain=float(drain))
+    process = WorkerProcess(bird, slots=slots, queues=served, options=options)
+    described = process.worker
+
+    def started() -> None:
+        doing = "plans" if plan_only else "executes" if execute_only else "plans and executes"
+        log.info(
+            "worker %s %s: app %s, %d tasks, %d schedules, queues %s, %d slots",
+            described.id,
+            doing,
+            bird.app,
+            len(described.tasks),
+            len(described.declares),
+            ", ".join(described.queues) or "none",
+            described.slots,
+        )
+
+    process.on_started = started
+    asyncio.run(process.run(signals=True))
+    log.info("worker %s has ended", described.id)
+    _leave_stuck_threads()
+
+
+def _log_to_stderr(level: str) -> None:
+    shown = logging.StreamHandler(sys.stderr)
+    form = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S")
+    form.converter = time.gmtime
+    shown.setFormatter(form)
+    root = logging.getLogger()
+    root.addHandler(shown)
+    root.setLevel(level.upper())
+
+
+def _leave_stuck_threads() -> None:
+    """Python would wait for threads of tasks that did not stop within the drain; their runs are put back already."""
+    stuck = [
+        thread for thread in threading.enumerate() if thread.name.startswith("tickbird task") and thread.is_alive()
+    ]
+    busy = [thread for thread in stuck if _is_busy(thread)]
+    if busy:
+        log.warning("%d threads of tasks did not stop when asked and are left behind", len(busy))
+        logging.shutdown()
+        os._exit(0)
+
+
+def _is_busy(thread: threading.Thread) -> bool:
+    """An idle thread of a pool that was shut down ends by itself at once."""
+    thread.join(0.2)
+    return thread.is_alive()
