@@ -62,8 +62,12 @@ def read_definition(stored: str | Mapping[str, Any]) -> tuple[Definition | None,
 
 def error_text(error: BaseException) -> str:
     """An error as text that any database takes."""
-    text = str(error) or type(error).__name__
-    return text.replace("\0", "").encode(errors="replace").decode()[:LONGEST_ERROR]
+    return clean(str(error) or type(error).__name__)[:LONGEST_ERROR]
+
+
+def clean(text: str) -> str:
+    """A text without what databases refuse: NUL, and halves of characters."""
+    return text.replace("\0", "").encode(errors="replace").decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from tickbird.domain.commands import Command
-from tickbird.domain.errors import TickbirdError
+from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -114,7 +114,7 @@ class SqliteStore:
             yield
 
     def _signal(self) -> None:
-        for loop, event in self._listeners:
+        for loop, event in tuple(self._listeners):
             # A loop that has ended needs no signal.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(event.set)
@@ -125,8 +125,10 @@ class SqliteStore:
                 return write(db, lambda: work(db))
             except TickbirdError:
                 raise
-            except BaseException:
+            except BaseException as error:
                 self._known.clear()
+                if isinstance(error, UnicodeError | OverflowError):
+                    raise InvalidError(f"what was given cannot be stored: {error}.") from None
                 raise
 
         return await self._writer.run(transaction)

@@ -19,8 +19,8 @@ Row = tuple[Any, ...]
 
 
 def dump(value: Any) -> str:
-    """A value as compact JSON text."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    """A value as compact JSON text, in ASCII: halves of characters cannot be stored otherwise."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def run_record(row: Row, schedule: str | None = None, payload: Mapping[str, Any] | None = None) -> RunRecord:

@@ -11,7 +11,7 @@ from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planner import starts_waiting
 from tickbird.domain.runs import FINAL, ClaimedRun, NewRun, Outcome, RunRecord
-from tickbird.store.plans import Known, KnownRevisions
+from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 from tickbird.store.sqlite.records import Row, dump, run_record
 from tickbird.store.sqlite.revisions import read_revision
@@ -155,7 +155,7 @@ def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Out
         if run is None or run.attempt != outcome.attempt or run.id in accepted:
             continue
         accepted.add(run.id)
-        error = None if outcome.error is None else outcome.error.replace("\0", "")
+        error = None if outcome.error is None else clean(outcome.error)
         if outcome.status == "queued" and not run.asked_to_stop:
             available_at = now + round(outcome.delay * MICROS)
             requeued.append((run.id, available_at, error, outcome.failure_kind, outcome.reason, outcome.failures, 0))
