@@ -207,6 +207,8 @@ def test_five_fields_near_changes_of_every_zone() -> None:
         ("Antarctica/Troll", "2026-10-25T01:00Z"),
         ("Pacific/Apia", "2011-12-30T10:00Z"),
         ("Pacific/Kwajalein", "1993-08-21T12:00Z"),
+        ("Pacific/Kwajalein", "1969-09-30T13:00Z"),
+        ("Asia/Gaza", "2039-09-16T23:00Z"),
         ("Pacific/Kiritimati", "1994-12-31T10:40Z"),
         ("America/New_York", "2026-03-08T07:00Z"),
         ("America/New_York", "2026-11-01T06:00Z"),

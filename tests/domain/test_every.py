@@ -131,6 +131,15 @@ def test_aware_anchor_is_an_instant() -> None:
     assert every(hours=1, anchor=datetime(2026, 1, 1, 9, tzinfo=UTC)) == every(hours=1, anchor=datetime(2026, 1, 1, 9))
 
 
+def test_second_pass_of_a_repeated_hour_has_no_tick_of_its_own() -> None:
+    trigger = every(days=1, anchor=datetime(2026, 1, 1, 1, 30), tz="America/New_York")
+    first, second_pass = (datetime(2026, 11, 1, hour, minute, tzinfo=UTC) for hour, minute in ((5, 30), (6, 10)))
+    assert trigger.next_after(second_pass) == datetime(2026, 11, 2, 6, 30, tzinfo=UTC)
+    assert trigger.previous_before(second_pass) == first
+    assert trigger.count(seconds(first) - 1, seconds(second_pass)) == 1
+    assert trigger.count(seconds(second_pass), seconds(second_pass) + 3600) == 0
+
+
 ANCHORS = st.none() | st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)).map(lambda at: at.replace(microsecond=0))
 ZONES = st.sampled_from(
     ["UTC", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Pacific/Kiritimati", "Asia/Kathmandu"]
