@@ -11,12 +11,15 @@ from typing import Any
 import psycopg
 import pytest
 
+from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance import Plain
 from tickbird.testing.servers import PostgresServer
 
 pytest.register_assert_rewrite("tickbird.testing.conformance")
+
+Pair = tuple[Store, Store]
 
 INSERT = "INSERT INTO schedules (namespace, name, definition) VALUES ({0}, {0}, {0})"
 UPDATE = "UPDATE schedules SET definition = {0} WHERE id = {0}"
@@ -85,47 +88,48 @@ def exercise_url(postgres_server: PostgresServer) -> str:
 
 
 @pytest.fixture(scope="session")
-async def postgres_pair(exercise_url: str) -> AsyncIterator[tuple[Store, Store]]:
-    """Two instances on the database."""
-    from tickbird.store.postgres import PostgresStore
+async def opened() -> AsyncIterator[dict[str, Pair]]:
+    """The instances on that database, open until the last test."""
+    pairs: dict[str, Pair] = {}
+    yield pairs
+    for pair in pairs.values():
+        for store in pair:
+            await store.close()
 
-    pair = PostgresStore(exercise_url), PostgresStore(exercise_url)
-    await pair[0].migrate()
-    for store in pair:
-        await store.open()
-    yield pair
-    for store in pair:
-        await store.close()
+
+async def _open(first: Store, second: Store) -> Pair:
+    await first.migrate()
+    await first.open()
+    await second.open()
+    return first, second
 
 
 @pytest.fixture
-async def pair(request: pytest.FixtureRequest, address: str) -> AsyncIterator[tuple[Store, Store]]:
+async def pair(address: str, opened: dict[str, Pair]) -> AsyncIterator[Pair]:
     """Two instances on an empty database; in memory there can be only one."""
     if address.startswith("postgresql"):
-        shared: tuple[Store, Store] = request.getfixturevalue("postgres_pair")
+        if address not in opened:
+            opened[address] = await _open(PostgresStore(address), PostgresStore(address))
         async with await psycopg.AsyncConnection.connect(address) as connection:
             await connection.execute("SET lock_timeout = '10s'")
             await connection.execute(EMPTY)
-        yield shared
+        yield opened[address]
         return
     first = SqliteStore(address)
-    await first.migrate()
-    await first.open()
     second = first if address == ":memory:" else SqliteStore(address)
-    await second.open()
-    yield first, second
+    yield await _open(first, second)
     await second.close()
     await first.close()
 
 
 @pytest.fixture
-def store(pair: tuple[Store, Store]) -> Store:
+def store(pair: Pair) -> Store:
     """The store under test."""
     return pair[0]
 
 
 @pytest.fixture
-def other(pair: tuple[Store, Store]) -> Store:
+def other(pair: Pair) -> Store:
     """A second instance on the same database."""
     return pair[1]
 
