@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -13,11 +13,13 @@ from tickbird.domain.commands import Create, Delete, PauseCommand, Reschedule, R
 from tickbird.domain.definition import Backoff, Definition, Target, check_name, check_payload
 from tickbird.domain.durations import Duration, seconds
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError
+from tickbird.domain.evidence import Evidence
+from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
-from tickbird.domain.why import Explanation, explain
+from tickbird.domain.why import explain
 from tickbird.store.protocol import AuditRecord, RevisionRecord, ScheduleRow, Store, Worker
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -176,7 +178,46 @@ class Client:
         schedule = await self._store.get_schedule(self._namespace, name)
         if schedule is None:
             raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
-        return await explain(self._store, schedule, at)
+        return explain(await self._evidence(schedule, at))
+
+    async def _evidence(self, schedule: Schedule, at: datetime) -> Evidence:
+        """The rows that concern one instant of a schedule, and those that they name."""
+        store, namespace, name = self._store, self._namespace, schedule.name
+        tick = to_datetime(to_seconds(at))
+        decided = await store.decisions(schedule.id, tick, tick)
+        revisions = await store.list_revisions(schedule.id)
+        if revisions and revisions[-1].revision > 1 and revisions[-1].at >= tick:
+            revisions = await store.list_revisions(schedule.id, limit=schedule.revision)
+        evidence = Evidence(
+            schedule=schedule,
+            at=at,
+            now=await store.now(),
+            revisions=revisions,
+            runs=decided.runs,
+            skips=decided.skips,
+            active=await store.active_runs(schedule.id),
+            workers=await store.list_workers(namespace),
+        )
+        run, skip = evidence.run, evidence.skip
+        others: list[RunRecord] = []
+        if run is None:
+            behind = await store.get_run(skip.run_id) if skip is not None and skip.run_id is not None else None
+            return evidence if behind is None else replace(evidence, others=[behind])
+        if run.available_at > run.created_at:
+            # It may have waited for one of these.
+            others += await store.list_runs(namespace, schedule=name, before=run.id, limit=50)
+        if run.status == "cancelled" and run.finished_at is not None:
+            # One of these may have replaced it.
+            others += (await store.decisions(schedule.id, tick, run.finished_at, limit=50)).runs
+        if run.status in ("failed", "cancelled"):
+            newest = await store.list_runs(namespace, schedule=name, limit=100)
+            others += [other for other in newest if other.retry_of == run.id]
+        return replace(
+            evidence,
+            attempts=await store.list_attempts(run.id) if run.attempt else (),
+            others=others,
+            running=await store.list_runs(namespace, status="running", limit=1_000) if run.status == "queued" else (),
+        )
 
     async def revisions(self, name: str, *, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, newest first."""

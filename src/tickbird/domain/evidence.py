@@ -1,0 +1,178 @@
+"""What "why" is answered from: the rows that concern one instant of a schedule, and what they say of that time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from tickbird.domain.codec import decode_definition
+from tickbird.domain.definition import Definition, spread_offset
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord
+from tickbird.domain.schedule import Schedule
+
+
+class Revision(Protocol):
+    """One revision as the store keeps it."""
+
+    @property
+    def revision(self) -> int: ...
+    @property
+    def action(self) -> str: ...
+    @property
+    def actor(self) -> str: ...
+    @property
+    def at(self) -> datetime: ...
+    @property
+    def definition(self) -> Mapping[str, Any]: ...
+    @property
+    def detail(self) -> Mapping[str, Any]: ...
+
+
+class LiveWorker(Protocol):
+    """What a live worker says of itself."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def queues(self) -> tuple[str, ...]: ...
+    @property
+    def slots(self) -> int: ...
+    @property
+    def tasks(self) -> Mapping[str, Any]: ...
+    @property
+    def draining(self) -> bool: ...
+    @property
+    def started_at(self) -> datetime | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A pause that held at some instant; `until` in seconds since the epoch."""
+
+    by: str
+    note: str
+    since: datetime | None
+    until: int | None
+
+    def holds(self, due_at: int) -> bool:
+        """Does a tick that is due then fall into it?"""
+        return self.until is None or due_at <= self.until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Rows about one instant: `revisions` newest first, runs and skips whose ticks touch it, and what they name."""
+
+    schedule: Schedule
+    at: datetime
+    now: datetime
+    revisions: Sequence[Revision] = ()
+    runs: Sequence[RunRecord] = ()
+    skips: Sequence[SkipRecord] = ()
+    # Of the tick's run: its ended attempts, and other runs that it or its skip has to do with.
+    attempts: Sequence[AttemptRecord] = ()
+    others: Sequence[RunRecord] = ()
+    # As things stand now: active runs of the schedule, live workers, and what all workers are executing.
+    active: Sequence[RunRecord] = ()
+    workers: Sequence[LiveWorker] = ()
+    running: Sequence[RunRecord] = ()
+
+    @property
+    def tick(self) -> int:
+        """The whole second that was asked about."""
+        return to_seconds(self.at)
+
+    @property
+    def run(self) -> RunRecord | None:
+        """The run of the tick itself."""
+        tick = to_datetime(self.tick)
+        return next((run for run in self.runs if run.scheduled_for == tick), None)
+
+    @property
+    def skip(self) -> SkipRecord | None:
+        """The skip whose ticks include the instant, if it was on the grid of that time."""
+        tick = to_datetime(self.tick)
+        return next((skip for skip in self.skips if skip.first <= tick <= skip.last), None)
+
+    def other(self, run_id: int | None) -> RunRecord | None:
+        """A run by id, if it is still stored."""
+        return next((run for run in (*self.runs, *self.active, *self.others) if run.id == run_id), None)
+
+    def revision(self, number: int | None) -> Revision | None:
+        """A revision by number."""
+        return next((revision for revision in self.revisions if revision.revision == number), None)
+
+    def definition(self, number: int | None) -> Definition | None:
+        """The definition of a revision, where it can be read."""
+        if number == self.schedule.revision:
+            return self.schedule.definition
+        revision = self.revision(number)
+        return None if revision is None else readable(revision)
+
+    def offset(self, definition: Definition) -> int:
+        """Seconds from a tick to its `due_at` under a definition."""
+        return spread_offset(self.schedule.namespace, self.schedule.name, definition.spread)
+
+    def in_force(self) -> Revision | None:
+        """The revision that decided about the tick: a change made at that very instant came after it."""
+        tick = to_datetime(self.tick)
+        return next((revision for revision in self.revisions if revision.at < tick), None)
+
+    def deletion(self) -> Revision | None:
+        """The delete after which the tick came, unless the name was created again in between."""
+        tick = to_datetime(self.tick)
+        marks = (each for each in self.revisions if each.at < tick and each.action in ("create", "delete"))
+        newest = next(marks, None)
+        return newest if newest is not None and newest.action == "delete" else None
+
+    def paused_then(self) -> Paused | None:
+        """The pause that held when the tick came, however it ended since."""
+        return self._paused(to_datetime(self.tick))
+
+    def paused_now(self) -> Paused | None:
+        """The pause that the schedule is in."""
+        pause = self.schedule.pause
+        if pause is None:
+            return None
+        known = self._paused(None)
+        return Paused(pause.by, pause.note, known.since if known else None, pause.until)
+
+    def _paused(self, before: datetime | None) -> Paused | None:
+        paused: Paused | None = None
+        for revision in reversed(self.revisions):
+            if before is not None and revision.at >= before:
+                break
+            if revision.action == "pause":
+                going_on = paused is not None and paused.holds(to_seconds(revision.at))
+                since = paused.since if paused is not None and going_on else revision.at
+                note = str(revision.detail.get("note") or "")
+                paused = Paused(revision.actor, note, since, revision.detail.get("until"))
+            elif revision.action in ("resume", "create", "delete"):
+                paused = None
+        return paused
+
+    def moved(self, tick: int) -> Revision | None:
+        """The newest reschedule of a tick."""
+        return self._rescheduled("tick", tick)
+
+    def moved_to(self, due_at: int) -> Revision | None:
+        """The newest reschedule to an instant."""
+        return self._rescheduled("to", due_at)
+
+    def _rescheduled(self, key: str, instant: int) -> Revision | None:
+        moves = (revision for revision in self.revisions if revision.action == "reschedule")
+        return next((revision for revision in moves if revision.detail.get(key) == instant), None)
+
+
+def readable(revision: Revision) -> Definition | None:
+    """The definition of a revision; None when it cannot be read."""
+    try:
+        return decode_definition(revision.definition)
+    except InvalidError:
+        return None

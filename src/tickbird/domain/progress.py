@@ -1,0 +1,325 @@
+"""How a run got to where it is: planned, waiting, queued, tried; and what made it late."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from tickbird.domain.definition import Definition
+from tickbird.domain.durations import in_words
+from tickbird.domain.evidence import Evidence, LiveWorker
+from tickbird.domain.explanation import Step, Times
+from tickbird.domain.runs import AttemptRecord, RunRecord
+
+LONGEST_ERROR = 200
+MOST_ATTEMPTS = 20
+# Without a readable definition, lateness is measured against the default.
+GRACE = 10
+
+
+class Progress:
+    """The steps of one run, from being due to its end."""
+
+    def __init__(self, run: RunRecord, definition: Definition | None, evidence: Evidence, times: Times) -> None:
+        self.run = run
+        self.definition = definition
+        self.evidence = evidence
+        self.times = times
+        self.grace = GRACE if definition is None else definition.grace
+        self.attempts = sorted(evidence.attempts, key=lambda attempt: attempt.attempt)
+
+    def steps(self) -> Iterator[Step]:
+        """Every step, in the order in which it happened."""
+        yield self._planned()
+        if step := self._waited():
+            yield step
+        if step := self._queued():
+            yield step
+        if step := self._worker():
+            yield step
+        yield from self._tried()
+        if step := self._end():
+            yield step
+
+    @property
+    def first_start(self) -> datetime | None:
+        """When the first attempt began."""
+        return self.attempts[0].started_at if self.attempts else self.run.started_at
+
+    @property
+    def late(self) -> float:
+        """Seconds from `due_at` to the first attempt, or to now or the end while there was none."""
+        begun = self.first_start or self.run.finished_at or self.evidence.now
+        return _seconds(self.run.due_at, begun)
+
+    def cause(self) -> str:
+        """What most of the lateness came from, in words; nothing when it was on time."""
+        if self.late <= self.grace or self.run.origin == "backfill":
+            return ""
+        planned = _seconds(self.run.due_at, self.run.created_at)
+        waited = self._wait()
+        queued = max(0.0, self.late - planned - waited)
+        longest = max(planned, waited, queued)
+        if longest == planned:
+            return f"nothing planned it until {self.times(self.run.created_at)}"
+        if longest == waited:
+            blocker = self._waited_for()
+            return f"it waited for {self.name(blocker)}" if blocker else "it waited for another run of its schedule"
+        return f"no worker took it for {in_words(queued)}"
+
+    def _planned(self) -> Step:
+        run, times = self.run, self.times
+        after = _seconds(run.due_at, run.created_at)
+        if run.origin == "backfill":
+            by = f" by {run.actor}" if run.actor else ""
+            return Step(None, "late", f"Backfilled{by} at {times(run.created_at)}.", run.id, run.created_at)
+        if after <= self.grace:
+            text = f"Planned {in_words(max(0.0, after))} after it was due at {times(run.due_at)}."
+            return Step(True, "late", text, run.id, run.created_at)
+        text = (
+            f"Planned {in_words(after)} late: it was due at {times(run.due_at)}, and no worker planned it "
+            f"until {times(run.created_at)}"
+        )
+        begun = [worker.started_at for worker in self.evidence.workers if worker.started_at is not None]
+        if begun and min(begun) > run.due_at:
+            text += f"; no worker alive today was running before {times(min(begun))}"
+        return Step(False, "late", text + ".", run.id, run.created_at)
+
+    def _wait(self) -> float:
+        """Seconds it waited for another run; another attempt overwrites what tells of it."""
+        return 0.0 if self.attempts else max(0.0, _seconds(self.run.created_at, self.run.available_at))
+
+    def _waited_for(self) -> RunRecord | None:
+        """The run whose end released it, or one that was going on until shortly before."""
+        run = self.run
+        ended = [
+            other
+            for other in (*self.evidence.others, *self.evidence.active)
+            if other.id != run.id
+            and other.finished_at is not None
+            and run.created_at <= other.finished_at <= run.available_at
+        ]
+        return max(ended, key=lambda other: (other.finished_at or run.created_at, -other.id), default=None)
+
+    def _waited(self) -> Step | None:
+        run = self.run
+        if run.status == "waiting":
+            return self._waiting()
+        waited = self._wait()
+        if not waited:
+            return None
+        blocker = self._waited_for()
+        behind = f"for {self.name(blocker)}" if blocker else "for another run of this schedule"
+        text = f"Waited {in_words(waited)} {behind}, until {self.times(run.available_at)}{self._policy()}."
+        return Step(waited <= self.grace, "overlap", text, blocker.id if blocker else None, run.available_at)
+
+    def _waiting(self) -> Step:
+        run = self.run
+        ahead = [other for other in self.evidence.active if other.id != run.id and other.status != "waiting"]
+        earlier = sum(1 for other in self.evidence.active if other.status == "waiting" and other.id < run.id)
+        others = f", behind {count(earlier, 'other waiting run')}" if earlier else ""
+        if not ahead:
+            text = f"Waits{others}, though no other run is going on: the next rescue releases it."
+            return Step(None, "overlap", text, None, run.created_at)
+        named = " and ".join(self.standing(other) for other in ahead[:3])
+        more = f" and {len(ahead) - 3} more" if len(ahead) > 3 else ""
+        text = f"Waits for {named}{more}{others}{self._policy()}."
+        return Step(False, "overlap", text, ahead[0].id, run.created_at)
+
+    def _policy(self) -> str:
+        definition = self.definition
+        if definition is None:
+            return ""
+        return f" (overlap={definition.overlap}, max_concurrent={definition.max_concurrent})"
+
+    def _queued(self) -> Step | None:
+        run, times, now = self.run, self.times, self.evidence.now
+        if run.status == "waiting":
+            return None
+        if run.status == "queued":
+            return self._in_queue()
+        if run.started_at is None:
+            if run.status != "cancelled":
+                return None
+            until = run.finished_at or now
+            text = f"Had not started by {times(until)}."
+            return Step(False, "queue", text, run.id, until)
+        if self.attempts:
+            begun = self.first_start
+            if begun is None:
+                return None
+            since = max(run.due_at, run.created_at)
+            text = f"Its first attempt began {in_words(max(0.0, _seconds(since, begun)))} after it was planned."
+            return Step(_seconds(since, begun) <= self.grace, "queue", text, run.id, begun)
+        since = max(run.available_at, run.created_at)
+        taken = max(0.0, _seconds(since, run.started_at))
+        text = f"Taken from queue {run.queue!r} after {in_words(taken)}, at {times(run.started_at)}."
+        return Step(taken <= self.grace, "queue", text, run.id, run.started_at)
+
+    def _in_queue(self) -> Step:
+        run, now = self.run, self.evidence.now
+        if run.available_at > now:
+            text = f"Attempt {run.attempt + 1} may begin at {self.times(run.available_at)}."
+            return Step(None, "queue", text, run.id, run.available_at)
+        since = max(run.available_at, run.created_at)
+        text = f"In queue {run.queue!r} since {self.times(since)} ({in_words(_seconds(since, now))})"
+        if run.start_by is not None:
+            text += f"; it is cancelled unless it starts by {self.times(run.start_by)}"
+        return Step(None, "queue", text + ".", run.id, since)
+
+    def _worker(self) -> Step | None:
+        run, times, now = self.run, self.times, self.evidence.now
+        if run.status == "queued" and run.available_at <= now:
+            obstacle = self.obstacle()
+            if obstacle:
+                return Step(False, "worker", f"{_capital(obstacle)}.", run.id)
+            text = "A live worker serves it and has a free slot, so it should be taken at any moment."
+            return Step(None, "worker", text, run.id)
+        if run.status == "running":
+            alive = any(worker.id == run.worker for worker in self.evidence.workers)
+            since = f"Attempt {run.attempt} on worker {run.worker} since {times(run.started_at or run.created_at)}"
+            if run.lease_until is not None and run.lease_until < now:
+                text = f"{since}, but its lease ended at {times(run.lease_until)}: the next rescue takes it away."
+                return Step(False, "worker", text, run.id, run.lease_until)
+            if not alive:
+                until = f" until its lease ends at {times(run.lease_until)}" if run.lease_until else ""
+                text = f"{since}, but that worker is no longer live; nothing takes the run over{until}."
+                return Step(False, "worker", text, run.id, run.lease_until)
+            return Step(True, "worker", f"{since}.", run.id, run.started_at)
+        if run.worker is not None:
+            return Step(True, "worker", f"Attempt {run.attempt} was on worker {run.worker}.", run.id, run.started_at)
+        return None
+
+    def obstacle(self) -> str:
+        """Why no worker takes the queued run, in words; nothing when one should."""
+        busy = Counter(run.worker for run in self.evidence.running)
+        return obstacle(self.run.queue, self.run.target.name, self.evidence.workers, busy)
+
+    def _tried(self) -> Iterator[Step]:
+        shown = self.attempts
+        if len(shown) > MOST_ATTEMPTS:
+            left_out = len(shown) - MOST_ATTEMPTS
+            text = f"{count(left_out, 'earlier attempt')} ended without success, the first at "
+            yield Step(False, "attempts", f"{text}{self.times(shown[0].ended_at)}.", self.run.id, shown[0].ended_at)
+            shown = shown[left_out:]
+        for attempt in shown:
+            yield Step(False, "attempts", self._attempt(attempt), self.run.id, attempt.ended_at)
+
+    def _attempt(self, attempt: AttemptRecord) -> str:
+        where = f" on worker {attempt.worker}" if attempt.worker else ""
+        what = {
+            "lost": "lost its worker",
+            "drained": "was put back because its worker was stopping",
+            "cancelled": "was cancelled",
+        }.get(attempt.outcome, "failed")
+        error = f": {brief(attempt.error)}" if attempt.error and attempt.outcome != "lost" else ""
+        return f"Attempt {attempt.attempt}{where} {what} at {self.times(attempt.ended_at)}{error}."
+
+    def _end(self) -> Step | None:
+        run, times = self.run, self.times
+        if run.status not in ("succeeded", "failed", "cancelled"):
+            if run.cancel_requested_at is None:
+                return None
+            by = f" by {run.cancel_requested_by}" if run.cancel_requested_by else ""
+            text = f"Asked to stop{by} at {times(run.cancel_requested_at)}, and has not stopped yet."
+            return Step(False, "cancel", text, run.id, run.cancel_requested_at)
+        at = run.finished_at or self.evidence.now
+        if run.status == "succeeded":
+            return Step(True, "result", f"Succeeded at {times(at)}, after {self._took()}.", run.id, at)
+        if run.status == "failed":
+            return Step(False, "result", f"Failed at {times(at)}: {self.failure()}.", run.id, at)
+        return Step(False, "cancel", f"Cancelled at {times(at)}: {self.cancelled()}.", run.id, at)
+
+    def _took(self) -> str:
+        run = self.run
+        return in_words(_seconds(run.started_at or run.created_at, run.finished_at or self.evidence.now))
+
+    def failure(self) -> str:
+        """Why it failed, in words."""
+        run = self.run
+        tries = f"after {count(run.attempt, 'attempt')}"
+        if run.failure_kind == "lost":
+            return f"its worker was lost {tries}, and it is not tried again"
+        kind = {"timeout": "timed out, ", "reported": "reported a failure, "}.get(run.failure_kind or "", "")
+        return f"{kind}{tries}: {brief(run.error) or 'no error was recorded'}"
+
+    def cancelled(self) -> str:
+        """Why it was cancelled, in words."""
+        run, times = self.run, self.times
+        if run.reason == "misfire":
+            limit = self.definition.start_limit if self.definition else None
+            within = "" if limit is None else f" within {in_words(limit)}"
+            until = "" if run.start_by is None else f", by {times(run.start_by)}"
+            return f"it had not started{within} of being due{until} (misfire)"
+        if run.reason == "replaced":
+            newer = self.replaced_by()
+            return f"{self.name(newer)} of a newer tick replaced it" if newer else "a newer tick replaced it"
+        by = f"by {run.cancel_requested_by}" if run.cancel_requested_by else ""
+        if run.reason and by and by not in run.reason:
+            return f"{by}: {brief(run.reason)}"
+        return brief(run.reason) or by or "no reason was recorded"
+
+    def replaced_by(self) -> RunRecord | None:
+        """The run that was planned in the moment in which this one was cancelled."""
+        newer = [
+            other
+            for other in (*self.evidence.others, *self.evidence.active)
+            if other.id > self.run.id and other.scheduled_for is not None and other.created_at == self.run.finished_at
+        ]
+        return min(newer, key=lambda other: other.id, default=None)
+
+    def name(self, run: RunRecord) -> str:
+        """A run, told apart where it is not of a tick."""
+        return f"run {run.id}" if run.scheduled_for is not None else f"{run.origin} run {run.id}"
+
+    def standing(self, run: RunRecord) -> str:
+        """An active run and where it stands."""
+        if run.status == "running" and run.started_at is not None:
+            where = f" on worker {run.worker}" if run.worker else ""
+            asked = ", asked to stop" if run.cancel_requested_at else ""
+            return f"{self.name(run)}, running since {self.times(run.started_at)}{where}{asked}"
+        return f"{self.name(run)}, {run.status} since {self.times(run.created_at)}"
+
+
+def obstacle(queue: str, task: str, workers: Sequence[LiveWorker], busy: Counter[str | None] | None = None) -> str:
+    """Why no worker would take a run of this queue and task, in words; nothing when one would."""
+    executing = [worker for worker in workers if worker.kind == "worker" and worker.slots]
+    if not executing:
+        return "no worker that executes is alive"
+    serving = [worker for worker in executing if queue in worker.queues]
+    if not serving:
+        served = ", ".join(sorted({name for worker in executing for name in worker.queues})) or "none"
+        return f"no live worker serves queue {queue!r} (served: {served})"
+    if not any(task in worker.tasks for worker in executing):
+        return f"no live worker knows task {task!r}"
+    able = [worker for worker in serving if task in worker.tasks]
+    if not able:
+        return f"no live worker that serves queue {queue!r} knows task {task!r}"
+    ready = [worker for worker in able if not worker.draining]
+    if not ready:
+        return f"every worker that could take it is draining ({', '.join(sorted(worker.id for worker in able))})"
+    if busy is not None and all(busy[worker.id] >= worker.slots for worker in ready):
+        slots = sum(worker.slots for worker in ready)
+        return f"all slots of the workers that could take it are busy ({count(slots, 'slot')} on {len(ready)})"
+    return ""
+
+
+def brief(error: str | None) -> str:
+    """The last line of an error, which says what it was."""
+    lines = [line.strip() for line in (error or "").splitlines() if line.strip()]
+    text = lines[-1].rstrip(".") if lines else ""
+    return text if len(text) <= LONGEST_ERROR else text[: LONGEST_ERROR - 1] + "…"
+
+
+def count(number: int, thing: str) -> str:
+    """So many things, in words."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _seconds(since: datetime, until: datetime) -> float:
+    return (until - since).total_seconds()
