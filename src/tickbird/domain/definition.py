@@ -21,6 +21,8 @@ OnCrash = Literal["retry", "fail"]
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}", re.ASCII)
 LARGEST_PAYLOAD = 1_000_000
+# The escape itself, not a backslash followed by these letters.
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 CRASH_LIMIT = 3
 
 
@@ -149,10 +151,11 @@ def check_payload(payload: object) -> str:
     if not isinstance(payload, Mapping) or not all(isinstance(key, str) for key in payload):
         raise DefinitionError("payload: must be an object with text keys.", field="payload")
     try:
-        text = json.dumps(payload, sort_keys=True, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(payload, sort_keys=True, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+        text.encode()  # half a surrogate pair is no text
     except (TypeError, ValueError, RecursionError) as error:
         raise DefinitionError(f"payload: is not JSON ({str(error)[:200]}).", field="payload") from None
-    if "\\u0000" in text:
+    if _NUL.search(text):
         raise DefinitionError("payload: holds a NUL character, which databases refuse.", field="payload")
     if len(text) > LARGEST_PAYLOAD:
         raise DefinitionError(
