@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tickbird.domain.calendars import exclude
+from tickbird.domain.commands import Update
 from tickbird.domain.definition import CatchUp
 from tickbird.domain.every import every
 from tickbird.store.protocol import Store
@@ -12,6 +13,7 @@ from tickbird.testing.conformance.steps import (
     NAME,
     SECOND,
     YEAR,
+    change,
     create,
     get,
     later,
@@ -172,3 +174,11 @@ class Outages:
         planned = await plan(store, 5_000)
         assert planned.schedules == 2
         assert len(await runs_of(store, "small")) == 1
+
+    async def test_an_edit_first_decides_a_whole_mountain(self, store: Store) -> None:
+        await create(store, NAME, SECOND, catch_up="all", catch_up_limit=10_000, overlap="allow", grace=0)
+        await change(store, Update(actor="ada", fields={"trigger": {"every": {"days": 1}}}), 2_500)
+        runs = await runs_of(store)
+        assert [since(run.scheduled_for) for run in runs] == list(range(1, 2_501))
+        assert {run.revision for run in runs} == {1}
+        assert await looks_next(store) == 86_400

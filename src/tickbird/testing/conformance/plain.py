@@ -8,9 +8,10 @@ from typing import Any, Protocol
 import pytest
 
 from tickbird.domain.codec import encode_definition
-from tickbird.domain.commands import PauseCommand, Resume, Trigger, Update
+from tickbird.domain.commands import Delete, PauseCommand, Resume, Trigger, Update
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.every import Every, every
+from tickbird.domain.triggers import at
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,
@@ -251,3 +252,37 @@ class PlainEdits:
         newer = await get(store, "newer")
         assert (newer.state, newer.definition, newer.cursor.planned_until) == ("active", None, None)
         assert len(await store.list_schedules(NAMESPACE)) == 2
+
+    async def test_a_row_edited_into_a_newer_format_does_not_make_planners_spin(
+        self, store: Store, plain: Plain
+    ) -> None:
+        now = await seconds(store)
+        schedule = await create(store, NAME, daily(now), at=now)
+        await plain.redefine(schedule.id, {"v": 2, "anything": True})
+        for at_ in (now + 60, now + 2 * DAY):
+            planned = await plan(store, at_)
+            assert (planned.schedules, planned.parked, planned.more) == (0, (), False)
+            assert planned.next_at is None or planned.next_at > later(at_)
+        with pytest.raises(ConflictError):
+            await change(store, Trigger(actor="ada"), now + 60)
+        newer = await get(store)
+        assert (newer.state, newer.definition, newer.revision) == ("active", None, 2)
+        # Back in a format that is known, it goes on.
+        await plain.redefine(schedule.id, raw(trigger=daily(now).to_json()))
+        await plan_all(store, now + 120)
+        again = await get(store)
+        assert (again.state, again.error, again.revision) == ("active", None, 3)
+        assert (since(again.cursor.next_run_at), await ticks(store)) == (now + DAY // 2, [])
+
+    async def test_an_edit_wakes_an_ended_row_but_no_deleted_one(self, store: Store, plain: Plain) -> None:
+        now = await seconds(store)
+        ended = await create(store, "ended", at(later(now - 100)), at=now - 200)
+        deleted = await create(store, "deleted", daily(now), at=now - 200)
+        await plan_all(store, now - 50)
+        await change(store, Delete(actor="ada"), now - 40, name="deleted")
+        for schedule in (ended, deleted):
+            await plain.redefine(schedule.id, raw(trigger=daily(now).to_json()))
+        await plan_all(store, await seconds(store) + 1)
+        assert await looks_next(store, "ended") == now + DAY // 2
+        assert ((await get(store, "ended")).state, (await get(store, "deleted")).state) == ("active", "deleted")
+        assert await looks_next(store, "deleted") is None

@@ -120,3 +120,15 @@ class Prune:
         await prune(store, YEAR)
         [found] = (await claim(store, YEAR)).runs
         assert found.definition is not None and found.run.payload == {"n": 1}
+
+    async def test_old_skips_and_audit_rows_go_too(self, store: Store) -> None:
+        schedule = await create(store)
+        for at_ in (60, 120, 180, 240, 300):
+            await plan(store, at_)
+            if at_ in (120, 240):
+                await work_off(store, at_)
+        assert await ranges(store) == [("overlap", 120, 120, 1), ("overlap", 240, 240, 1)]
+        await prune(store, YEAR)
+        assert await ranges(store) == [("overlap", 240, 240, 1)]
+        assert list(await store.list_audit(NAMESPACE)) == []
+        assert len(await store.list_revisions(schedule.id)) == 1

@@ -31,6 +31,7 @@ from tickbird.testing.conformance.steps import (
     ranges,
     read,
     runs_of,
+    since,
     start,
     statuses,
     ticks,
@@ -248,3 +249,58 @@ class Races:
         await plan(other, 60)
         [run] = await runs_of(store)
         assert (run.priority, run.payload, run.revision) == (4, {"n": 1}, 3)
+
+    async def test_a_cancelled_call_commits_whole_or_not_at_all(self, store: Store, other: Store) -> None:
+        for number in range(30):
+            await create(store, f"s{number}")
+        for pauses in range(12):
+            tasks = [asyncio.create_task(which.plan_due(5, now=later(60))) for which in (store, other)]
+            for _ in range(pauses):
+                await asyncio.sleep(0)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await plan_all(store, 60)
+        runs = await store.list_runs(NAMESPACE, limit=100)
+        assert len(runs) == len({run.schedule_id for run in runs}) == 30
+        assert {since((await get(store, f"s{number}")).cursor.planned_until) for number in range(30)} == {60}
+
+    async def test_two_places_made_at_once_let_two_waiters_go(self, store: Store, other: Store) -> None:
+        for number in range(8):
+            name = f"s{number}"
+            await create(store, name, max_concurrent=2, catch_up="all")
+            await plan_all(store, 330)
+            one, two = (found.run for found in (await claim(store, 331)).runs)
+            await race(finish(store, one, 332), finish(other, two, 332), store.rescue(now=later(332)))
+            await store.rescue(now=later(333))
+            assert await statuses(store, name) == ["succeeded"] * 2 + ["queued"] * 2 + ["waiting"], number
+            await change(store, Delete(actor="ada", cancel_runs=True), 334, name=name)
+
+    async def test_triggers_and_ticks_at_once_never_run_side_by_side(self, store: Store, other: Store) -> None:
+        for number in range(8):
+            name = f"s{number}"
+            await create(store, name)
+            await race(
+                plan(store, 60),
+                change(other, Trigger(actor="ada"), 60, name=name),
+                change(store, Trigger(actor="bo"), 60, name=name),
+                plan(other, 60),
+            )
+            assert sorted(await statuses(store, name)) == ["queued", "waiting", "waiting"], number
+
+    async def test_a_replacement_that_meets_a_finish_is_not_left_waiting(self, store: Store, other: Store) -> None:
+        await create(store, overlap="replace")
+        await plan(store, 60)
+        for number in range(2, 17):
+            running = await start(store, number * 60 - 30, lease=1_000)
+            await race(finish(store, running, number * 60), plan(other, number * 60))
+            assert (await statuses(store))[-1] == "queued", number
+            assert (await read(store, running)).status == "succeeded"
+
+    async def test_closing_and_opening_again(self, store: Store, other: Store) -> None:
+        await create(store)
+        if other is not store:
+            for _ in range(2):
+                await other.close()
+            await other.open()
+        assert await get(other) == await get(store)

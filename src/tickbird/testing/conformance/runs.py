@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from tickbird.domain.commands import Trigger
 from tickbird.domain.definition import Target
-from tickbird.domain.errors import ConflictError, NotFoundError
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.runs import NewRun, Status
 from tickbird.store.protocol import Held, Store
 from tickbird.testing.conformance.steps import (
@@ -15,6 +16,7 @@ from tickbird.testing.conformance.steps import (
     NAMESPACE,
     Outcome,
     a_worker,
+    change,
     claim,
     create,
     define,
@@ -306,6 +308,34 @@ class Runs:
         await store.cancel_run(run_id, "bo", reason="why", now=later(3))
         told = (await store.list_audit(NAMESPACE))[0]
         assert (told.action, told.actor, told.run_id, told.at) == ("cancel", "bo", run_id, later(3))
+
+    @pytest.mark.parametrize("text", ["a\0b", "a\ud800b", "x" * 2_000_000], ids=["nul", "surrogate", "huge"])
+    async def test_a_text_that_a_database_may_refuse_holds_up_nobody(self, store: Store, text: str) -> None:
+        for _ in range(3):
+            await enqueue(store)
+        good, bad, odd = (found.run for found in (await claim(store, 0)).runs)
+        outcomes = [
+            Outcome(good.id, 1, "succeeded", result=1),
+            Outcome(bad.id, 1, "failed", error=f"ValueError: {text}", failure_kind="raised", failures=1),
+            Outcome(odd.id, 1, "succeeded", result={"text": text, text[:9]: [text]}),
+        ]
+        assert (await store.finish(outcomes, now=later(1))).accepted == {good.id, bad.id, odd.id}
+        failed = await read(store, bad)
+        assert failed.status == "failed"
+        assert failed.error is not None and failed.error.startswith("ValueError: ")
+        assert (await read(store, odd)).status == "succeeded"
+        assert [attempt.outcome for attempt in await store.list_attempts(bad.id)] == ["failed"]
+
+    @pytest.mark.parametrize("text", ["a\0b", "a\ud800b"], ids=["nul", "surrogate"])
+    async def test_a_payload_that_a_database_refuses_is_refused_clearly(self, store: Store, text: str) -> None:
+        with pytest.raises(InvalidError):
+            await create(store, payload={"text": text})
+        await create(store)
+        with pytest.raises(InvalidError):
+            await change(store, Trigger(actor="ada", payload={"text": text}), 10)
+        with pytest.raises(InvalidError):
+            await enqueue(store, payload={"text": text})
+        assert list(await store.list_runs(NAMESPACE)) == []
 
     async def test_list_runs_pages_by_id(self, store: Store) -> None:
         await create(store, overlap="allow")
