@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import logging
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -116,32 +118,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     notices = Notices()
     logging.getLogger("tickbird").addHandler(notices)
     logging.getLogger("tickbird").propagate = False
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal without Unicode still shows the rest.
+        sys.stdout.reconfigure(errors="replace")
     console = Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _LINES_WIDTH
     on_screen = console.is_terminal and not console.is_dumb_terminal and not options.plain
     try:
         options.db.parent.mkdir(parents=True, exist_ok=True)
-        bird.url = f"sqlite:///{options.db}"
-        demo = Demo(Screen(console) if on_screen else Lines(console), notices)
-        last = asyncio.run(demo.run(options.seconds))
     except OSError as error:
-        print(f"demo: cannot write {options.db}: {error.strerror}; choose another file with --db.", file=sys.stderr)
+        print(f"demo: cannot make {options.db.parent}: {error.strerror}; choose a file with --db.", file=sys.stderr)
         return 1
+    bird.url = f"sqlite:///{options.db}"
+    try:
+        last = asyncio.run(Demo(Screen(console) if on_screen else Lines(console), notices).run(options.seconds))
     except TickbirdError as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
-    say_goodbye(console, last)
+    except BrokenPipeError:
+        # Nobody reads any more, as with `| head`; Python must not try to flush what is left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    say_goodbye(console, last, options.db)
     return 0
 
 
-def say_goodbye(console: Console, last: Snapshot) -> None:
+def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:
     """How it went, and what to try next."""
     console.print()
     console.print(view.summary(last, console.width, plain_shapes=plain_shapes(console)), "")
     console.print("Drained. What is queued or missed is made good at the next start, as each policy says. Try also:")
-    for command in ("ls", "why sync-orders", "runs charge-cards"):
-        console.print(f"  tickbird --url {last.url} {command}", soft_wrap=True)
+    # Paths that work from wherever the reader is.
+    tickbird = "tickbird" if shutil.which("tickbird") else Path(sys.executable).with_name("tickbird")
+    for command in ("ls", "why sync-orders", "runs --status failed", "show ledger"):
+        console.print(f"  {tickbird} --url sqlite:///{db.resolve()} {command}", soft_wrap=True)
 
 
 if __name__ == "__main__":

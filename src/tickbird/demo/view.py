@@ -80,7 +80,11 @@ def _head(snapshot: Snapshot) -> list[RenderableType]:
     title.add_column(no_wrap=True, justify="right")
     title.add_row(
         Text.assemble(("Tickbird", "bold"), f"  {snapshot.url}"),
-        Text.assemble(f"{clock(snapshot.now)} {snapshot.now.astimezone():%Z}", (f"  up {up}", "bold")),
+        Text.assemble(
+            f"{snapshot.busy}/{plural(snapshot.slots, 'slot')} busy",
+            f"  {clock(snapshot.now)} {snapshot.now.astimezone():%Z}",
+            (f"  up {up}", "bold"),
+        ),
     )
     lines: list[RenderableType] = [title, _line(_tally(snapshot))]
     if snapshot.caught_up:
@@ -95,8 +99,7 @@ def _head(snapshot: Snapshot) -> list[RenderableType]:
 def _tally(snapshot: Snapshot) -> Text:
     counts = snapshot.counts
     text = Text.assemble(
-        f"{snapshot.busy}/{plural(snapshot.slots, 'slot')} busy; ",
-        f"{plural(counts.runs, 'run')}: {counts.succeeded:,} ok, ",
+        f"{plural(counts.runs, 'run')} planned, {counts.succeeded:,} ok, ",
         (f"{counts.failed:,} failed", "bold red" if counts.failed else ""),
         f", {counts.retried:,} retried, {counts.cancelled:,} cancelled, {counts.skipped:,} skipped",
     )
@@ -118,8 +121,8 @@ def table(snapshot: Snapshot, rows: Iterable[Row], width: int, *, plain_shapes: 
     if width < WIDE:
         drawn.add_column("when", no_wrap=True, overflow="ellipsis", width=15)
     else:
-        drawn.add_column("when", no_wrap=True, overflow="ellipsis", ratio=3)
-        drawn.add_column("policy", no_wrap=True, overflow="ellipsis", ratio=4)
+        drawn.add_column("when", no_wrap=True, overflow="ellipsis", ratio=4)
+        drawn.add_column("policy", no_wrap=True, overflow="ellipsis", ratio=6)
     drawn.add_column("last", no_wrap=True, width=_STRIP + 10)
     drawn.add_column("now", no_wrap=True, overflow="ellipsis", ratio=4, min_width=22)
     drawn.add_column("next in", no_wrap=True, justify="right", width=7)
