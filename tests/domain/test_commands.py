@@ -1,0 +1,281 @@
+"""What each command makes of a schedule, in each state; seconds count from T0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tickbird.domain.codec import encode_definition
+from tickbird.domain.commands import (
+    Change,
+    Command,
+    Create,
+    Delete,
+    PauseCommand,
+    Redefine,
+    Reschedule,
+    Resume,
+    Skip,
+    Trigger,
+    Update,
+    removed_from_code,
+)
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
+from tickbird.domain.every import every
+from tickbird.domain.instants import to_seconds
+from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts
+from tickbird.domain.schedule import Cursor, Pause, Schedule
+from tickbird.domain.triggers import at
+
+T0 = datetime(2026, 1, 1, tzinfo=UTC)
+BASE = to_seconds(T0)
+MINUTE = every(seconds=60)
+TWO = Facts((ActiveRun(7, "running", "schedule"), ActiveRun(8, "waiting", "schedule")))
+
+
+def define(**fields: Any) -> Definition:
+    return Definition(**{"trigger": MINUTE, "target": Target("work"), **fields})
+
+
+def schedule(state: Any = "active", *, cursor: Cursor | None = None, **fields: Any) -> Schedule:
+    """A schedule at revision 3 that is decided up to T0."""
+    definition = define(**fields)
+    known = cursor or Cursor(planned_until=BASE, next_run_at=BASE + 60)
+    pause = Pause("eve", "moving") if state == "paused" else None
+    raw = encode_definition(definition)
+    return Schedule(1, "default", "clock", 3, state, definition, known, pause, raw=raw)
+
+
+def apply(command: Command, known: Schedule | None, seconds: float = 10, facts: Facts = NO_FACTS) -> Change:
+    return command.apply(known, "clock", facts, BASE + seconds)
+
+
+def skips(change: Change) -> list[tuple[str, int, int, int]]:
+    return [(skip.reason, skip.first - BASE, skip.last - BASE, skip.count) for skip in change.plan.skips]
+
+
+ALL: list[Command] = [
+    Update(actor="ada", fields={"priority": 1}),
+    Redefine(actor="ada", definition=define(), app="app", fingerprint="f"),
+    Delete(actor="ada"),
+    PauseCommand(actor="ada"),
+    Resume(actor="ada"),
+    Reschedule(actor="ada", to=BASE + 100),
+    Skip(actor="ada"),
+    Trigger(actor="ada"),
+]
+
+
+@pytest.mark.parametrize("command", ALL, ids=lambda command: type(command).__name__)
+def test_what_does_not_exist_cannot_change(command: Command) -> None:
+    for known in (None, schedule("deleted")):
+        with pytest.raises(NotFoundError, match="clock"):
+            apply(command, known)
+
+
+@pytest.mark.parametrize("command", ALL, ids=lambda command: type(command).__name__)
+def test_a_stale_revision_is_refused(command: Command) -> None:
+    with pytest.raises(ConflictError, match="revision 3, not 2"):
+        apply(replace(command, revision=2), schedule("paused"))
+    assert apply(replace(command, revision=3), schedule("paused")).schedule.id == 1
+
+
+@pytest.mark.parametrize("command", ALL, ids=lambda command: type(command).__name__)
+def test_every_change_but_a_run_makes_one_revision(command: Command) -> None:
+    change = apply(command, schedule("paused"))
+    assert change.revised == (not isinstance(command, Trigger))
+    assert change.schedule.revision == change.plan.revision == 3 + change.revised
+    assert (change.schedule.state, change.schedule.cursor) == (change.plan.state, change.plan.cursor)
+
+
+def test_create() -> None:
+    change = apply(Create(actor="ada", namespace="default", definition=define(), app="a", fingerprint="f"), None, 30.5)
+    made = change.schedule
+    assert (change.action, made.revision, made.state, made.app, made.fingerprint) == ("create", 1, "active", "a", "f")
+    assert made.cursor == Cursor(planned_until=BASE + 30, next_run_at=BASE + 60)
+    assert made.raw == encode_definition(define())
+    with pytest.raises(ConflictError):
+        apply(Create(actor="ada", namespace="default", definition=define()), schedule())
+
+
+def test_create_goes_on_behind_a_tombstone() -> None:
+    command = Create(actor="ada", namespace="default", definition=define())
+    tombstone = schedule("deleted", cursor=Cursor(planned_until=BASE + 150, runs_planned=9))
+    change = apply(command, tombstone, 10)
+    assert (change.schedule.id, change.schedule.revision) == (1, 4)
+    assert change.schedule.cursor == Cursor(planned_until=BASE + 150, next_run_at=BASE + 180)
+    assert apply(command, tombstone, 200).schedule.cursor.next_run_at == BASE + 240
+
+
+def test_create_what_is_past() -> None:
+    past = define(trigger=at(T0 - timedelta(seconds=5)))
+    with pytest.raises(DefinitionError, match="no tick after"):
+        apply(Create(actor="ada", namespace="default", definition=past), None)
+    change = apply(Create(actor="sync", namespace="default", definition=past, app="a"), None)
+    assert (change.schedule.state, skips(change)) == ("ended", [("misfire", -5, -5, 1)])
+
+
+def test_create_and_run_now() -> None:
+    change = apply(Create(actor="ada", namespace="default", definition=define(), first="now"), None)
+    [run] = change.plan.runs
+    assert (run.origin, run.status, run.scheduled_for) == ("manual", "queued", None)
+    assert change.schedule.cursor.runs_planned == 0
+
+
+def test_update_of_a_policy_keeps_the_cursor() -> None:
+    cursor = Cursor(planned_until=BASE, next_run_at=BASE + 90, moved_tick=BASE + 60, moved_due_at=BASE + 90)
+    change = apply(Update(actor="ada", fields={"priority": 4}), schedule(cursor=cursor))
+    assert (change.schedule.cursor, change.schedule.definition) == (cursor, define(priority=4))
+    assert change.detail == {"before": {"priority": None}, "after": {"priority": 4}}
+    assert change.schedule.overrides == {}
+
+
+def test_update_of_the_trigger_begins_behind_now() -> None:
+    change = apply(Update(actor="ada", fields={"trigger": {"every": {"seconds": 7}}}), schedule(), 100.5)
+    assert change.schedule.cursor.planned_until == BASE + 100
+    assert (change.schedule.cursor.next_run_at or 0) - BASE in range(101, 108)
+    window = apply(Update(actor="ada", fields={"end_at": "2026-01-01T00:01:30Z"}), schedule(), 100)
+    assert window.schedule.state == "ended"
+
+
+def test_update_of_code_is_an_override() -> None:
+    known = replace(schedule(), app="a", fingerprint="f1", overrides={"grace": 5})
+    change = apply(Update(actor="ada", fields={"priority": 4}), known)
+    assert change.schedule.overrides == {"grace": 5, "priority": 4}
+    deployed = apply(Redefine(actor="sync", definition=define(retries=2), app="a", fingerprint="f2"), change.schedule)
+    assert deployed.schedule.definition == define(retries=2, grace=5, priority=4)
+    assert (deployed.action, deployed.schedule.fingerprint) == ("sync", "f2")
+
+
+@pytest.mark.parametrize("fields", [{"overlap": "no"}, {"colour": 1}, {"trigger": {"cron": "x"}}, {"target": None}])
+def test_update_must_leave_a_good_definition(fields: dict[str, Any]) -> None:
+    with pytest.raises(InvalidError):
+        apply(Update(actor="ada", fields=fields), schedule())
+
+
+def test_update_of_each_state() -> None:
+    hourly = Update(actor="ada", fields={"trigger": {"every": {"hours": 1}}})
+    paused = apply(hourly, schedule("paused"), 130)
+    assert (paused.schedule.state, skips(paused)) == ("paused", [("paused", 60, 120, 2)])
+    assert paused.schedule.pause == Pause("eve", "moving")
+    parked = apply(hourly, replace(schedule("parked"), definition=None, error="why"), 7300)
+    assert (parked.schedule.state, parked.schedule.error) == ("active", None)
+    assert skips(parked) == [("invalid", 3600, 7200, 2)]
+    still = apply(Update(actor="ada", fields={"priority": 1}), schedule("ended", trigger=at(T0)), 10)
+    assert still.schedule.state == "ended"
+    again = apply(Update(actor="ada", fields={"max_runs": None}), schedule("ended", max_runs=1), 70)
+    assert (again.schedule.state, again.schedule.cursor.next_run_at) == ("active", BASE + 120)
+
+
+def test_delete_leaves_a_tombstone() -> None:
+    known = replace(schedule(cursor=Cursor(planned_until=BASE, runs_planned=5)), overrides={"a": 1}, fingerprint="f")
+    change = apply(Delete(actor="ada"), known, 100.5, TWO)
+    gone = change.schedule
+    assert (gone.state, gone.cursor, gone.overrides, gone.fingerprint) == (
+        "deleted",
+        Cursor(planned_until=BASE + 100),
+        {},
+        None,
+    )
+    assert (change.plan.cancel, change.plan.stop) == ((), ())
+    stopped = apply(Delete(actor="ada", cancel_runs=True), known, 100, TWO)
+    assert (stopped.plan.cancel, stopped.plan.stop) == ((8,), (7,))
+
+
+def test_pause() -> None:
+    change = apply(PauseCommand(actor="ada", note="n", until=BASE + 500), schedule(), 10, TWO)
+    assert (change.schedule.state, change.schedule.pause) == ("paused", Pause("ada", "n", BASE + 500))
+    assert (change.schedule.cursor.next_run_at, change.schedule.cursor.planned_until) == (BASE + 500, BASE)
+    assert (change.plan.cancel, change.plan.stop) == ((), ())
+    stopped = apply(PauseCommand(actor="ada", cancel_runs=True), schedule(), 10, TWO)
+    assert (stopped.plan.cancel, stopped.plan.stop, stopped.plan.cursor.next_run_at) == ((8,), (7,), None)
+    parked = apply(PauseCommand(actor="ada"), replace(schedule("parked"), error="why"))
+    assert (parked.schedule.state, parked.schedule.error, parked.schedule.pause) == ("parked", "why", Pause("ada"))
+    with pytest.raises(ConflictError):
+        apply(PauseCommand(actor="ada"), schedule("ended"))
+    with pytest.raises(InvalidError):
+        apply(PauseCommand(actor="ada", until=BASE + 10), schedule())
+    gone = apply(removed_from_code(), schedule()).schedule.pause
+    assert gone is not None
+    assert (gone.by, gone.note) == ("sync", "removed from code")
+
+
+def test_resume() -> None:
+    change = apply(Resume(actor="ada"), schedule("paused"), 130)
+    assert (change.schedule.state, change.schedule.pause) == ("active", None)
+    assert (skips(change), change.schedule.cursor.next_run_at) == ([("paused", 60, 120, 2)], BASE + 180)
+    [skip] = change.plan.skips
+    assert (skip.actor, skip.note) == ("eve", "paused by eve: moving")
+    fresh = apply(Resume(actor="ada"), schedule("paused", cursor=Cursor()), 130)
+    assert (fresh.plan.skips, fresh.schedule.cursor.next_run_at) == ((), BASE + 180)
+    parked = apply(Resume(actor="ada"), replace(schedule("parked"), pause=Pause("eve"), error="why"))
+    assert (parked.schedule.state, parked.schedule.pause, parked.schedule.error) == ("parked", None, "why")
+    for state in ("active", "ended", "parked"):
+        with pytest.raises(ConflictError):
+            apply(Resume(actor="ada"), schedule(state))
+
+
+def test_reschedule() -> None:
+    change = apply(Reschedule(actor="ada", to=BASE + 100), schedule())
+    assert change.schedule.cursor == Cursor(
+        planned_until=BASE, next_run_at=BASE + 100, moved_tick=BASE + 60, moved_due_at=BASE + 100
+    )
+    again = apply(Reschedule(actor="ada", to=BASE + 30), change.schedule)
+    assert (again.schedule.cursor.moved_tick, again.schedule.cursor.next_run_at) == (BASE + 60, BASE + 30)
+    paused = apply(Reschedule(actor="ada", to=BASE + 100), schedule("paused"))
+    assert (paused.schedule.state, paused.schedule.cursor.next_run_at) == ("paused", None)
+    with pytest.raises(InvalidError):
+        apply(Reschedule(actor="ada", to=BASE + 10), schedule())
+    for known in (schedule("ended"), schedule("parked"), schedule(cursor=Cursor()), schedule(end_at=T0)):
+        with pytest.raises(ConflictError, match="next tick"):
+            apply(Reschedule(actor="ada", to=BASE + 100), known)
+
+
+def test_skip() -> None:
+    change = apply(Skip(actor="ada", count=2, note="n"), schedule())
+    cursor = change.schedule.cursor
+    assert (cursor.skip_until, cursor.skip_by, cursor.skip_note) == (BASE + 120, "ada", "n")
+    assert cursor.next_run_at == BASE + 60
+    more = apply(Skip(actor="bo"), change.schedule)
+    assert (more.schedule.cursor.skip_until, more.schedule.cursor.skip_by) == (BASE + 180, "bo")
+    behind = apply(Reschedule(actor="ada", to=BASE + 20), change.schedule)
+    assert behind.schedule.cursor.moved_tick == BASE + 180
+    unmoved = apply(Skip(actor="ada"), apply(Reschedule(actor="ada", to=BASE + 100), schedule()).schedule)
+    assert (unmoved.schedule.cursor.moved_tick, unmoved.schedule.cursor.skip_until) == (None, BASE + 60)
+    few = apply(Skip(actor="ada", count=50), schedule(end_at=T0 + timedelta(seconds=130)))
+    assert few.schedule.cursor.skip_until == BASE + 120
+    for count in (0, -1, 10_001, True, 1.5):
+        with pytest.raises(InvalidError):
+            apply(Skip(actor="ada", count=count), schedule())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("state", ["active", "paused", "ended"])
+def test_trigger(state: Any) -> None:
+    known = schedule(state)
+    change = apply(Trigger(actor="ada", payload={"n": 1}), known)
+    assert change.schedule == known
+    [run] = change.plan.runs
+    assert (change.action, run.origin, run.status, run.payload) == ("trigger", "manual", "queued", {"n": 1})
+    [waits] = apply(Trigger(actor="ada"), known, 10, TWO).plan.runs
+    assert (waits.status, waits.payload) == ("waiting", None)
+    [retry] = apply(Trigger(actor="ada", retry_of=5), known).plan.runs
+    assert (retry.origin, retry.retry_of) == ("retry", 5)
+    [beside] = apply(Trigger(actor="ada"), schedule(state, overlap="allow"), 10, TWO).plan.runs
+    assert beside.status == "queued"
+
+
+def test_trigger_refuses() -> None:
+    for known in (replace(schedule("parked"), error="why"), replace(schedule(), definition=None)):
+        with pytest.raises(ConflictError, match="parked"):
+            apply(Trigger(actor="ada"), known)
+    with pytest.raises(InvalidError):
+        apply(Trigger(actor="ada", payload={"x": object()}), schedule())
+
+
+def test_a_command_must_say_what_it_does() -> None:
+    with pytest.raises(NotImplementedError):
+        apply(Command(actor="ada"), schedule())
