@@ -1,0 +1,193 @@
+"""migrate and sync, and stores that cannot be used."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.cli.conftest import APP, Cli
+from tickbird.testing.servers import PostgresServer
+
+READING = [("ls",), ("show", "x"), ("why", "x"), ("preview", "x"), ("runs",), ("runs", "1")]
+CHANGING = [("trigger", "x"), ("pause", "x", "--note=n"), ("resume", "x")]
+
+
+def test_migrate_tells_what_it_did(bare: Cli, postgres_url: str) -> None:
+    for url in ("sqlite:///new.db", postgres_url):
+        first = bare.ok("migrate", "--url", url)
+        assert first.out.startswith("applied 0001_core\n")
+        again = bare.ok("migrate", "--url", url, "--json")
+        assert again.json["applied"] == []
+        assert "was up to date already." in bare.ok("migrate", "--url", url).out
+
+
+def test_migrate_never_prints_a_password(bare: Cli, postgres_url: str) -> None:
+    url = postgres_url.replace("postgres@", "postgres:s3cret@")
+    for said in (bare("migrate", "--url", url), bare("migrate", "--url", url.replace("127.0.0.1", "127.0.0.2"))):
+        assert "s3cret" not in said.out + said.err
+
+
+@pytest.mark.parametrize("command", READING + CHANGING)
+def test_a_missing_file_is_told_and_not_made(bare: Cli, command: tuple[str, ...]) -> None:
+    words = bare.refused(5, *command)
+    assert words.startswith("there is no database file tickbird.db; give the right one with --url or TICKBIRD_URL")
+    assert list(bare.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("ls",), ("trigger", "x"), ("migrate",)])
+@pytest.mark.parametrize(
+    "url,words",
+    [
+        ("nonsense", "is not a store's URL; use sqlite:///path"),
+        ("mysql://host/db", "is not a store's URL"),
+        ("postgresql://[bad", "is not a PostgreSQL URL"),
+        ("postgresql://u@host:notaport/db", ""),
+        ("sqlite:///no/such/folder/x.db", "no/such/folder"),
+        ("sqlite:///.", ""),
+    ],
+)
+def test_a_wrong_url(bare: Cli, command: tuple[str, ...], url: str, words: str) -> None:
+    assert words in bare.refused(5, *command, "--url", url)
+
+
+def test_a_file_that_is_no_database(bare: Cli) -> None:
+    (bare.folder / "notes.txt").write_text("no database " * 1_000)
+    assert "is not a SQLite database" in bare.refused(5, "ls", "--url", "sqlite:///notes.txt")
+
+
+def test_a_server_that_is_down(bare: Cli) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"postgresql://postgres@127.0.0.1:{taken.getsockname()[1]}/db"
+        for command in (("ls",), ("trigger", "x"), ("migrate",)):
+            assert "cannot be reached" in bare.refused(5, *command, "--url", url)
+
+
+def test_a_database_that_does_not_exist(bare: Cli, postgres_server: PostgresServer) -> None:
+    words = bare.refused(5, "ls", "--url", postgres_server.url_of("nowhere"))
+    assert "create the database, then run `tickbird migrate`" in words
+
+
+@pytest.fixture
+def guest(postgres_url: str) -> Iterator[str]:
+    """The same database for a role without rights."""
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE guest LOGIN")
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    yield postgres_url.replace("postgres@", "guest@")
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("DROP OWNED BY guest")
+        connection.execute("DROP ROLE guest")
+
+
+def test_a_role_without_rights(bare: Cli, postgres_url: str, guest: str) -> None:
+    assert "lacks a right" in bare.refused(5, "migrate", "--url", guest)
+    bare.ok("migrate", "--url", postgres_url)
+    for command in (("ls",), ("trigger", "x"), ("migrate",)):
+        said = bare(*command, "--url", guest)
+        assert (said.code, said.out) == (5, "") or command == ("migrate",), said
+        assert said.err.count("\n") <= 1
+
+
+@pytest.mark.parametrize("command", READING + CHANGING)
+def test_a_schema_that_is_missing(bare: Cli, postgres_url: str, command: tuple[str, ...]) -> None:
+    assert "run `tickbird migrate`" in bare.refused(5, *command, "--url", postgres_url)
+
+
+def set_version(cli: Cli, version: int, min_compatible: int) -> None:
+    """As another version of Tickbird would have left it."""
+    values = (("schema_version", version), ("version", version), ("min_compatible", min_compatible))
+    assert cli.url is not None
+    if cli.url.startswith("sqlite"):
+        db = sqlite3.connect(cli.url.removeprefix("sqlite:///"))
+        for key, value in values:
+            db.execute("UPDATE meta SET value = ? WHERE key = ?", (str(value), key))
+        db.commit()
+        db.close()
+        return
+    with psycopg.connect(cli.url) as connection:
+        for key, value in values:
+            connection.execute("UPDATE tickbird.meta SET value = %s WHERE key = %s", (str(value), key))
+
+
+def test_a_schema_that_is_too_new(cli: Cli) -> None:
+    set_version(cli, 99, 99)
+    for command in (("ls",), ("trigger", "x")):
+        assert "upgrade tickbird" in cli.refused(5, *command)
+
+
+def test_a_schema_that_is_too_old(bare: Cli, postgres_url: str) -> None:
+    old = Cli(postgres_url, bare.folder)
+    old.ok("migrate")
+    set_version(old, 0, 0)
+    assert "run `tickbird migrate`" in old.refused(5, "ls")
+    old.write("shop", APP)
+    assert "run `tickbird migrate`" in old.refused(5, "sync", "shop")
+
+
+def test_sync_tells_what_it_changed(cli: Cli) -> None:
+    cli.write("shop", APP)
+    assert cli.ok("sync", "shop:bird").out == "digest: created\netl: created\n"
+    assert cli.ok("sync", "shop:bird").out.startswith("Nothing to change: the store has what app shop declares")
+    cli.write("shop2", APP.replace("retries=3", "retries=4"))
+    document = cli.ok("sync", "shop2", "--json").json
+    assert document["changes"] == [{"schedule": "digest", "change": "redefine"}]
+    assert (document["app"], document["kept"]) == ("shop", [])
+
+
+def test_a_sync_counts_as_declared_for_a_while(shop: Cli) -> None:
+    [worker] = shop.store(lambda client, _: client.workers())
+    assert (worker.kind, worker.app, worker.queues, worker.slots, dict(worker.tasks)) == ("sync", "shop", (), 0, {})
+    assert set(worker.declares) == {"digest", "etl"}
+    left = (worker.live_until - worker.seen_at).total_seconds()
+    assert 590 <= left <= 610
+
+
+def test_a_rollback_wins_over_the_sync_before_it(shop: Cli) -> None:
+    shop.write("newer", APP.replace("retries=3", "retries=4"))
+    shop.ok("sync", "newer")
+    assert shop.ok("sync", "shop").out == "digest: redefine\n"
+    assert shop.ok("show", "digest", "--json").json["definition"]["retries"] == 3
+    assert len(shop.store(lambda client, _: client.workers())) == 1
+
+
+def test_a_live_worker_keeps_what_it_declares(shop: Cli) -> None:
+    from dataclasses import replace
+
+    shop.write("newer", APP.replace("retries=3", "retries=4"))
+    shop.ok("sync", "newer")
+    [declared] = shop.store(lambda client, _: client.workers())
+    live = replace(declared, id="w1", kind="worker")
+    shop.store(lambda _, store: store.report_worker(live, 60))
+    out = shop.ok("sync", "shop").out
+    assert out == "digest: kept as stored, since a live worker still declares that\n"
+
+
+def test_a_refused_sync_declares_nothing(cli: Cli) -> None:
+    cli.create("etl")
+    cli.write("shop", APP)
+    assert "schedule 'etl' was defined by a person" in cli.refused(4, "sync", "shop")
+    assert list(cli.store(lambda client, _: client.workers())) == []
+    assert [each["name"] for each in cli.ok("ls", "--json").json["schedules"]] == ["etl"]
+
+
+def test_sync_makes_an_embedded_database(bare: Cli) -> None:
+    bare.write("shop", APP)
+    bare.ok("sync", "shop")
+    assert Path("tickbird.db").exists()
+    assert len(bare.ok("ls", "--json").json["schedules"]) == 2
+
+
+def test_url_and_namespace_of_an_app_can_be_overruled(bare: Cli) -> None:
+    for name in ("shop", "same"):
+        bare.write(name, APP.replace('app="shop"', '"sqlite:///own.db", app="shop"'))
+    bare.ok("sync", "shop", "--url", "sqlite:///other.db", "--namespace", "blue")
+    assert not Path("own.db").exists()
+    assert len(bare.ok("ls", "--url", "sqlite:///other.db", "--namespace", "blue", "--json").json["schedules"]) == 2
+    bare.ok("sync", "same", TICKBIRD_URL="sqlite:///elsewhere.db")
+    assert Path("own.db").exists()

@@ -1,0 +1,147 @@
+"""preview and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tickbird.domain.cron import cron
+
+
+def test_preview_of_a_cron_expression_needs_no_store(bare: Cli) -> None:
+    out = bare.ok("preview", "--cron", "0 9 * * 1-5", "--tz", "Asia/Tokyo", "-n", "3", "--after", "2026-01-01").out
+    title, head, *rows = out.splitlines()
+    assert title == "0 9 * * 1-5 · At 09:00, Monday through Friday (Asia/Tokyo)"
+    assert head.split() == ["TICK", "UTC", "DUE"]
+    assert [row[:50] for row in rows] == [
+        "2026-01-01 09:00:00 JST  2026-01-01 00:00:00 UTC  ",
+        "2026-01-02 09:00:00 JST  2026-01-02 00:00:00 UTC  ",
+        "2026-01-05 09:00:00 JST  2026-01-05 00:00:00 UTC  ",
+    ]
+    assert list(bare.folder.iterdir()) == []
+
+
+def ticks(cli: Cli, expr: str, after: str, count: int = 3, tz: str = "Europe/Rome") -> list[tuple[str, str]]:
+    document = cli.ok("preview", "--json", "--cron", expr, "--tz", tz, "--after", after, "-n", str(count)).json
+    return [(tick["scheduled_for"], "; ".join(tick["notes"])) for tick in document["ticks"]]
+
+
+def test_preview_notes_a_time_that_does_not_exist(bare: Cli) -> None:
+    leap = "clocks go forward 1 h at 2026-03-29 03:00:00 CEST"
+    assert ticks(bare, "30 2 * * *", "2026-03-28") == [
+        ("2026-03-28T01:30:00Z", ""),
+        ("2026-03-29T01:00:00Z", f"{leap}; 02:30 does not exist that day: it ticks at the end of the leap"),
+        ("2026-03-30T00:30:00Z", ""),
+    ]
+    assert ticks(bare, "*/20 2 * * *", "2026-03-28 02:40", 1) == [
+        ("2026-03-30T00:00:00Z", f"{leap}; 02:00 to 02:40 do not exist that day and not tick"),
+    ]
+    assert ticks(bare, "0 * * * *", "2026-03-29 01:00", 1) == [
+        ("2026-03-29T01:00:00Z", f"{leap}; 02:00 does not exist that day"),
+    ]
+    assert ticks(bare, "0 9 * * *", "2026-03-28 09:00", 1) == [("2026-03-29T07:00:00Z", leap)]
+
+
+def test_preview_notes_a_time_that_comes_twice(bare: Cli) -> None:
+    assert ticks(bare, "30 2 * * *", "2026-10-25", 2) == [
+        ("2026-10-25T00:30:00Z", "02:30 comes twice that day: this is the first, the other does not tick"),
+        ("2026-10-26T01:30:00Z", "clocks go back 1 h at 2026-10-25 02:00:00 CET"),
+    ]
+    assert [note for _, note in ticks(bare, "30 * * * *", "2026-10-25 02:00", 2)] == [
+        "02:30 comes twice that day: this is the first",
+        "clocks go back 1 h at 2026-10-25 02:00:00 CET; 02:30 comes twice that day: this is the second",
+    ]
+
+
+def test_preview_says_nothing_of_clock_changes_far_apart(bare: Cli) -> None:
+    assert ticks(bare, "0 9 1 1 *", "2026-01-02", 2) == [("2027-01-01T08:00:00Z", ""), ("2028-01-01T08:00:00Z", "")]
+    assert [note for _, note in ticks(bare, "@every 7h", "2026-03-28", 6) if "exist" in note] == []
+
+
+def test_preview_of_a_stored_schedule(shop: Cli) -> None:
+    out = shop.ok("preview", "digest", "-n", "2").out
+    assert len(out.splitlines()) == 4
+    document = shop.ok("preview", "digest", "--json").json
+    assert (document["schedule"], document["zone"], len(document["ticks"])) == ("digest", "America/New_York", 10)
+    shop.ok("pause", "digest", "--note", "x")
+    assert {tick["skipped"] for tick in shop.ok("preview", "digest", "--json").json["ticks"]} == {"paused"}
+    assert "The schedule is paused" in shop.ok("preview", "digest").out
+
+
+def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
+    cli.create("spread", spread="10m")
+    tick = cli.ok("preview", "spread", "-n", "1", "--json").json["ticks"][0]
+    assert tick["scheduled_for"] != tick["due_at"]
+    assert "due 20" in cli.ok("preview", "spread", "-n", "1").out
+
+
+@pytest.mark.parametrize(
+    "args,words",
+    [
+        ((), "give the name of a schedule, or --cron"),
+        (("digest", "--cron", "* * * * *"), "one of the two"),
+        (("digest", "--tz", "UTC"), "--tz and --after go with --cron"),
+        (("--cron", "61 * * * *"), "minute"),
+        (("--cron", ""), "cron"),
+        (("--cron", "* " * 5_000), "longer than 1000 characters"),
+        (("--cron", "0 0 30 2 *"), "no such day ever comes"),
+        (("--cron", "0 3 * * *\0"), "plain ASCII"),
+        (("--cron", "0 3 * * *", "--tz", "Mars/Phobos"), "no zone is called 'Mars/Phobos'"),
+        (("--cron", "0 3 * * *", "--tz", "../etc/passwd"), "is not the name of an IANA zone"),
+        (("--cron", "0 3 * * *", "--after", "soon"), "is not an instant"),
+        (("--cron", "0 3 * * *", "-n", "0"), "0 is not in the range"),
+    ],
+)
+def test_preview_refuses(bare: Cli, args: tuple[str, ...], words: str) -> None:
+    assert words in bare.refused(2, "preview", *args)
+
+
+def test_why_of_the_next_tick_by_default(shop: Cli) -> None:
+    said = shop.ok("why", "digest")
+    assert "digest at " in said.out
+    assert "Will run at " in said.out
+    assert "  ✓ On the grid: At 09:00, Monday through Friday (America/New_York).\n" in said.out
+    assert "  ✗ As things stand, no worker that executes is alive.\n" in said.out
+    [explanation] = shop.ok("why", "digest", "--json").json["explanations"]
+    assert explanation["verdict"] == "will run"
+
+
+def test_why_explains_the_last_tick_too(cli: Cli) -> None:
+    cli.create_yesterday("hourly")
+    cli.store(lambda _, store: store.plan_due())
+    last, following = cli.ok("why", "hourly", "--json").json["explanations"]
+    assert (last["verdict"], following["verdict"]) == ("skipped", "will run")
+    assert last["at"] < following["at"]
+    assert cli.ok("why", "hourly").out.count("hourly at ") == 2
+
+
+def test_why_reads_a_time_without_a_zone_on_the_schedules_clock(shop: Cli) -> None:
+    said = shop("why", "etl", "2999-03-29 02:30", "--json")
+    assert said.code == 0
+    assert said.err == "tickbird: 2999-03-29 02:30 was read on the clock of Europe/Rome: 2999-03-29 02:30:00 CET.\n"
+    assert said.json["explanations"][0]["at"] == "2999-03-29T01:30:00Z"
+    assert said.json["explanations"][0]["verdict"] == "will run"
+    leapt = shop("why", "etl", "2027-03-28 02:30")
+    assert "was read on the clock of Europe/Rome: 2027-03-28 03:00:00 CEST." in leapt.err
+    assert "will run" in leapt.out
+
+
+def test_why_takes_an_instant_with_a_zone(shop: Cli) -> None:
+    [explanation] = shop.ok("why", "etl", "2027-03-28T03:00:00+02:00", "--json").json["explanations"]
+    assert (explanation["at"], explanation["verdict"]) == ("2027-03-28T01:00:00Z", "will run")
+    [explanation] = shop.ok("why", "etl", "2027-03-28T03:00:01+02:00", "--json").json["explanations"]
+    assert explanation["verdict"] == "not a tick"
+
+
+@pytest.mark.parametrize("at", ["-1h", "+2d", "-30s", "now", "+1h30m"])
+def test_why_takes_an_instant_relative_to_now(cli: Cli, at: str) -> None:
+    cli.create("minutely", trigger=cron("* * * * *"))
+    [explanation] = cli.ok("why", "minutely", at, "--json").json["explanations"]
+    assert explanation["verdict"] in ("not a tick", "no such schedule then", "will run")
+
+
+@pytest.mark.parametrize(
+    "at", ["1h", "soon", "--bogus", "2026-13-01", "-", "+", "-1y", "9999-12-31T23:59:59-14:00", ""]
+)
+def test_why_refuses_what_is_no_instant(shop: Cli, at: str) -> None:
+    assert shop.refused(2, "why", "etl", at).startswith("AT: ")
