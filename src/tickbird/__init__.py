@@ -1,6 +1,6 @@
 """Tickbird: a durable distributed scheduler for Python teams."""
 
-from tickbird.app import Tickbird
+from tickbird.app import Run, Task, Tickbird
 from tickbird.domain.calendars import Calendar, exclude
 from tickbird.domain.cron import cron
 from tickbird.domain.definition import Backoff
@@ -18,8 +18,6 @@ from tickbird.domain.errors import (
 )
 from tickbird.domain.every import every
 from tickbird.domain.triggers import any_of, at
-from tickbird.targets.protocol import Run
-from tickbird.targets.task import Task
 
 __all__ = [
     "Backoff",

@@ -15,7 +15,10 @@ from tickbird.domain.errors import DefinitionError, NotFoundError, StoreError
 from tickbird.domain.triggers import Trigger
 from tickbird.engine.sync import Declarations
 from tickbird.store.protocol import Store
+from tickbird.targets.protocol import Run
 from tickbird.targets.task import Task
+
+__all__ = ["Run", "Task", "Tickbird", "open_store"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -35,7 +35,7 @@ def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor
         due_at = to_micros(run.at) if run.at is not None else now + run.delay * MICROS
         start_by = None if run.start_within is None else due_at + run.start_within * MICROS
         target = (run.target.kind, run.target.name, run.queue, run.priority)
-        rows.append((run_id, namespace, *target, due_at, start_by, run.crash_limit, actor, now))
+        rows.append((run_id, namespace, *target, due_at, start_by, run.crash_limit, run.retry_of, actor, now))
         if run.payload:
             payloads.append((run_id, check_payload(run.payload)))
     db.executemany(SQL["enqueue_run"], rows)

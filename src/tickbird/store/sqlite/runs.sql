@@ -14,9 +14,9 @@ ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up'
 -- name: enqueue_run
 INSERT INTO runs (
     id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
-    actor, created_at
+    retry_of, actor, created_at
 )
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'manual', ?7, ?7, ?8, ?9, ?10, ?11);
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', iif(?10 IS NULL, 'manual', 'retry'), ?7, ?7, ?8, ?9, ?10, ?11, ?12);
 
 -- name: insert_payload
 INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
