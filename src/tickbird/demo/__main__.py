@@ -149,10 +149,16 @@ def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:
     console.print()
     console.print(view.summary(last, console.width, plain_shapes=plain_shapes(console)), "")
     console.print("Drained. What is queued or missed is made good at the next start, as each policy says. Try also:")
-    # Paths that work from wherever the reader is.
-    tickbird = "tickbird" if shutil.which("tickbird") else Path(sys.executable).with_name("tickbird")
+    tickbird = "tickbird" if shutil.which("tickbird") else _seen_from_shell(Path(sys.executable).with_name("tickbird"))
     for command in ("ls", "why sync-orders", "runs --status failed", "show ledger"):
-        console.print(f"  {tickbird} --url sqlite:///{db.resolve()} {command}", soft_wrap=True)
+        console.print(f"  {tickbird} --url sqlite:///{_seen_from_shell(db)} {command}", soft_wrap=True)
+
+
+def _seen_from_shell(path: Path) -> Path:
+    """Short where the reader's shell is in this folder; `./dev` may have been called from another."""
+    full = Path.cwd() / path
+    here = Path.cwd() == Path(os.environ.get("PWD", "/"))
+    return full.relative_to(Path.cwd()) if here and full.is_relative_to(Path.cwd()) else full
 
 
 if __name__ == "__main__":

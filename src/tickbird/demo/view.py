@@ -244,7 +244,7 @@ def summary(snapshot: Snapshot, width: int, *, plain_shapes: bool = False) -> Re
 
 def _until(at: datetime | None, now: datetime) -> str:
     if at is None:
-        return "–"
+        return "-"
     left = (at - now).total_seconds()
     if left < 0.5:
         # A worker that plans is never this late; one that drains, or none at all, is.
