@@ -20,6 +20,8 @@ from tickbird.targets.protocol import Executable, Run
 StopReason = Literal["cancel", "drain", "lease"]
 _LONGEST_ERROR = 20_000
 _LONGEST_RESULT = 100_000
+# What a future cannot carry, or what an event loop would end for.
+_UNCARRIED = (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,13 @@ def policy_of(claimed: ClaimedRun, executable: Executable, on_crash: str) -> Pol
     source = claimed.definition or executable
     crash = claimed.definition.on_crash if claimed.definition else on_crash
     return Policy(source.retries, source.backoff, source.timeout, crash == "retry")
+
+
+class TaskExited(RuntimeError):
+    """A task raised something that would end its loop or thread instead of itself: `sys.exit()`, for one."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(f"the task raised {type(error).__name__}({str(error)[:200]})")
 
 
 class Attempt:
@@ -65,9 +74,9 @@ class Attempt:
         """The outcome to record, or None when the lease was lost; `on_returned` once the function is really done."""
         try:
             arguments = self.executable.prepare(self.run)
-        except PayloadError as error:
+        except Exception as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
             on_returned()
-            return self._failed("raised", str(error), again=False)
+            return self._failed("raised", str(error) if isinstance(error, PayloadError) else _trace(error), again=False)
         self._call = self._start(arguments, threads)
         self._call.add_done_callback(lambda _: on_returned())
         if self.stop_reason is not None:
@@ -80,17 +89,28 @@ class Attempt:
 
     def _start(self, arguments: Any, threads: Executor | None) -> asyncio.Future[Any]:
         if not self.executable.blocking:
-            coroutine: asyncio.Future[Any] = asyncio.ensure_future(self.executable.call(arguments))
-            return coroutine
+            return asyncio.ensure_future(self._await(arguments))
+        loop = asyncio.get_running_loop()
         if threads is not None:
-            context = contextvars.copy_context()
-            return asyncio.get_running_loop().run_in_executor(threads, context.run, self.executable.call, arguments)
-        inline: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            return loop.run_in_executor(threads, contextvars.copy_context().run, self._block, arguments)
+        inline: asyncio.Future[Any] = loop.create_future()
         try:
-            inline.set_result(self.executable.call(arguments))
+            inline.set_result(self._block(arguments))
         except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
             inline.set_exception(error)
         return inline
+
+    async def _await(self, arguments: Any) -> Any:
+        try:
+            return await self.executable.call(arguments)
+        except _UNCARRIED as error:
+            raise TaskExited(error) from error
+
+    def _block(self, arguments: Any) -> Any:
+        try:
+            return self.executable.call(arguments)
+        except _UNCARRIED as error:
+            raise TaskExited(error) from error
 
     async def _end_timed_out(self) -> None:
         """Give a coroutine a moment to unwind; a thread keeps its slot until it returns."""
@@ -110,15 +130,15 @@ class Attempt:
         if self.stop_reason == "lease":
             return None
         if self.stop_reason == "cancel":
-            by = self.record.cancel_requested_by
-            return self._ended("cancelled", reason=f"cancelled by {by}" if by else "cancelled while running")
+            # The store knows who asked for it, and why.
+            return Outcome(self.record.id, self.record.attempt, "cancelled")
         if self.stop_reason == "drain" and (call.cancelled() or error is not None):
             return self._put_back()
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
         if error is not None:
             return self._failed("raised", _trace(error))
-        return self._ended("succeeded", result=_as_json(call.result()))
+        return Outcome(self.record.id, self.record.attempt, "succeeded", result=_as_json(call.result()))
 
     def _put_back(self) -> Outcome:
         """A worker that goes away: the run is tried elsewhere, unless it must never start twice."""
@@ -137,15 +157,11 @@ class Attempt:
             return Outcome(run, attempt, "queued", error=error, failure_kind=kind, delay=delay, failures=1)
         return Outcome(run, attempt, "failed", error=error, failure_kind=kind, failures=1)
 
-    def _ended(
-        self, status: Literal["succeeded", "cancelled"], *, result: Any = None, reason: str | None = None
-    ) -> Outcome:
-        return Outcome(self.record.id, self.record.attempt, status, result=result, reason=reason)
-
 
 def _trace(error: BaseException) -> str:
     """The traceback of the task's own frames, its end kept when it is too long."""
-    while error.__traceback__ and error.__traceback__.tb_frame.f_globals.get("__name__", "").startswith("tickbird."):
+    ours = ("tickbird.engine.", "tickbird.targets.")
+    while error.__traceback__ and error.__traceback__.tb_frame.f_globals.get("__name__", "").startswith(ours):
         error = error.with_traceback(error.__traceback__.tb_next)
     text = "".join(traceback.format_exception(error)).replace("\0", "\\0")
     return text if len(text) <= _LONGEST_ERROR else "[…]\n" + text[-_LONGEST_ERROR:]
@@ -157,7 +173,10 @@ def _as_json(result: Any) -> Any:
         return result
     from pydantic_core import to_json
 
-    text = to_json(result, fallback=repr, inf_nan_mode="strings").decode()
+    try:
+        text = to_json(result, fallback=repr, inf_nan_mode="strings").decode()
+    except Exception as error:  # noqa: BLE001 - the work is done; only its result cannot be shown
+        return {"unreadable": f"{type(result).__name__}: {str(error)[:200]}"}
     if len(text) > _LONGEST_RESULT:
         return {"cut": text[:_LONGEST_RESULT].replace("\\u0000", ""), "characters": len(text)}
     value = json.loads(text)
