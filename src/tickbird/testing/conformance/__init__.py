@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tickbird.testing.conformance.edits import Edits
+from tickbird.testing.conformance.histories import Histories
 from tickbird.testing.conformance.ledger import Ledger
 from tickbird.testing.conformance.outages import Outages
 from tickbird.testing.conformance.plain import Plain, PlainEdits
@@ -45,6 +46,7 @@ class Exercise(
     Workers,
     PlainEdits,
     Races,
+    Histories,
 ):
     """Every test of every noun."""
 
