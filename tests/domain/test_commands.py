@@ -162,6 +162,10 @@ def test_update_of_each_state() -> None:
     paused = apply(hourly, schedule("paused"), 130)
     assert (paused.schedule.state, skips(paused)) == ("paused", [("paused", 60, 120, 2)])
     assert paused.schedule.pause == Pause("eve", "moving")
+    spread = schedule("paused", trigger=every(hours=1), spread=600)
+    minutely = Update(actor="ada", fields={"trigger": {"every": {"minutes": 1}}})
+    assert skips(apply(minutely, spread, 3600 + spread.offset - 1)) == []
+    assert skips(apply(minutely, spread, 3600 + spread.offset)) == [("paused", 3600, 3600, 1)]
     parked = apply(hourly, replace(schedule("parked"), definition=None, error="why"), 7300)
     assert (parked.schedule.state, parked.schedule.error) == ("active", None)
     assert skips(parked) == [("invalid", 3600, 7200, 2)]
@@ -181,6 +185,8 @@ def test_delete_leaves_a_tombstone() -> None:
         {},
         None,
     )
+    ahead = apply(Delete(actor="ada"), schedule(cursor=Cursor(planned_until=BASE + 500)), 100)
+    assert ahead.schedule.cursor.planned_until == BASE + 500
     assert (change.plan.cancel, change.plan.stop) == ((), ())
     stopped = apply(Delete(actor="ada", cancel_runs=True), known, 100, TWO)
     assert (stopped.plan.cancel, stopped.plan.stop) == ((8,), (7,))

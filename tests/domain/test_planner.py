@@ -477,6 +477,8 @@ def test_pass_over_voids_what_it_passes() -> None:
     made = pass_over(schedule(cursor=cursor), "paused", BASE + 130, actor="ada", note="n")
     assert made.cursor == Cursor(planned_until=BASE + 130, next_run_at=BASE + 180)
     assert (skips(made), made.skips[0].actor, made.skips[0].note) == ([("paused", 60, 120, 2)], "ada", "n")
+    windowed = pass_over(schedule(start_at=later(100), end_at=later(200)), "paused", BASE + 500)
+    assert (skips(windowed), windowed.state) == ([("paused", 120, 180, 2)], "ended")
     before = pass_over(schedule(cursor=cursor), "paused", BASE - 10)
     assert (before.cursor.planned_until, before.cursor.moved_tick, before.skips) == (BASE, BASE + 120, ())
 
@@ -505,6 +507,9 @@ def test_an_edit_of_each_state() -> None:
     parked = replace(schedule(), state="parked", error="why", definition=None)
     made = plan(edited(parked), Facts(), BASE + 200, Edited(parked, BASE + 130))
     assert (made.state, made.error, skips(made)) == ("active", None, [("invalid", 60, 120, 2)])
+    for unread in (replace(parked, definition=schedule().definition), replace(parked, state="active", error=None)):
+        made = plan(edited(unread), Facts(), BASE + 200, Edited(unread, BASE + 130))
+        assert (made.state, skips(made)) == ("active", [("invalid", 60, 120, 2)])
     held = paused(None)
     made = plan(edited(held, trigger=every(seconds=7)), Facts(), BASE + 200, Edited(held, BASE + 130))
     assert (made.state, made.pause, made.cursor.next_run_at) == ("paused", Pause("ada"), None)

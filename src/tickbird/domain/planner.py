@@ -398,7 +398,7 @@ class _Look:
             tick = self.schedule.grid.previous(tick)
         if not newest:
             return segment, []
-        return (self._before(segment, newest[-1]) if kept < segment.count else None), newest[::-1]
+        return self._before(segment, newest[-1]), newest[::-1]
 
     def _left_over(self) -> int | None:
         """With `replace`: how many of the newest ticks on time are not themselves replaced by a later one."""
