@@ -153,9 +153,8 @@ class Cron(Grid):
         """The expression in words."""
         from cron_descriptor import CasingTypeEnum, ExpressionDescriptor, Options  # type: ignore[import-untyped]
 
-        options = Options()
-        options.use_24hour_time_format = True
-        options.casing_type = CasingTypeEnum.Sentence
+        # The language is given, or the library would take that of the machine, and warn where it has none.
+        options = Options(CasingTypeEnum.Sentence, use_24hour_time_format=True, locale_code="en_US")
         try:
             words = str(ExpressionDescriptor(MACROS.get(self.expr.lower(), self.expr.upper()), options))
         except Exception:  # noqa: BLE001 - words are a courtesy: an expression beyond the library is shown as it is
