@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tickbird.cli.errors import CODES, guarded
+from tickbird.cli.errors import CODES, guarded, leave_output
 from tickbird.cli.settings import Settings, shared_options
 
 # Section → command → the module that has it, and what `tickbird --help` says of it.
@@ -67,6 +67,14 @@ class Root(click.Group):
         """The exit codes."""
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in CODES.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; whoever reads its output may have had enough before its end."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            leave_output()
+            return None
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run a command line and exit."""

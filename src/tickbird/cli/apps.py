@@ -44,8 +44,8 @@ def find_app(settings: Settings, named: str | None, option: str | None) -> Tickb
 def load_app(given: str) -> Tickbird:
     """Import the module, with the current folder first on the path, and take the instance from it."""
     module_name, _, attribute = given.partition(":")
-    if not _NAME.fullmatch(module_name) or (attribute and not _NAME.fullmatch(attribute)):
-        is_path = module_name.endswith(".py") or "/" in module_name
+    is_path = module_name.endswith(".py") or "/" in module_name
+    if is_path or not _NAME.fullmatch(module_name) or (attribute and not _NAME.fullmatch(attribute)):
         hint = "name the module, not its file: `myapp:bird`." if is_path else "write it like `myapp:bird`."
         raise InvalidError(f"{given[:100]!r} does not name an app;", field="app", hint=hint)
     folder = str(os.getcwd())  # noqa: PTH109 - the path must be text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -32,6 +33,10 @@ class Failed(TickbirdError):
 
 def guarded(run: Callable[[], Any], settings: Settings) -> int:
     """Run a command line; the exit code, with whatever went wrong told on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A locale without some letters shows them as escapes.
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = run()
         sys.stdout.flush()
@@ -40,20 +45,29 @@ def guarded(run: Callable[[], Any], settings: Settings) -> int:
         return INVALID
     except click.ClickException as error:
         return _tell(_usage(error), settings, error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        # click takes the end of any input for an interrupt, also one of a connection.
+        if isinstance(error.__cause__, EOFError):
+            return _unexpected(error.__cause__, settings)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever reads has had enough. What is still buffered must not be written when the process ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave_output()
         return 0
     except TickbirdError as error:
         return _tell(str(error), settings, next((code for kind, code in _OF if isinstance(error, kind)), FAILED))
     except Exception as error:  # noqa: BLE001 - a person gets a sentence, whatever happened
-        text = f"unexpected {type(error).__name__}: {error}"
-        return _tell(
-            text if settings.debug else f"{text}; run it again with --debug for the details.", settings, FAILED
-        )
+        return _unexpected(error, settings)
     return code if isinstance(code, int) else 0
+
+
+def leave_output() -> None:
+    """Nobody reads any more: what is still buffered must not be written, and fail, when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _unexpected(error: Exception, settings: Settings) -> int:
+    hint = "" if settings.debug else "; run it again with --debug for the details."
+    return _tell(f"unexpected {type(error).__name__}: {error}{hint}", settings, FAILED)
 
 
 def _tell(text: str, settings: Settings, code: int) -> int:
@@ -61,7 +75,6 @@ def _tell(text: str, settings: Settings, code: int) -> int:
 
     if settings.debug:
         traceback.print_exc()
-    # With an errors= of its own, stderr can print anything.
     sys.stderr.write(f"tickbird: {clean(text)}\n")
     return code
 
@@ -70,6 +83,6 @@ def _usage(error: click.ClickException) -> str:
     text = error.format_message().rstrip()
     text = text[:1].lower() + text[1:]
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        end = "" if text.endswith((".", "?", ")")) else "."
+        end = "" if text.endswith((".", "?")) else "."
         return f"{text}{end} See `{error.ctx.command_path} --help`."
     return text

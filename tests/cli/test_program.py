@@ -1,0 +1,253 @@
+"""The program as a whole: help, pipes, terminals, interrupts, and that everything is documented."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.cli.conftest import Cli
+from tickbird.cli import COMMANDS, root
+from tickbird.cli.errors import CODES
+from tickbird.domain import errors
+
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+NAMES = [name for section in COMMANDS.values() for name in section]
+
+
+def command(name: str) -> click.Command:
+    """A command, imported."""
+    found = root.get_command(click.Context(root), name)
+    assert found is not None
+    return found
+
+
+def test_help_names_every_command_and_exit_code(bare: Cli) -> None:
+    out = bare.ok("--help").out
+    for name in NAMES:
+        assert re.search(rf"^  {name} +\w", out, re.MULTILINE)
+    for code in CODES:
+        assert re.search(rf"^  {code} +\w", out, re.MULTILINE)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    ask = (
+        "import sys, tickbird.cli\n"
+        "try: tickbird.cli.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print('\\n'.join(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.splitlines())
+    heavy = {"rich", "pydantic", "psycopg", "psycopg_pool", "jsonschema", "sqlite3", "cron_descriptor"}
+    assert not loaded & heavy
+    assert not {
+        name for name in loaded if re.match(r"tickbird\.(cli\.(schedules|ticks|runs|worker|store)|worker)", name)
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_help_of_every_command(bare: Cli, name: str) -> None:
+    out = bare.ok(name, "--help").out
+    assert out.startswith(f"Usage: tickbird {name}")
+    for option in ("--url", "--namespace", "--json", "--debug"):
+        assert option in out
+    listed = {each: text for section in COMMANDS.values() for each, (_, text) in section.items()}
+    assert command(name).get_short_help_str(200) == listed[name]
+
+
+def test_every_command_of_a_module_is_listed() -> None:
+    modules = {module for section in COMMANDS.values() for module, _ in section.values()}
+    for module in modules:
+        for name, value in vars(import_module(f"tickbird.cli.{module}")).items():
+            if isinstance(value, click.Command):
+                assert name in NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_and_option_is_documented(name: str) -> None:
+    text = DOCS.read_text()
+    section = text.partition(f"\n### `tickbird {name}")[2].partition("\n### ")[0]
+    assert f"$ tickbird {name}" in section, f"docs/cli.md shows no example of {name}"
+    assert "Exit codes:" in section
+    shared = {option for each in root.params for option in each.opts}
+    for parameter in command(name).params:
+        for option in parameter.opts if isinstance(parameter, click.Option) else ():
+            assert f"`{option}" in (text if option in shared else section), f"docs/cli.md says nothing of {option}"
+
+
+def test_every_exit_code_and_variable_is_documented() -> None:
+    text = DOCS.read_text()
+    for code, meaning in CODES.items():
+        assert f"| {code} | {meaning} |" in text
+    for variable in ("TICKBIRD_URL", "TICKBIRD_APP", "TICKBIRD_ACTOR", "NO_COLOR"):
+        assert variable in text
+
+
+def test_every_kind_of_error_has_its_exit_code(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = {
+        errors.InvalidError: 2,
+        errors.TriggerError: 2,
+        errors.DefinitionError: 2,
+        errors.PayloadError: 2,
+        errors.NotFoundError: 3,
+        errors.ConflictError: 4,
+        errors.StoreError: 5,
+        errors.StoreUnavailableError: 5,
+        errors.SchemaError: 5,
+        errors.TickbirdError: 1,
+    }
+    assert {kind for kind in vars(errors).values() if isinstance(kind, type)} == set(expected)
+    for kind, code in expected.items():
+
+        def fail(*_: object, kind: type[errors.TickbirdError] = kind) -> None:
+            raise kind("it went wrong;", hint="do this.")
+
+        monkeypatch.setattr("tickbird.cli.ticks.parse_cron", fail)
+        assert bare.refused(code, "preview", "--cron", "* * * * *") == "it went wrong; do this."
+
+
+def test_an_unexpected_error_is_one_sentence_too(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("odd\x1b[2J")
+
+    monkeypatch.setattr("tickbird.cli.ticks.parse_cron", fail)
+    words = bare.refused(1, "preview", "--cron", "* * * * *")
+    assert words == "unexpected KeyError: 'odd\\x1b[2J'; run it again with --debug for the details."
+
+
+def test_the_end_of_a_connection_is_no_interrupt(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise EOFError("closed")
+
+    monkeypatch.setattr("tickbird.cli.ticks.parse_cron", fail)
+    said = bare("preview", "--cron", "* * * * *")
+    assert (said.code, said.out) == (1, "")
+    assert "unexpected EOFError: closed" in said.err
+
+
+@pytest.mark.parametrize(
+    "args,words",
+    [
+        (("nothing",), "there is no command 'nothing'. See `tickbird --help`."),
+        (("ls", "--nothing"), "no such option"),
+        (("ls", "extra"), "got unexpected extra argument (extra). See `tickbird ls --help`."),
+        (("show",), "missing argument 'NAME'. See `tickbird show --help`."),
+        (("pause", "x"), "missing option '--note'. See `tickbird pause --help`."),
+        (("ls", "--state", "lost"), "'lost' is not one of"),
+        (("ls", "--contains", "a\0"), "it holds a character that no database can hold"),
+        (("ls", "--limit", "many"), "'many' is not a valid integer"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(bare: Cli, args: tuple[str, ...], words: str) -> None:
+    assert words in bare.refused(2, *args)
+
+
+def test_no_command_shows_the_help(bare: Cli) -> None:
+    said = bare()
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Usage: tickbird")
+
+
+def test_the_version(bare: Cli) -> None:
+    assert re.fullmatch(r"tickbird \d+\.\d+\.\d+\n", bare.ok("--version").out)
+
+
+@pytest.mark.parametrize("args", [("ls",), ("ls", "--json"), ("why", "digest")])
+def test_a_reader_that_has_had_enough(shop: Cli, args: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(
+        [sys.executable, "-m", "tickbird", *args],
+        env={**os.environ, "TICKBIRD_URL": str(shop.url)},
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (process.returncode, process.stderr) == (0, b"")
+
+
+def test_an_interrupt_is_quiet(bare: Cli) -> None:
+    # It waits for a payload that never comes.
+    os.mkfifo("payload")
+    process = bare.start("trigger", "x", "--payload", "@payload")
+    with Path("payload").open("w"):
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "\n")
+
+
+def on_terminal(cli: Cli, *args: str, **env: str) -> str:
+    """What a command prints on a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    base = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tickbird", *args],
+        env={**base, "TICKBIRD_URL": str(cli.url), "TERM": "xterm-256color", "COLUMNS": "80", **env},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    read = b""
+    try:
+        while chunk := os.read(ours, 65_536):
+            read += chunk
+    except OSError:
+        pass  # how Linux tells that the other side has closed
+    os.close(ours)
+    assert process.wait(60) == 0
+    return read.decode()
+
+
+def test_colours_on_a_terminal_unless_they_are_not_wanted(shop: Cli) -> None:
+    coloured = on_terminal(shop, "ls")
+    assert "\x1b[32mactive" in coloured
+    plain = on_terminal(shop, "ls", NO_COLOR="1")
+    assert "\x1b[3" not in plain
+    assert "active" in plain
+    for args in (("show", "etl"), ("why", "digest"), ("preview", "digest"), ("runs",)):
+        assert on_terminal(shop, *args)
+
+
+def test_a_terminal_folds_long_names_and_cuts_none(cli: Cli) -> None:
+    cli.create("n" * 200)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(cli, "ls"))
+    assert shown.count("n" * 5) >= 200 // 80
+    assert len(re.findall(r"^n+", shown, re.MULTILINE)) > 1
+    assert sum(map(len, re.findall(r"^n+", shown, re.MULTILINE))) == 200
+
+
+def test_markup_in_stored_text_is_only_text(cli: Cli) -> None:
+    cli.create("plain", description="[bold red]x[/] :bird:")
+    cli.ok("pause", "plain", "--note", "[blink]now[/blink]")
+    for shown in (cli.ok("show", "plain").out, on_terminal(cli, "show", "plain", NO_COLOR="1")):
+        assert "[bold red]x[/] :bird:" in shown
+        assert "[blink]now[/blink]" in shown
+
+
+@pytest.mark.parametrize(
+    "args", [("ls",), ("show", "etl"), ("why", "etl"), ("preview", "etl"), ("runs",), ("migrate",)]
+)
+def test_json_is_one_ascii_document_in_any_locale(shop: Cli, args: tuple[str, ...]) -> None:
+    process = shop.start(*args, "--json", PYTHONIOENCODING="ascii", LC_ALL="C")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert isinstance(json.loads(out), dict)
+
+
+def test_text_in_a_locale_without_its_letters(shop: Cli) -> None:
+    process = shop.start("why", "etl", PYTHONIOENCODING="ascii", LC_ALL="C")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "On the grid" in out

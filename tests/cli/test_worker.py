@@ -1,0 +1,227 @@
+"""The worker process: it starts, works, drains and ends as told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import APP, Cli
+
+WORK = """
+    import os
+    import time
+    from pathlib import Path
+
+    from tickbird import Tickbird, cron, every
+
+    bird = Tickbird(app="work")
+
+
+    @bird.task(schedule=every(seconds=1))
+    def beat() -> None:
+        with Path("beats").open("a") as file:
+            file.write("beat\\n")
+
+
+    @bird.task(schedule=cron("0 0 1 1 *"))
+    def patient() -> None:
+        os.mkfifo("running")
+        Path("running").open("w").close()
+        Path("go").open().close()
+
+
+    @bird.task(schedule=cron("0 0 1 1 *"))
+    def endless() -> None:
+        Path("running").open("w").close()
+        time.sleep(600)
+"""
+
+
+class Log:
+    """The lines of a process's stderr, as they come."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.lines: list[str] = []
+        self._process = process
+        self._news = threading.Condition()
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            with self._news:
+                self.lines.append(line)
+                self._news.notify_all()
+
+    def wait_for(self, text: str) -> None:
+        """Until a line holds the text."""
+        with self._news:
+            assert self._news.wait_for(lambda: any(text in line for line in self.lines), 60), self.lines
+
+    def end(self) -> str:
+        """All of it, once the process has ended."""
+        self._thread.join(60)
+        return "".join(self.lines)
+
+
+@contextmanager
+def worker(cli: Cli, *args: str) -> Iterator[tuple[subprocess.Popen[str], Log]]:
+    """A worker that has started."""
+    process = cli.start("worker", *args)
+    log = Log(process)
+    try:
+        log.wait_for(": worker ")
+        yield process, log
+    finally:
+        process.kill()
+        process.wait()
+        log.end()
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def finished(process: subprocess.Popen[str], log: Log) -> tuple[int, str]:
+    """The exit code and the log of a process that ends by itself."""
+    return process.wait(60), log.end()
+
+
+def test_a_worker_runs_what_is_due_and_drains(cli: Cli) -> None:
+    cli.write("work", WORK)
+    with worker(cli, "work:bird", "--slots", "2") as (process, log):
+        beats = Path("beats")
+        wait_until(lambda: beats.exists() and beats.read_text().count("beat") >= 2)
+        [live] = cli.store(lambda client, _: client.workers())
+        assert (live.kind, live.queues, live.slots, set(live.tasks)) == (
+            "worker",
+            ("default",),
+            2,
+            {"beat", "patient", "endless"},
+        )
+        process.send_signal(signal.SIGTERM)
+        code, text = finished(process, log)
+    assert code == 0, text
+    assert "draining" in text
+    assert "has ended" in text
+    assert "Traceback" not in text
+    assert list(cli.store(lambda client, _: client.workers())) == []
+    assert {run.status for run in cli.store(lambda client, _: client.runs())} == {"succeeded"}
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Until a condition holds, looking often."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_drain_waits_for_what_is_executing(cli: Cli) -> None:
+    cli.write("work", WORK)
+    with worker(cli, "work:bird") as (process, log):
+        os.mkfifo("go")
+        cli("trigger", "patient")
+        wait_until(Path("running").exists)
+        Path("running").open().close()
+        process.send_signal(signal.SIGINT)
+        log.wait_for("draining")
+        Path("go").open("w").close()
+        code, text = finished(process, log)
+    assert code == 0, text
+    [run] = cli.store(lambda client, _: client.runs(schedule="patient"))
+    assert run.status == "succeeded"
+
+
+def test_a_second_signal_ends_at_once(cli: Cli) -> None:
+    cli.write("work", WORK)
+    os.mkfifo("running")
+    with worker(cli, "work:bird") as (process, log):
+        cli("trigger", "endless")
+        Path("running").open().close()
+        process.send_signal(signal.SIGTERM)
+        log.wait_for("draining")
+        process.send_signal(signal.SIGTERM)
+        code, text = finished(process, log)
+    assert code == 128 + signal.SIGTERM, text
+    assert "second signal" in text
+    [run] = cli.store(lambda client, _: client.runs(schedule="endless"))
+    assert run.status == "running"
+
+
+def test_a_thread_that_does_not_stop_does_not_hold_up_the_end(cli: Cli) -> None:
+    cli.write("work", WORK)
+    os.mkfifo("running")
+    with worker(cli, "work:bird", "--drain", "1") as (process, log):
+        cli("trigger", "endless")
+        Path("running").open().close()
+        process.send_signal(signal.SIGTERM)
+        code, text = finished(process, log)
+    assert code == 0, text
+    assert "tasks that did not stop when asked: 1" in text
+
+
+def test_a_worker_that_only_plans(cli: Cli) -> None:
+    cli.write("work", WORK)
+    with worker(cli, "work:bird", "--plan-only") as (process, log):
+        wait_until(lambda: cli.store(lambda client, _: client.runs()))
+        [live] = cli.store(lambda client, _: client.workers())
+        assert (live.queues, live.slots) == ((), 0)
+        process.send_signal(signal.SIGTERM)
+        assert finished(process, log)[0] == 0
+    assert not Path("beats").exists()
+
+
+def test_a_worker_that_only_executes_some_queues(shop: Cli) -> None:
+    args = ("--app", "shop:bird", "--execute-only", "--queues", "gpu,default", "--log-level", "debug")
+    with worker(shop, *args) as (process, log):
+        shop("trigger", "etl")
+        wait_until(lambda: shop.store(lambda client, _: client.runs(status="failed")))
+        live = [each for each in shop.store(lambda client, _: client.workers()) if each.kind == "worker"]
+        assert live[0].queues == ("gpu", "default")
+        process.send_signal(signal.SIGTERM)
+        assert finished(process, log)[0] == 0
+    assert "NOTE\n" in shop.ok("runs").out
+    assert "ValueError: no data" in shop.ok("runs").out
+
+
+def test_a_worker_never_migrates_a_server(bare: Cli, postgres_url: str) -> None:
+    bare.write("shop", APP)
+    words = bare.refused(5, "worker", "shop", "--url", postgres_url)
+    assert words == "the database has no Tickbird schema; run `tickbird migrate`."
+
+
+def test_a_worker_of_a_server_that_is_down(bare: Cli) -> None:
+    bare.write("shop", APP)
+    process = bare.start("worker", "shop", "--url", "postgresql://postgres@127.0.0.1:1/db", "--log-level", "error")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (5, "")
+    assert "Traceback" not in err
+    assert "cannot be reached" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "args,words",
+    [
+        (("--plan-only", "--execute-only"), "exclude each other"),
+        (("--slots", "0"), "0 is not in the range"),
+        (("--drain", "soon"), "'soon' is not a length of time"),
+        (("--lease", "0"), "must be at least 1 s"),
+        (("--queues", "a b"), "queue: 'a b' is not a usable name"),
+        (("--queues", ""), "queue: '' is not a usable name"),
+        (("--log-level", "loud"), "'loud' is not one of"),
+        (("--namespace", "a b"), "namespace: 'a b' is not a usable name"),
+    ],
+)
+def test_a_worker_refuses(bare: Cli, args: tuple[str, ...], words: str) -> None:
+    bare.write("shop", APP)
+    assert words in bare.refused(2, "worker", "shop", *args)
