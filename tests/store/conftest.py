@@ -70,33 +70,6 @@ class PlainPostgres:
             await connection.execute(statement.format("%s").encode(), values)
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where the store under test is."""
-    if request.param == "memory":
-        return ":memory:"
-    if request.param == "sqlite":
-        return str(tmp_path / "tickbird.db")
-    url: str = request.getfixturevalue("exercise_url")
-    return url
-
-
-@pytest.fixture(scope="session")
-def exercise_url(postgres_server: PostgresServer) -> str:
-    """A database that all tests of the exercise use in turn: a new one each would take most of the time."""
-    return postgres_server.create_database()
-
-
-@pytest.fixture(scope="session")
-async def opened() -> AsyncIterator[dict[str, Pair]]:
-    """The instances on that database, open until the last test."""
-    pairs: dict[str, Pair] = {}
-    yield pairs
-    for pair in pairs.values():
-        for store in pair:
-            await store.close()
-
-
 async def _open(first: Store, second: Store) -> Pair:
     await first.migrate()
     await first.open()
@@ -104,22 +77,56 @@ async def _open(first: Store, second: Store) -> Pair:
     return first, second
 
 
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def driver(request: pytest.FixtureRequest) -> str:
+    """Which store the exercise is run on."""
+    found: str = request.param
+    return found
+
+
 @pytest.fixture
-async def pair(address: str, opened: dict[str, Pair]) -> AsyncIterator[Pair]:
+def pair(driver: str, request: pytest.FixtureRequest) -> Pair:
     """Two instances on an empty database; in memory there can be only one."""
-    if address.startswith("postgresql"):
-        if address not in opened:
-            opened[address] = await _open(PostgresStore(address), PostgresStore(address))
-        async with await psycopg.AsyncConnection.connect(address) as connection:
-            await connection.execute("SET lock_timeout = '10s'")
-            await connection.execute(EMPTY)
-        yield opened[address]
-        return
-    first = SqliteStore(address)
-    second = first if address == ":memory:" else SqliteStore(address)
-    yield await _open(first, second)
+    found: Pair = request.getfixturevalue(f"{driver}_pair")
+    return found
+
+
+@pytest.fixture
+async def memory_pair() -> AsyncIterator[Pair]:
+    """One store, twice."""
+    store = SqliteStore(":memory:")
+    yield await _open(store, store)
+    await store.close()
+
+
+@pytest.fixture
+async def sqlite_pair(tmp_path: Path) -> AsyncIterator[Pair]:
+    """Two stores on a file."""
+    path = str(tmp_path / "tickbird.db")
+    first, second = await _open(SqliteStore(path), SqliteStore(path))
+    yield first, second
     await second.close()
     await first.close()
+
+
+@pytest.fixture(scope="session")
+async def exercise(postgres_server: PostgresServer) -> AsyncIterator[tuple[str, Pair]]:
+    """A database that all tests use in turn, with two stores: new ones each would take most of the time."""
+    url = postgres_server.create_database()
+    first, second = await _open(PostgresStore(url), PostgresStore(url))
+    yield url, (first, second)
+    await second.close()
+    await first.close()
+
+
+@pytest.fixture
+async def postgres_pair(exercise: tuple[str, Pair]) -> Pair:
+    """Two stores on that database, emptied."""
+    url, stores = exercise
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        await connection.execute("SET lock_timeout = '10s'")
+        await connection.execute(EMPTY)
+    return stores
 
 
 @pytest.fixture
@@ -135,8 +142,10 @@ def other(pair: Pair) -> Store:
 
 
 @pytest.fixture
-def plain(address: str) -> Plain:
+def plain(driver: str, request: pytest.FixtureRequest, tmp_path: Path) -> Plain:
     """Writes rows behind the store's back."""
-    if address == ":memory:":
+    if driver == "memory":
         pytest.skip("nothing but the store can reach a database in memory")
-    return PlainPostgres(address) if address.startswith("postgresql") else PlainSqlite(address)
+    if driver == "sqlite":
+        return PlainSqlite(str(tmp_path / "tickbird.db"))
+    return PlainPostgres(request.getfixturevalue("exercise")[0])

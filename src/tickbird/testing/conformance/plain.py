@@ -110,10 +110,10 @@ class PlainEdits:
         resumed = (await change(store, Resume(actor="ada"), 100, name="second")).schedule
         assert (resumed.state, since(resumed.cursor.next_run_at)) == ("active", 120)
 
-    @pytest.mark.parametrize("kind", BROKEN)
-    async def test_a_broken_row_is_parked_and_holds_up_nobody(self, store: Store, plain: Plain, kind: str) -> None:
+    @pytest.mark.parametrize("flaw", BROKEN)
+    async def test_a_broken_row_is_parked_and_holds_up_nobody(self, store: Store, plain: Plain, flaw: str) -> None:
         await create(store, "a-good")
-        await plain.insert(NAMESPACE, "broken", raw(**BROKEN[kind]))
+        await plain.insert(NAMESPACE, "broken", raw(**BROKEN[flaw]))
         await create(store, "z-good")
         planned = await plan(store, 60)
         assert (planned.runs, planned.parked) == (2, ("broken",))
