@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from click.testing import CliRunner
 
@@ -123,6 +125,21 @@ class Cli:
             await store.change_schedule("default", name, command, now=then)
 
         self.store(make)
+
+    def insert(self, name: str, definition: Any) -> None:
+        """A schedule by plain SQL, then planned, so that what cannot be read is parked."""
+        values = ("default", name, json.dumps(definition))
+        assert self.url is not None
+        if self.url.startswith("sqlite"):
+            db = sqlite3.connect(self.url.removeprefix("sqlite:///"))
+            db.execute("INSERT INTO schedules (namespace, name, definition) VALUES (?, ?, ?)", values)
+            db.commit()
+            db.close()
+        else:
+            with psycopg.connect(self.url) as connection:
+                insert = "INSERT INTO tickbird.schedules (namespace, name, definition) VALUES (%s, %s, %s)"
+                connection.execute(insert, values)
+        self.store(lambda _, store: store.plan_due())
 
     def live_worker(self, tasks: dict[str, Any], queues: tuple[str, ...] = ("default",)) -> None:
         """A worker that says it is alive for a minute."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -207,6 +208,44 @@ def test_trigger_refuses_a_payload_that_does_not_fit_the_task(shop: Cli) -> None
     wrong = shop.refused(2, "trigger", "digest", "--payload", '{"limit": "many"}')
     assert wrong == "payload of task 'digest': limit: 'many' is not of type 'integer'."
     assert "'most' was unexpected" in shop.refused(2, "trigger", "digest", "--payload", '{"most": 1}')
+
+
+BROKEN = [
+    {"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "x"}},
+    {"v": 1, "trigger": {"cron": "0 3 * * *", "tz": "Mars/Phobos"}, "target": {"task": "x"}},
+    {"v": 1, "trigger": {"cron": "0 0 30 2 *"}, "target": {"task": "x"}, "tags": 7, "payload": [1]},
+    {"v": 1},
+    {"v": 1, "trigger": "\x1b[2J", "target": 5, "description": {"a": 1}, "grace": "long"},
+]
+
+
+@pytest.mark.parametrize("definition", BROKEN)
+def test_a_parked_schedule_is_shown_with_what_is_wrong(cli: Cli, definition: dict[str, Any]) -> None:
+    cli.insert("broken", definition)
+    cli.create("fine")
+    error = cli.ok("show", "broken", "--json").json["error"]
+    assert error
+    for out in (cli.ok("ls").out, cli.ok("show", "broken").out):
+        assert "parked: " in out
+        assert "\x1b" not in out
+    assert [each["state"] for each in cli.ok("ls", "--json").json["schedules"]] == ["parked", "active"]
+    assert cli.ok("preview", "broken", "--json").json["ticks"] == []
+    assert "The schedule is parked" in cli.ok("preview", "broken").out
+    assert "arked" in cli.ok("why", "broken").out
+    assert "is parked" in cli.refused(4, "trigger", "broken")
+    cli.ok("pause", "broken", "--note", "later")
+    assert ', paused by ana: "later"' in cli.ok("ls").out
+    cli.ok("resume", "broken")
+
+
+@pytest.mark.parametrize("name", ["🐦", "a b", "é\x1b[2J"])
+def test_a_schedule_that_sql_gave_an_odd_name(cli: Cli, name: str) -> None:
+    cli.insert(name, {"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "x"}})
+    assert [each["name"] for each in cli.ok("ls", "--json").json["schedules"]] == [name]
+    for command in ("show", "preview", "why"):
+        assert "\x1b" not in cli.ok(command, name).out
+    assert cli.ok("pause", name, "--note", "x", "--json").json["schedule"]["name"] == name
+    assert "\x1b" not in cli.ok("ls").out
 
 
 @pytest.mark.parametrize("name", ["nothing", "🐦", "a b", "x" * 1_000, "'; DROP TABLE schedules; --", "%", "a\nb"])

@@ -145,3 +145,12 @@ def test_why_takes_an_instant_relative_to_now(cli: Cli, at: str) -> None:
 )
 def test_why_refuses_what_is_no_instant(shop: Cli, at: str) -> None:
     assert shop.refused(2, "why", "etl", at).startswith("AT: ")
+
+
+def test_why_of_a_deleted_schedule(cli: Cli) -> None:
+    cli.create("gone")
+    cli.store(lambda client, _: client.delete("gone", actor="ana"))
+    assert "there is no schedule 'gone'" in cli.refused(3, "why", "gone")
+    [explanation] = cli.ok("why", "gone", "+2d", "--json").json["explanations"]
+    assert explanation["verdict"] == "no such schedule then"
+    assert "deleted by ana" in explanation["sentence"]

@@ -16,6 +16,7 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client, ComingTick
 from tickbird.domain.cron import cron as parse_cron
+from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.schedule import Schedule
@@ -171,14 +172,19 @@ def why(settings: Settings, name: str, at: str | None) -> None:
 
 async def _asked(client: Client, name: str, at: str | None) -> list[Instant]:
     """The instant that was asked for; else the last tick and the next one, where there are such."""
-    schedule = await client.get(name)
     now = await client.now()
+    try:
+        schedule = await client.get(name)
+    except NotFoundError:
+        if at is None:
+            raise
+        # It may have been deleted, and still be asked about; its zone is gone with it.
+        return [read_instant(at, "AT", tz="UTC", now=now)]
     if at is not None:
-        tz = schedule.definition.trigger.tz if schedule.definition else "UTC"
-        return [read_instant(at, "AT", tz=tz, now=now)]
-    if schedule.definition is None:
-        return [Instant(now.replace(microsecond=0))]
+        return [read_instant(at, "AT", tz=schedule.definition.trigger.tz if schedule.definition else "UTC", now=now)]
     second = to_seconds(now)
+    if schedule.definition is None:
+        return [Instant(to_datetime(second + 1))]
     ticks = (schedule.grid.previous(second + 1), schedule.grid.next(second))
     found = [to_datetime(tick) for tick in ticks if tick is not None]
     # A tick before the schedule existed explains nothing that anybody wonders about.
