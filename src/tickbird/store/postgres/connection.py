@@ -37,13 +37,16 @@ _DEFAULTS: Final = {
     "keepalives_count": "3",
     "application_name": "tickbird",
 }
-# Every statement is written for an index and its plan does not depend on the values: plan once per connection.
+# Every statement is written for an index and its plan does not depend on the values: plan once per connection, and
+# never scan a table because the plan, made without the values, expects many rows.
 _SETTINGS: Final = (
     "-c statement_timeout=15000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=10000"
-    " -c jit=off -c plan_cache_mode=force_generic_plan -c random_page_cost=1.1 -c timezone=UTC"
+    " -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c timezone=UTC"
 )
 _PAUSES: Final = (0.02, 0.1, 0.3)
-_WAIT: Final = 10.0
+# So often and so long is a connection waited for; in between it is seen whether the server is there at all.
+_WAITS: Final = 4
+_WAIT: Final = 2.5
 
 
 class Session:
@@ -123,47 +126,52 @@ class Connections:
 
     async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool) -> T:
         for pause in (*_PAUSES, None):
-            committing = False
+            committing = lost = False
             try:
                 async with self._checked_out() as connection:
-                    if not whole:
-                        return await work(Session(connection))
-                    async with connection.transaction():
-                        result = await work(Session(connection))
-                        committing = True
-                    return result
+                    try:
+                        if not whole:
+                            return await work(Session(connection))
+                        async with connection.transaction():
+                            result = await work(Session(connection))
+                            committing = True
+                        return result
+                    finally:
+                        lost = connection.closed
             except psycopg.Error as error:
-                lost = _is_lost(error)
                 if lost:
                     await self._replace_broken()
                 # Once COMMIT was sent nobody knows whether it counted; the caller decides.
                 unsafe = committing and not is_transient(error)
                 if pause is None or unsafe or not (lost or is_transient(error)):
-                    raise
+                    raise (_unreachable(error) if lost else error) from None
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - to part two that collided
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
     async def _checked_out(self) -> AsyncIterator[Connection]:
-        if self._pool is None:
+        pool = self._pool
+        if pool is None:
             raise StoreError("the store is not open;", hint="await store.open() first.")
-        try:
-            connection = await self._pool.getconn()
-        except PoolClosed:
-            raise StoreError("the store is closed;", hint="open it again.") from None
-        except PoolTimeout:
-            # Only a connection of its own can tell why.
-            async with self.apart():
-                raise StoreUnavailableError(
-                    f"all {self._size} connections to {self.place} are busy.", hint="Try again, or allow more."
-                ) from None
+        connection = await self._take(pool)
         try:
             yield connection
         finally:
-            if self._pool is None:
-                await connection.close()
-            else:
-                await self._pool.putconn(connection)
+            await pool.putconn(connection)
+
+    async def _take(self, pool: AsyncConnectionPool[Connection]) -> Connection:
+        for _ in range(_WAITS):
+            try:
+                return await pool.getconn()
+            except PoolClosed:
+                raise StoreError("the store is closed;", hint="open it again.") from None
+            except PoolTimeout:
+                # Only a connection of its own can tell why: this raises if the server cannot be reached.
+                async with self.apart():
+                    pass
+        raise StoreUnavailableError(
+            f"all {self._size} connections to {self.place} are busy.", hint="Try again, or allow more."
+        )
 
     async def _replace_broken(self) -> None:
         """After one connection was lost the idle ones probably are too."""
@@ -171,14 +179,11 @@ class Connections:
             await self._pool.check()
 
 
-def _is_lost(error: psycopg.Error) -> bool:
-    """Did the connection break, rather than the statement?"""
-    if isinstance(error, psycopg.InterfaceError):
-        return True
-    state = error.sqlstate
-    return isinstance(error, psycopg.OperationalError) and (
-        state is None or (state[:2] in ("08", "57") and state != "57014") or state == "25P03"
-    )
+def _unreachable(error: psycopg.Error) -> psycopg.Error:
+    """What broke the connection, whatever class the driver gave it."""
+    if isinstance(error, psycopg.OperationalError):
+        return error
+    return psycopg.OperationalError(str(error))
 
 
 def _conninfo(url: str) -> str:
@@ -186,6 +191,7 @@ def _conninfo(url: str) -> str:
         given = conninfo_to_dict(url)
         if "://" in url:
             assert urlsplit(url).scheme in ("postgresql", "postgres")
+        assert all(port.isdigit() for port in str(given.get("port") or 5432).split(",") if port)
         options = f"{_SETTINGS} {given.pop('options', None) or ''}".strip()
         return make_conninfo("", **{**_DEFAULTS, **given, "options": options})
     except (psycopg.Error, ValueError, AssertionError):

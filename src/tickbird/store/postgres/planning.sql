@@ -23,13 +23,13 @@ SELECT
 WITH oldest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
-    ORDER BY next_run_at LIMIT (%(limit)s::integer + 1) / 2
+    ORDER BY next_run_at, schedule_id LIMIT (%(limit)s::integer + 1) / 2
     FOR UPDATE SKIP LOCKED
 ),
 newest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
-    ORDER BY next_run_at DESC LIMIT %(limit)s::integer / 2
+    ORDER BY next_run_at DESC, schedule_id DESC LIMIT %(limit)s::integer / 2
     FOR UPDATE SKIP LOCKED
 ),
 fresh AS MATERIALIZED (
@@ -98,13 +98,13 @@ JOIN tickbird.schedules AS s ON s.id = v.schedule_id;
 -- name: read_active
 SELECT schedule_id, id, status, origin
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued', 'running')
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL
 ORDER BY id;
 
 -- name: lock_active
 SELECT id
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued', 'running')
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL
 ORDER BY id
 FOR UPDATE;
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from psycopg.types.json import Jsonb
 
@@ -197,10 +197,24 @@ async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) 
     )
 
 
-async def prune(db: Session, older_than: float, keep: int, limit: int, now: datetime | None) -> int:
-    """Delete what is old enough; how many runs that were."""
-    [(runs,)] = await db.fetch("prune_runs", older_than=older_than, keep=keep, limit=limit, now=now)
+# Where the next look for old runs may go on; the beginning of time is where the first one starts.
+Mark = tuple[datetime, int]
+START: Final[Mark] = (datetime.min.replace(tzinfo=UTC), 0)
+
+
+async def prune(
+    db: Session, older_than: float, keep: int, limit: int, since: Mark, now: datetime | None
+) -> tuple[int, Mark]:
+    """Delete what is old enough; how many runs that were, and where to go on."""
+    found = await db.fetch(
+        "prune_runs", older_than=older_than, keep=keep, limit=limit, since=since[0], after=since[1], now=now
+    )
     await db.execute("prune_skips", older_than=older_than, limit=limit, now=now)
     await db.execute("prune_audit", older_than=older_than, limit=limit, now=now)
     await db.execute("prune_workers", older_than=older_than, now=now)
-    return int(runs)
+    if not found:
+        return 0, START
+    [(gone, seen, last_at, last_id)] = found
+    if gone == limit:
+        return gone, since
+    return gone, (last_at, last_id) if seen == 10 * limit else START

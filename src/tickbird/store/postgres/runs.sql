@@ -114,13 +114,16 @@ CROSS JOIN LATERAL (
 
 -- name: renew_runs
 -- An expired lease may still be renewed if nobody rescued the run: the attempt is the fencing token.
-WITH held AS MATERIALIZED (
-    SELECT r.id
+-- Rows are locked by id and only then looked at: a condition on their status would tempt the index of running ones.
+WITH locked AS MATERIALIZED (
+    SELECT r.id, r.status, r.worker, r.attempt, u.attempt AS claimed_attempt
     FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[]) AS u(id, attempt)
     JOIN tickbird.runs AS r ON r.id = u.id
-    WHERE r.status = 'running' AND r.attempt = u.attempt AND r.worker = %(worker)s
     ORDER BY r.id
     FOR UPDATE OF r
+),
+held AS (
+    SELECT id FROM locked WHERE status = 'running' AND attempt = claimed_attempt AND worker = %(worker)s
 ),
 renewed AS (
     UPDATE tickbird.runs AS r
@@ -133,30 +136,35 @@ FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 LEFT JOIN renewed ON true;
 
 -- name: finish_runs
+-- Locked by id and only then looked at, as in renew_runs.
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
         %(ids)s::bigint[], %(attempts)s::integer[], %(statuses)s::text[], %(delays)s::float8[], %(failures)s::integer[],
         %(results)s::text[], %(errors)s::text[], %(kinds)s::text[], %(reasons)s::text[]
     ) AS u(id, attempt, status, delay, failures, result, error, kind, reason)
 ),
-held AS MATERIALIZED (
+locked AS MATERIALIZED (
     SELECT
-        r.id, r.attempt, r.worker, r.started_at, u.delay, u.failures, u.result, u.error, u.kind, u.reason,
-        CASE
-            WHEN u.status = 'queued' AND r.cancel_requested_at IS NOT NULL THEN 'cancelled'
-            ELSE u.status
-        END AS status,
-        CASE
-            WHEN u.status <> 'queued' THEN u.status
-            WHEN r.cancel_requested_at IS NOT NULL THEN 'cancelled'
-            WHEN u.failures > 0 THEN 'retried'
-            ELSE 'drained'
-        END AS outcome
+        r.id, r.status AS found, r.attempt AS current, r.worker, r.started_at,
+        r.cancel_requested_at IS NOT NULL AS asked_to_stop,
+        u.attempt, u.status, u.delay, u.failures, u.result, u.error, u.kind, u.reason
     FROM u
     JOIN tickbird.runs AS r ON r.id = u.id
-    WHERE r.status = 'running' AND r.attempt = u.attempt
     ORDER BY r.id
     FOR UPDATE OF r
+),
+held AS MATERIALIZED (
+    SELECT
+        id, attempt, worker, started_at, delay, failures, result, error, kind, reason,
+        CASE WHEN status = 'queued' AND asked_to_stop THEN 'cancelled' ELSE status END AS status,
+        CASE
+            WHEN status <> 'queued' THEN status
+            WHEN asked_to_stop THEN 'cancelled'
+            WHEN failures > 0 THEN 'retried'
+            ELSE 'drained'
+        END AS outcome
+    FROM locked
+    WHERE found = 'running' AND current = attempt
 ),
 ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
@@ -164,6 +172,7 @@ ended AS (
         h.error
     FROM held AS h
     WHERE h.status <> 'succeeded'
+    ON CONFLICT (run_id, attempt) DO NOTHING
 ),
 done AS (
     UPDATE tickbird.runs AS r
@@ -171,6 +180,8 @@ done AS (
         failures = r.failures + h.failures,
         lease_until = NULL,
         worker = CASE WHEN h.status <> 'queued' THEN r.worker END,
+        -- It has started in time; further attempts may come later.
+        start_by = CASE WHEN h.status <> 'queued' THEN r.start_by END,
         available_at = CASE
             WHEN h.status = 'queued'
                 THEN coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => h.delay)
@@ -204,7 +215,7 @@ CROSS JOIN LATERAL (
 -- The active runs of schedules that have waiters.
 SELECT schedule_id, id, status, revision
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued', 'running')
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL
 ORDER BY schedule_id, id;
 
 -- name: release_runs
@@ -251,6 +262,7 @@ SET status = lost.status,
     crashes = r.crashes + 1,
     lease_until = NULL,
     worker = CASE WHEN lost.status <> 'queued' THEN r.worker END,
+    start_by = CASE WHEN lost.status <> 'queued' THEN r.start_by END,
     available_at = CASE
         WHEN lost.status = 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp())
         ELSE r.available_at
@@ -302,22 +314,29 @@ SELECT
     EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting');
 
 -- name: prune_runs
--- Only final runs, oldest first, and never the newest of their schedule.
-WITH old AS MATERIALIZED (
-    SELECT r.id
-    FROM tickbird.runs AS r
+-- Only final runs, oldest first, and never the newest of their schedule. Those that are old but kept would be looked at
+-- again and again, so a call looks at a bounded number of them and says where the next one may go on.
+WITH seen AS MATERIALIZED (
+    SELECT id, schedule_id, finished_at
+    FROM tickbird.runs
+    WHERE status IN ('succeeded', 'failed', 'cancelled')
+        AND finished_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+        AND (finished_at, id) > (%(since)s::timestamptz, %(after)s::bigint)
+    ORDER BY finished_at, id
+    LIMIT 10 * %(limit)s::integer
+),
+old AS MATERIALIZED (
+    SELECT seen.id
+    FROM seen
     LEFT JOIN LATERAL (
         SELECT n.id FROM tickbird.runs AS n
-        WHERE n.schedule_id = r.schedule_id
+        WHERE n.schedule_id = seen.schedule_id
         ORDER BY n.id DESC
         OFFSET %(keep)s LIMIT 1
     ) AS edge ON true
-    WHERE r.status IN ('succeeded', 'failed', 'cancelled')
-        AND r.finished_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
-        AND (r.schedule_id IS NULL OR r.id <= edge.id)
-    ORDER BY r.finished_at
+    WHERE seen.schedule_id IS NULL OR seen.id <= edge.id
+    ORDER BY seen.finished_at, seen.id
     LIMIT %(limit)s
-    FOR UPDATE OF r SKIP LOCKED
 ),
 payloads AS (
     DELETE FROM tickbird.run_payloads WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
@@ -328,7 +347,8 @@ attempts AS (
 gone AS (
     DELETE FROM tickbird.runs WHERE id = ANY(ARRAY(SELECT old.id FROM old)) RETURNING id
 )
-SELECT count(*) FROM gone;
+SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM seen), last.finished_at, last.id
+FROM (SELECT finished_at, id FROM seen ORDER BY finished_at DESC, id DESC LIMIT 1) AS last;
 
 -- name: prune_skips
 DELETE FROM tickbird.skips
@@ -380,7 +400,7 @@ LIMIT %(limit)s;
 
 -- name: active_runs
 SELECT * FROM tickbird.run_details
-WHERE schedule_id = %(schedule_id)s AND status IN ('waiting', 'queued', 'running')
+WHERE schedule_id = %(schedule_id)s AND finished_at IS NULL
 ORDER BY id;
 
 -- name: runs_between

@@ -23,7 +23,7 @@ from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.errors import is_row_error, translate
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
-from tickbird.store.postgres.runs import cancel, claim, enqueue, finish, prune, renew, rescue
+from tickbird.store.postgres.runs import START, cancel, claim, enqueue, finish, prune, renew, rescue
 from tickbird.store.protocol import (
     AuditRecord,
     Changed,
@@ -57,6 +57,7 @@ class PostgresStore:
         self._listening = self._connections if listen_url is None else Connections(listen_url, 1)
         self._known = KnownRevisions()
         self._bell = wakeups.Bell(self._connections)
+        self._pruned = START
 
     @property
     def url(self) -> str:
@@ -232,7 +233,9 @@ class PostgresStore:
 
     async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
         """Delete final runs that ended so many seconds ago and are not among the newest `keep` of their schedule."""
-        return await self._transact(lambda db: prune(db, older_than, keep, limit, now))
+        since = self._pruned
+        gone, self._pruned = await self._transact(lambda db: prune(db, older_than, keep, limit, since, now))
+        return gone
 
     # Workers and code
 

@@ -66,7 +66,8 @@ CREATE TABLE tickbird.cursors (
     autovacuum_analyze_scale_factor = 0.1,
     autovacuum_vacuum_cost_delay = 0
 );
-CREATE INDEX cursors_due ON tickbird.cursors (next_run_at) WHERE next_run_at IS NOT NULL;
+-- The id makes the order total, so that the oldest half and the newest half of what is due do not meet too early.
+CREATE INDEX cursors_due ON tickbird.cursors (next_run_at, schedule_id) WHERE next_run_at IS NOT NULL;
 CREATE INDEX cursors_new ON tickbird.cursors (schedule_id) WHERE next_run_at IS NULL AND state = 'active';
 
 CREATE TABLE tickbird.revisions (
@@ -121,7 +122,8 @@ CREATE TABLE tickbird.runs (
     failure_kind text,
     error text,
     -- json, not jsonb: it is only stored and given back, and may hold what jsonb refuses.
-    result json
+    result json,
+    CONSTRAINT run_finished CHECK ((finished_at IS NULL) = (status IN ('waiting', 'queued', 'running')))
 ) WITH (
     fillfactor = 80,
     autovacuum_vacuum_scale_factor = 0.02,
@@ -135,12 +137,14 @@ CREATE UNIQUE INDEX runs_tick ON tickbird.runs (schedule_id, scheduled_for)
     WHERE origin IN ('schedule', 'catch_up', 'backfill');
 CREATE INDEX runs_queued ON tickbird.runs (namespace, queue, priority DESC, available_at, id) WHERE status = 'queued';
 CREATE INDEX runs_running ON tickbird.runs (lease_until) WHERE status = 'running';
-CREATE INDEX runs_active ON tickbird.runs (schedule_id) WHERE status IN ('waiting', 'queued', 'running');
+-- Active runs. Told by their end, not by their status: else this index would tempt whoever looks for queued ones.
+CREATE INDEX runs_active ON tickbird.runs (schedule_id) WHERE finished_at IS NULL;
 CREATE INDEX runs_waiting ON tickbird.runs (schedule_id, id) WHERE status = 'waiting';
 CREATE INDEX runs_start_by ON tickbird.runs (start_by)
     WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL;
 CREATE INDEX runs_of_schedule ON tickbird.runs (schedule_id, id DESC);
-CREATE INDEX runs_final ON tickbird.runs (finished_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
+CREATE INDEX runs_final ON tickbird.runs (finished_at, id)
+    WHERE status IN ('succeeded', 'failed', 'cancelled');
 
 -- Only of runs whose payload is their own and not their revision's.
 CREATE TABLE tickbird.run_payloads (

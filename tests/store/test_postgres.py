@@ -1,0 +1,652 @@
+"""What only PostgreSQL has: many processes on one server, lost connections, rights, and plain SQL."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.store.contenders import PATIENCE, SPAWN, Contenders, contenders
+from tickbird.domain.codec import definition_text, encode_definition
+from tickbird.domain.commands import Create, Trigger
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
+from tickbird.domain.every import every
+from tickbird.domain.runs import NewRun, Outcome
+from tickbird.store.postgres import PostgresStore, planning, runs, schema
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.planning import Batch
+from tickbird.store.protocol import Held, Worker
+from tickbird.testing.servers import PostgresServer
+
+T0 = datetime(2026, 1, 1, tzinfo=UTC)
+MINUTELY = Definition(trigger=every(seconds=60), target=Target("work"))
+SCHEDULES = 12_000
+WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
+EMPTY = b"""TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.run_payloads,
+    tickbird.attempts, tickbird.skips, tickbird.workers, tickbird.audit"""
+
+
+LISTENERS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%%'"
+
+
+def later(seconds: float) -> datetime:
+    return T0 + timedelta(seconds=seconds)
+
+
+async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
+    """Wait until a condition holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not (found := await condition()):  # noqa: ASYNC110 - it comes true in another process
+            await asyncio.sleep(0.01)
+        return found
+
+
+async def create(store: PostgresStore, name: str = "clock", definition: Definition = MINUTELY) -> int:
+    command = Create(actor="ada", namespace="default", definition=definition)
+    return (await store.change_schedule("default", name, command, now=T0)).schedule.id
+
+
+async def create_many(database: Database, count: int, definition: Definition = MINUTELY) -> None:
+    """Schedules s1, s2, …, which have been planned until T0 and are due at its first tick."""
+    text = definition_text(encode_definition(definition))
+    await database.execute(
+        "INSERT INTO tickbird.schedules (name, definition) SELECT 's' || n, %s FROM generate_series(1, %s) AS n",
+        text,
+        count,
+    )
+    await database.execute("UPDATE tickbird.cursors SET planned_until = %s, next_run_at = %s", T0, later(60))
+
+
+async def claim(store: PostgresStore, limit: int = 100, now: datetime | None = None) -> list[Any]:
+    claimed = await store.claim_runs(WORKER, limit, 60, queues=["default"], tasks=["work"], now=now)
+    return [found.run for found in claimed.runs]
+
+
+class Database:
+    """A person with psql."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def execute(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        async with await psycopg.AsyncConnection.connect(self.url, autocommit=True) as connection:
+            cursor = await connection.execute(statement.encode(), values)
+            return await cursor.fetchall() if cursor.description else []
+
+    async def one(self, statement: str, *values: Any) -> Any:
+        [(value,)] = await self.execute(statement, *values)
+        return value
+
+    async def lock_waits(self) -> int:
+        """How many sessions wait for a lock at this moment."""
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        return int(await self.one(query))
+
+
+class Gate:
+    """Stops a coroutine function after its work, until it is let through."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+        self.reached = asyncio.Event()
+        self.open = asyncio.Event()
+        real = getattr(module, name)
+
+        async def gated(*values: Any) -> Any:
+            result = await real(*values)
+            if not self.reached.is_set():
+                self.reached.set()
+                await self.open.wait()
+            return result
+
+        monkeypatch.setattr(module, name, gated)
+
+
+@asynccontextmanager
+async def opened(url: str, **options: Any) -> AsyncIterator[PostgresStore]:
+    store = PostgresStore(url, **options)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@pytest.fixture(scope="module")
+async def migrated(postgres_server: PostgresServer) -> str:
+    url = postgres_server.create_database()
+    await PostgresStore(url).migrate()
+    return url
+
+
+@pytest.fixture
+async def database(migrated: str) -> Database:
+    """An empty schema."""
+    async with await psycopg.AsyncConnection.connect(migrated, autocommit=True) as connection:
+        await connection.execute(EMPTY)
+    return Database(migrated)
+
+
+@pytest.fixture
+async def store(database: Database) -> AsyncIterator[PostgresStore]:
+    async with opened(database.url) as store:
+        yield store
+
+
+@pytest.fixture
+async def other(database: Database) -> AsyncIterator[PostgresStore]:
+    async with opened(database.url) as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def ten(migrated: str) -> Iterator[Contenders]:
+    """Ten planning processes, half of them with clocks six hours wrong."""
+    with contenders(migrated, [0, 21_600, -21_600, 0, 21_600, -21_600, 0, 0, 0, 0]) as processes:
+        yield processes
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[PostgresServer]:
+    """A server that may be restarted and reconfigured."""
+    with PostgresServer() as server:
+        yield server
+
+
+class TestProcesses:
+    async def test_one_of_ten_processes_plans_a_tick(
+        self, ten: Contenders, store: PostgresStore, database: Database
+    ) -> None:
+        await create(store, definition=replace(MINUTELY, overlap="allow"))
+        for number in range(1, 101):
+            hands = await asyncio.to_thread(ten.plan, 500, later(60 * number))
+            assert Counter(tuple(hand) for hand in hands) == {((1, 1),): 1, ((0, 0),): 9}
+        assert await database.one("SELECT count(DISTINCT scheduled_for) FROM tickbird.runs") == 100
+        assert await database.one("SELECT count(*) FROM tickbird.runs") == 100
+        assert await database.one("SELECT count(*) FROM tickbird.skips") == 0
+
+    async def test_ten_processes_share_a_thousand(self, ten: Contenders, database: Database) -> None:
+        await create_many(database, 1_000)
+        hands = await asyncio.to_thread(ten.plan, 20, later(60))
+        assert sum(made for hand in hands for _, made in hand) == 1_000
+        assert sum(1 for hand in hands if any(made for _, made in hand)) > 1
+        assert await database.one("SELECT count(DISTINCT schedule_id) FROM tickbird.runs") == 1_000
+        assert await database.one("SELECT count(*) FROM tickbird.runs") == 1_000
+
+    async def test_a_wrong_clock_changes_nothing(self, ten: Contenders, database: Database) -> None:
+        await create_many(database, 20, replace(MINUTELY, trigger=every(hours=24), catch_up="all"))
+        await database.execute("UPDATE tickbird.cursors SET planned_until = now(), next_run_at = now() + '3 h'")
+        await database.execute(
+            """UPDATE tickbird.cursors SET planned_until = date_trunc('day', now()) - interval '1 day',
+                next_run_at = date_trunc('day', now()) WHERE schedule_id %% 2 = 0"""
+        )
+        hands = await asyncio.to_thread(ten.plan)
+        assert sum(made for hand in hands for _, made in hand) == 10
+        told = await database.execute(
+            """SELECT bool_and(scheduled_for = date_trunc('day', now())), max(now() - created_at) < '1 min'
+            FROM tickbird.runs"""
+        )
+        assert told == [(True, True)]
+
+
+class TestLostConnections:
+    async def test_a_backend_that_dies_before_commit_loses_nothing(
+        self, store: PostgresStore, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await create(store)
+        real = planning.plan_locked
+        killed: list[int] = []
+
+        async def plan_and_die(db: Session, *values: Any) -> Batch:
+            batch = await real(db, *values)
+            if not killed:
+                killed.append(db.connection.info.backend_pid)
+                await database.execute("SELECT pg_terminate_backend(%s, 10000)", *killed)
+            return batch
+
+        monkeypatch.setattr(planning, "plan_locked", plan_and_die)
+        # It may have died just behind the commit, so only the caller can know that calling again is safe.
+        with pytest.raises(StoreUnavailableError):
+            await store.plan_due(now=later(60))
+        assert (await store.plan_due(now=later(60))).runs == len(killed) == 1
+        assert [run.scheduled_for for run in await store.list_runs("default")] == [later(60)]
+
+    async def test_a_planner_killed_before_commit_leaves_its_rows_to_others(
+        self, store: PostgresStore, database: Database
+    ) -> None:
+        await create(store)
+        ours, theirs = SPAWN.Pipe()
+        process = SPAWN.Process(target=_plan_and_hang, args=(database.url, later(60), theirs), daemon=True)
+        process.start()
+        assert await asyncio.to_thread(ours.poll, PATIENCE)
+        assert (await store.plan_due(now=later(60))).schedules == 0
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+
+        async def planned() -> int:
+            return (await store.plan_due(now=later(60))).runs
+
+        assert await until(planned) == 1
+        assert len(await store.list_runs("default")) == 1
+
+    async def test_others_plan_the_rows_of_a_frozen_planner(
+        self, store: PostgresStore, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await create(store)
+        impatient = f"{database.url}?options=-c%20idle_in_transaction_session_timeout%3D300"
+        gate = Gate(monkeypatch, planning, "plan_locked")
+        async with opened(impatient) as frozen:
+            freezing = asyncio.create_task(frozen.plan_due(now=later(60)))
+            await gate.reached.wait()
+            waiting = await store.plan_due(now=later(60))
+            assert waiting.schedules == 0
+            assert waiting.next_at is not None
+            assert waiting.next_at <= later(61)
+
+            async def planned() -> int:
+                return (await store.plan_due(now=later(60))).runs
+
+            assert await until(planned) == 1
+            gate.open.set()
+            with pytest.raises(StoreUnavailableError, match="idle-in-transaction"):
+                await freezing
+        assert len(await store.list_runs("default")) == 1
+
+    async def test_a_restarted_server_needs_no_help(self, own_server: PostgresServer) -> None:
+        url = own_server.create_database()
+        store = PostgresStore(url)
+        await store.migrate()
+        async with opened(url) as store, store.wakeups() as wakeups:
+            await create(store)
+            for number in range(1, 4):
+                await asyncio.to_thread(own_server.restart, immediate=True)
+                assert await until(partial(self._plan_if_reachable, store, later(60 * number))) == 1
+                await claim(store, now=later(60 * number))
+                await until(partial(Database(url).execute, LISTENERS))
+                # One comes with the new connection, since others may have been missed; then each is heard.
+                await asyncio.wait_for(anext(wakeups), PATIENCE)
+                await Database(url).execute("SELECT pg_notify('tickbird', '')")
+                await asyncio.wait_for(anext(wakeups), PATIENCE)
+            assert await Database(url).one("SELECT count(*) FROM tickbird.runs") == 1
+            assert await Database(url).one("SELECT sum(count) FROM tickbird.skips") == 2
+
+    async def _plan_if_reachable(self, store: PostgresStore, now: datetime) -> int:
+        try:
+            return (await store.plan_due(now=now)).schedules
+        except StoreUnavailableError:
+            return 0
+
+    async def test_a_stopped_server_is_reported_and_then_found_again(self, own_server: PostgresServer) -> None:
+        url = own_server.create_database()
+        await PostgresStore(url).migrate()
+        async with opened(url) as store:
+            await asyncio.to_thread(own_server.stop, immediate=True)
+            try:
+                with pytest.raises(StoreUnavailableError, match="Check that PostgreSQL runs"):
+                    await store.now()
+            finally:
+                await asyncio.to_thread(own_server.start)
+            await store.now()
+
+
+async def _hang(url: str, now: datetime, line: Any) -> None:
+    real = planning.plan_locked
+
+    async def plan_and_hang(*values: Any) -> Batch:
+        await real(*values)
+        line.send("written")
+        await asyncio.sleep(2 * PATIENCE)
+        raise AssertionError("nobody killed this process")
+
+    planning.plan_locked = plan_and_hang  # type: ignore[assignment]
+    store = PostgresStore(url)
+    await store.open()
+    await store.plan_due(now=now)
+
+
+def _plan_and_hang(url: str, now: datetime, line: Any) -> None:
+    asyncio.run(_hang(url, now, line))
+
+
+class TestWaiterRace:
+    """A planner makes a waiter because a run is active, while that run finishes."""
+
+    @pytest.fixture
+    async def running(self, store: PostgresStore) -> Outcome:
+        await create(store, definition=replace(MINUTELY, overlap="queue"))
+        await store.plan_due(now=later(60))
+        [run] = await claim(store, now=later(60))
+        return Outcome(run.id, run.attempt, "succeeded")
+
+    async def test_finish_waits_for_the_planner_and_releases_its_waiter(
+        self,
+        store: PostgresStore,
+        other: PostgresStore,
+        database: Database,
+        running: Outcome,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        gate = Gate(monkeypatch, planning, "plan_locked")
+        plan = asyncio.create_task(store.plan_due(now=later(120)))
+        await gate.reached.wait()
+        finish = asyncio.create_task(other.finish([running], now=later(121)))
+        await until(database.lock_waits)
+        gate.open.set()
+        assert (await plan).runs == 1
+        assert (await finish).released == 1
+        assert [run.status for run in await store.list_runs("default")] == ["queued", "succeeded"]
+
+    async def test_the_planner_waits_for_finish_and_makes_no_waiter(
+        self,
+        store: PostgresStore,
+        other: PostgresStore,
+        database: Database,
+        running: Outcome,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        gate = Gate(monkeypatch, runs, "release")
+        finish = asyncio.create_task(other.finish([running], now=later(121)))
+        await gate.reached.wait()
+        plan = asyncio.create_task(store.plan_due(now=later(120)))
+        await until(database.lock_waits)
+        gate.open.set()
+        assert (await finish).released == 0
+        assert (await plan).runs == 1
+        assert [run.status for run in await store.list_runs("default")] == ["queued", "succeeded"]
+
+    async def test_two_finishes_at_once_release_for_both(
+        self, store: PostgresStore, other: PostgresStore, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await create(store, definition=replace(MINUTELY, max_concurrent=2))
+        for _ in range(4):
+            await store.change_schedule("default", "clock", Trigger(actor="ada"), now=later(1))
+        one, two = [Outcome(run.id, run.attempt, "succeeded") for run in await claim(store, now=later(1))]
+        gate = Gate(monkeypatch, runs, "release")
+        first = asyncio.create_task(store.finish([one], now=later(2)))
+        await gate.reached.wait()
+        second = asyncio.create_task(other.finish([two], now=later(2)))
+        await until(database.lock_waits)
+        gate.open.set()
+        assert ((await first).released, (await second).released) == (1, 1)
+        assert [run.status for run in await store.list_runs("default")] == ["queued"] * 2 + ["succeeded"] * 2
+
+
+class TestBadRows:
+    async def test_a_refused_batch_is_bisected(self, store: PostgresStore, database: Database) -> None:
+        await create_many(database, 100)
+        await database.execute(
+            """CREATE FUNCTION tickbird.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF (SELECT name IN ('s7', 's50', 's51') FROM tickbird.schedules WHERE id = NEW.schedule_id) THEN
+                    RAISE EXCEPTION 'run of %% not wanted', NEW.schedule_id;
+                END IF;
+                RETURN NEW;
+            END $$"""
+        )
+        await database.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON tickbird.runs FOR EACH ROW EXECUTE FUNCTION tickbird.refuse()"
+        )
+        try:
+            planned = await store.plan_due(now=later(60))
+        finally:
+            await database.execute("DROP FUNCTION tickbird.refuse() CASCADE")
+        assert sorted(planned.parked) == ["s50", "s51", "s7"]
+        assert (planned.schedules, planned.runs) == (100, 97)
+        assert await database.one("SELECT count(*) FROM tickbird.runs") == 97
+        parked = await store.get_schedule("default", "s50")
+        assert parked is not None
+        assert parked.state == "parked"
+        assert "not wanted" in (parked.error or "")
+        assert (await store.plan_due(now=later(60))).schedules == 0
+
+    async def test_a_batch_refused_for_want_of_rights_parks_nobody(
+        self, database: Database, postgres_server: PostgresServer
+    ) -> None:
+        await create_many(database, 3)
+        role = await _role(database, "planless")
+        await database.execute(
+            f"""GRANT USAGE ON SCHEMA tickbird TO {role}; GRANT ALL ON ALL TABLES IN SCHEMA tickbird TO {role};
+            GRANT ALL ON ALL SEQUENCES IN SCHEMA tickbird TO {role}; REVOKE INSERT ON tickbird.runs FROM {role}"""
+        )
+        async with opened(database.url.replace("postgres@", f"{role}@")) as store:
+            with pytest.raises(StoreError, match="lacks a right"):
+                await store.plan_due(now=later(60))
+        assert await database.one("SELECT count(*) FROM tickbird.cursors WHERE state = 'parked'") == 0
+
+
+class TestPlainSql:
+    async def test_an_insert_makes_cursor_and_revision_and_wakes_planners(
+        self, store: PostgresStore, database: Database
+    ) -> None:
+        async with store.wakeups() as wakeups:
+            await create_many(database, 1)
+            await asyncio.wait_for(anext(wakeups), PATIENCE)
+        schedule = await store.get_schedule("default", "s1")
+        assert schedule is not None
+        [revision] = await store.list_revisions(schedule.id)
+        assert (revision.revision, revision.action, revision.actor) == (1, "create", "postgres")
+
+    async def test_an_update_makes_a_revision_and_wakes_planners(
+        self, store: PostgresStore, database: Database
+    ) -> None:
+        schedule_id = await create(store)
+        hourly = definition_text(encode_definition(replace(MINUTELY, trigger=every(hours=1))))
+        async with store.wakeups() as wakeups:
+            await database.execute("UPDATE tickbird.schedules SET definition = %s", hourly)
+            await asyncio.wait_for(anext(wakeups), PATIENCE)
+        newest = (await store.list_revisions(schedule_id))[0]
+        assert (newest.revision, newest.action, newest.actor) == (2, "update", "postgres")
+        assert (await store.plan_due()).schedules == 1
+        schedule = await store.get_schedule("default", "clock")
+        assert schedule is not None
+        assert schedule.definition == replace(MINUTELY, trigger=every(hours=1))
+        assert schedule.cursor.next_run_at is not None
+        assert schedule.cursor.next_run_at % 3_600 == 0
+
+    async def test_an_update_that_changes_nothing_makes_no_revision(
+        self, store: PostgresStore, database: Database
+    ) -> None:
+        schedule_id = await create(store)
+        await database.execute("UPDATE tickbird.schedules SET definition = definition, pause_note = 'seen'")
+        assert len(await store.list_revisions(schedule_id)) == 1
+
+    async def test_a_row_with_history_cannot_be_deleted(self, store: PostgresStore, database: Database) -> None:
+        await create(store)
+        with pytest.raises(psycopg.errors.ForeignKeyViolation):
+            await database.execute("DELETE FROM tickbird.schedules")
+
+
+class TestIndexes:
+    async def test_no_verb_scans_the_big_tables(self, database: Database) -> None:
+        await create_many(database, SCHEDULES, replace(MINUTELY, overlap="queue"))
+        await database.execute("UPDATE tickbird.cursors SET next_run_at = %s WHERE schedule_id %% 20 > 0", later(9_000))
+        await database.execute(
+            """INSERT INTO tickbird.runs
+                (schedule_id, status, origin, namespace, target, due_at, available_at, created_at, finished_at)
+            SELECT id, 'succeeded', 'manual', namespace, 'work', %s, %s, %s, %s FROM tickbird.schedules""",
+            *[T0] * 4,
+        )
+        await database.execute("VACUUM ANALYZE")
+        before = await self._scans(database)
+        async with opened(f"{database.url}?application_name=indexes") as store:
+            assert (await store.plan_due(200, now=later(60))).runs == 200
+            assert (await store.plan_due(now=later(60))).runs == 400
+            held = await claim(store, now=later(60))
+            assert len(held) == 100
+            assert (await store.plan_due(now=later(120))).runs == 500
+            renewed = await store.renew(WORKER, [Held(run.id, run.attempt) for run in held], 60, now=later(61))
+            assert len(renewed.held) == 100
+            done = await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in held], now=later(121))
+            assert len(done.accepted) == 100
+            await store.rescue(now=later(122))
+            await store.enqueue("default", [NewRun(Target("work"), {"a": 1})], "ada", now=later(122))
+            assert await store.list_runs("default", schedule="s20", limit=10)
+            assert await store.list_schedules("default", limit=10)
+            assert await store.list_runs("default", limit=10)
+            await store.prune(older_than=1, keep=5, limit=10, now=later(123))
+        after = await until(lambda: self._settled(database, before))
+        assert after["cursors"] == before["cursors"]
+        assert after["runs"] == before["runs"]
+        for index in ("cursors_due", "runs_queued", "runs_active", "runs_waiting", "runs_running", "runs_of_schedule"):
+            assert after[index] > before[index], index
+        read = {name: after[name] - before[name] for name in after if name.startswith("read by ")}
+        assert max(read.values()) < SCHEDULES, read
+
+    async def _settled(self, database: Database, before: dict[str, int]) -> dict[str, int] | None:
+        """Sessions report what they did a moment after they end."""
+        if await database.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'indexes'"):
+            return None
+        after = await self._scans(database)
+        return after if after["runs_of_schedule"] > before["runs_of_schedule"] else None
+
+    async def _scans(self, database: Database) -> dict[str, int]:
+        """Sequential scans by table, scans by index, and the rows that these read."""
+        return dict(
+            await database.execute(
+                """SELECT relname, coalesce(seq_scan, 0) FROM pg_stat_user_tables WHERE relname IN ('cursors', 'runs')
+                UNION ALL SELECT indexrelname, coalesce(idx_scan, 0) FROM pg_stat_user_indexes
+                UNION ALL SELECT 'read by ' || indexrelname, coalesce(idx_tup_read, 0) FROM pg_stat_user_indexes
+                WHERE relname IN ('cursors', 'runs')"""
+            )
+        )
+
+
+async def _role(database: Database, name: str) -> str:
+    if not await database.execute("SELECT FROM pg_roles WHERE rolname = %s", name):
+        await database.execute(f"CREATE ROLE {name} LOGIN")
+    return name
+
+
+class TestPrune:
+    async def test_old_runs_that_are_kept_do_not_hide_others(self, store: PostgresStore, database: Database) -> None:
+        await create_many(database, 51)
+        await database.execute(
+            """INSERT INTO tickbird.runs
+                (schedule_id, status, origin, namespace, target, due_at, available_at, created_at, finished_at)
+            SELECT s.id, 'succeeded', 'manual', namespace, 'work', %s, %s, %s, %s
+            FROM tickbird.schedules AS s, generate_series(1, CASE s.name WHEN 's51' THEN 10 ELSE 2 END) AS n
+            ORDER BY s.id""",
+            *[T0] * 4,
+        )
+        # A call looks at no more than ten times its limit: here 20 of the 110.
+        gone = [await store.prune(older_than=1, keep=2, limit=2, now=later(60)) for _ in range(20)]
+        assert sum(gone) == 8
+        assert await database.one("SELECT count(*) FROM tickbird.runs") == 102
+
+
+class TestErrors:
+    """One sentence each, with the next step, and nothing of the driver's."""
+
+    @staticmethod
+    async def _refusal(url: str, kind: type[StoreError]) -> str:
+        with pytest.raises(kind) as refused:
+            async with opened(url):
+                pass
+        assert type(refused.value) is kind
+        assert refused.value.__cause__ is None
+        assert refused.value.__suppress_context__ or refused.value.__context__ is None
+        assert refused.value.hint
+        text = str(refused.value)
+        assert "\n" not in text
+        return text
+
+    @pytest.mark.parametrize(
+        "url", ["postgresql//host/x", "mysql://host/x", "postgresql://host:port/x", "postgresql://host/x?colour=red"]
+    )
+    def test_a_bad_url(self, url: str) -> None:
+        with pytest.raises(StoreError, match="is not a PostgreSQL URL; write it like") as refused:
+            PostgresStore(url)
+        assert refused.value.__suppress_context__
+
+    async def test_nobody_listens(self, postgres_server: PostgresServer) -> None:
+        url = "postgresql://postgres@127.0.0.1:1/x"
+        text = await self._refusal(url, StoreUnavailableError)
+        assert text.startswith("database 'x' at 127.0.0.1:1 cannot be reached")
+
+    async def test_a_missing_database(self, postgres_server: PostgresServer) -> None:
+        text = await self._refusal(postgres_server.url_of("nowhere"), StoreError)
+        assert "database 'nowhere'" in text
+        assert text.endswith("create the database, then run `tickbird migrate`.")
+
+    async def test_a_missing_role(self, migrated: str) -> None:
+        text = await self._refusal(migrated.replace("postgres@", "who@"), StoreError)
+        assert text.endswith("Create the role, or check the user in the URL.")
+
+    async def test_a_wrong_password(self, own_server: PostgresServer) -> None:
+        url = own_server.create_database()
+        database = Database(url)
+        await database.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
+        hba = await database.one("SHOW hba_file")
+        rules = "host all locked all scram-sha-256|host all all all trust"
+        copy = sql.SQL("COPY (SELECT regexp_split_to_table({}, '[|]')) TO {}").format(rules, hba)
+        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+            await connection.execute(copy)
+            await connection.execute("SELECT pg_reload_conf()")
+        wrong = url.replace("postgres@", "locked:wrong@")
+
+        async def refused() -> str | None:
+            try:
+                async with await psycopg.AsyncConnection.connect(wrong):
+                    return None
+            except psycopg.OperationalError as error:
+                return str(error)
+
+        await until(refused)
+        text = await self._refusal(wrong, StoreError)
+        assert text.endswith("Check user and password in the URL.")
+        assert "wrong" not in text
+        assert PostgresStore(wrong).url == url.replace("postgres@", "locked@")
+
+    async def test_no_rights(self, database: Database) -> None:
+        role = await _role(database, "powerless")
+        text = await self._refusal(database.url.replace("postgres@", f"{role}@"), StoreError)
+        assert "permission denied for schema tickbird" in text
+        assert "Grant it" in text
+
+    async def test_no_schema(self, postgres_url: str) -> None:
+        text = await self._refusal(postgres_url, SchemaError)
+        assert text == "the database has no Tickbird schema; run `tickbird migrate`."
+
+    async def test_a_schema_too_old(self, postgres_url: str) -> None:
+        await PostgresStore(postgres_url).migrate()
+        await Database(postgres_url).execute("UPDATE tickbird.meta SET value = '0' WHERE key = 'version'")
+        assert (await self._refusal(postgres_url, SchemaError)).endswith("run `tickbird migrate`.")
+
+    async def test_a_schema_too_new(self, postgres_url: str) -> None:
+        await PostgresStore(postgres_url).migrate()
+        await Database(postgres_url).execute("UPDATE tickbird.meta SET value = '99'")
+        assert (await self._refusal(postgres_url, SchemaError)).endswith("upgrade tickbird.")
+
+    async def test_not_open(self, migrated: str) -> None:
+        with pytest.raises(StoreError, match="is not open"):
+            await PostgresStore(migrated).now()
+
+
+class TestMigrations:
+    async def test_one_of_many_migrates(self, postgres_url: str) -> None:
+        applied = await asyncio.gather(*(PostgresStore(postgres_url).migrate() for _ in range(5)))
+        names = [f"{migration.number:04}_{migration.name}" for migration in schema.MIGRATIONS]
+        assert sorted(map(list, applied)) == [[], [], [], [], names]
+
+    async def test_debians_version_serves_too(self, debian_postgres: int) -> None:
+        with PostgresServer(debian_postgres) as server:
+            url = server.create_database()
+            await PostgresStore(url).migrate()
+            async with opened(url) as store:
+                await create(store)
+                assert (await store.plan_due(now=later(60))).runs == 1
+                [run] = await claim(store, now=later(60))
+                await store.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(61))
+                assert [run.status for run in await store.list_runs("default")] == ["succeeded"]
