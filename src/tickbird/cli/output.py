@@ -44,11 +44,11 @@ def _escaped(character: str) -> str:
     return {"\n": "\\n", "\t": " ", "\r": "\\r"}.get(character) or character.encode("unicode_escape").decode()
 
 
-def emit(settings: Settings, document: Any, show: Callable[[Screen], None]) -> None:
-    """Print the document as JSON, or show it to a person; nothing is printed before all of it is known."""
+def emit(settings: Settings, document: Callable[[], Any], show: Callable[[Screen], None]) -> None:
+    """Print a document as JSON, or show it to a person; only the one that is wanted is made."""
     if settings.as_json:
         # ASCII, so that no locale can break it.
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        click.echo(json.dumps(document(), indent=2, allow_nan=False))
         return
     screen = Screen()
     show(screen)

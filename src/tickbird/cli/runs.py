@@ -63,7 +63,7 @@ def _list(settings: Settings, schedule: str | None, status: Status | None, count
     found, now = complete(read(), settings)
     emit(
         settings,
-        {"runs": [run_document(run) for run in found]},
+        lambda: {"runs": [run_document(run) for run in found]},
         lambda screen: run_table(screen, found, now, named=schedule is None),
     )
 
@@ -122,7 +122,7 @@ def _detail(settings: Settings, run_id: int) -> None:
             ]
             screen.table(("ATTEMPT", "OUTCOME", "ENDED", "WORKER", "ERROR"), rows)
 
-    emit(settings, document, show_run)
+    emit(settings, lambda: document, show_run)
 
 
 def _facts(run: RunRecord, now: datetime) -> Sequence[tuple[str, str]]:

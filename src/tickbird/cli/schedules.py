@@ -12,7 +12,7 @@ import click
 from tickbird.cli.arguments import read_payload, words
 from tickbird.cli.documents import revision_document, row_document, run_document, schedule_document, tick_document
 from tickbird.cli.instants import read_instant
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, relative, warn
 from tickbird.cli.runs import STYLES, run_table
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
@@ -91,7 +91,10 @@ def ls(settings: Settings, state: State | None, tag: str | None, contains: str, 
 
     rows, workers, now = complete(read(), settings)
     found = [problems(row.schedule, workers, now) for row in rows]
-    documents = [row_document(row, each) for row, each in zip(rows, found, strict=True)]
+
+    def document() -> dict[str, Any]:
+        listed = [row_document(row, each) for row, each in zip(rows, found, strict=True)]
+        return {"now": iso(now), "schedules": listed}
 
     def show_list(screen: Screen) -> None:
         if not rows:
@@ -100,7 +103,7 @@ def ls(settings: Settings, state: State | None, tag: str | None, contains: str, 
         heads = ("NAME", "WHAT", "STATE", "LAST RUN", "FAILED", "NEXT RUN", "PROBLEM")
         screen.table(heads, (_row(row, each, now) for row, each in zip(rows, found, strict=True)))
 
-    emit(settings, {"now": now.isoformat().replace("+00:00", "Z"), "schedules": documents}, show_list)
+    emit(settings, document, show_list)
 
 
 def _nothing(filtered: bool) -> str:
@@ -144,13 +147,15 @@ def show(settings: Settings, name: str) -> None:
 
     schedule, ticks, runs, revisions, workers, now = complete(read(), settings)
     found = problems(schedule, workers, now)
-    document = {
-        **schedule_document(schedule),
-        "problems": found,
-        "next_ticks": [tick_document(tick, notes) for tick, notes in ticks],
-        "runs": [run_document(run) for run in runs],
-        "revisions": [revision_document(revision) for revision in revisions],
-    }
+
+    def document() -> dict[str, Any]:
+        return {
+            **schedule_document(schedule),
+            "problems": found,
+            "next_ticks": [tick_document(tick, notes) for tick, notes in ticks],
+            "runs": [run_document(run) for run in runs],
+            "revisions": [revision_document(revision) for revision in revisions],
+        }
 
     def show_schedule(screen: Screen) -> None:
         screen.line(Cell(f"{schedule.name} · {what(schedule)}", "bold"))
@@ -226,7 +231,7 @@ def trigger(settings: Settings, name: str, payload: str | None, actor: str) -> N
         warn(f"{unserved}: run {run.id} stays queued until one does.")
     emit(
         settings,
-        {"run": run_document(run)},
+        lambda: {"run": run_document(run)},
         lambda screen: screen.line(f"Run {run.id} of {name} is {run.status}. See it with `tickbird runs {run.id}`."),
     )
 
@@ -275,4 +280,4 @@ def _tell_state(settings: Settings, schedule: Schedule) -> None:
             text += f" Next run: {clock(schedule.next_run_at, zone_of(schedule))}."
         screen.line(text)
 
-    emit(settings, {"schedule": schedule_document(schedule)}, show_state)
+    emit(settings, lambda: {"schedule": schedule_document(schedule)}, show_state)

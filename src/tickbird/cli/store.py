@@ -39,7 +39,7 @@ def migrate(settings: Settings) -> None:
             screen.line(f"applied {name}")
         screen.line(f"{url} is up to date." if applied else f"{url} was up to date already.")
 
-    emit(settings, {"url": url, "applied": list(applied)}, show_applied)
+    emit(settings, lambda: {"url": url, "applied": list(applied)}, show_applied)
 
 
 @click.command(cls=Command)
@@ -73,7 +73,7 @@ def sync(settings: Settings, app: str | None, app_option: str | None) -> None:
             screen.line(f"Nothing to change: the store has what app {bird.app} declares ({count} schedules).")
 
     done = [dict(zip(("schedule", "change"), change.split(": ", 1), strict=True)) for change in changes]
-    emit(settings, {"app": bird.app, "namespace": bird.namespace, "changes": done, "kept": kept}, show_changes)
+    emit(settings, lambda: {"app": bird.app, "namespace": bird.namespace, "changes": done, "kept": kept}, show_changes)
 
 
 async def _declare(store: Store, bird: Tickbird) -> tuple[list[str], list[str]]:

@@ -110,7 +110,7 @@ def _preview_schedule(settings: Settings, name: str, count: int) -> None:
         "zone": trigger.tz if trigger else None,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
     }
-    emit(settings, document, show_ticks)
+    emit(settings, lambda: document, show_ticks)
 
 
 def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, count: int) -> None:
@@ -134,7 +134,7 @@ def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, cou
         "zone": trigger.tz,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
     }
-    emit(settings, document, show_ticks)
+    emit(settings, lambda: document, show_ticks)
 
 
 # Unknown options are left alone, so that -1h is an instant.
@@ -167,7 +167,7 @@ def why(settings: Settings, name: str, at: str | None) -> None:
                 screen.line()
             _show(screen, explanation)
 
-    emit(settings, {"explanations": [each.to_json() for each in explanations]}, show_explanations)
+    emit(settings, lambda: {"explanations": [each.to_json() for each in explanations]}, show_explanations)
 
 
 async def _asked(client: Client, name: str, at: str | None) -> list[Instant]:
