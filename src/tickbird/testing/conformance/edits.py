@@ -168,6 +168,10 @@ class Edits:
         second = await store.list_audit(NAMESPACE, before=first[-1].id, limit=100)
         assert [*first, *second] == list(everything)
         assert [record.schedule for record in await store.list_audit(NAMESPACE, schedule="b")] == ["b"]
+        alone = [record for record in everything if record.schedule == "a"]
+        page = await store.list_audit(NAMESPACE, schedule="a", limit=2)
+        rest = await store.list_audit(NAMESPACE, schedule="a", before=page[-1].id)
+        assert [*page, *rest] == alone
         assert len(await store.list_audit("elsewhere")) == 1
 
     async def test_due_ticks_are_planned_under_the_old_revision(self, store: Store) -> None:
