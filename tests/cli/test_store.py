@@ -89,9 +89,7 @@ def test_a_role_without_rights(bare: Cli, postgres_url: str, guest: str) -> None
     assert "lacks a right" in bare.refused(5, "migrate", "--url", guest)
     bare.ok("migrate", "--url", postgres_url)
     for command in (("ls",), ("trigger", "x"), ("migrate",)):
-        said = bare(*command, "--url", guest)
-        assert (said.code, said.out) == (5, "") or command == ("migrate",), said
-        assert said.err.count("\n") <= 1
+        assert "lacks a right" in bare.refused(5, *command, "--url", guest)
 
 
 @pytest.mark.parametrize("command", READING + CHANGING)
