@@ -282,6 +282,16 @@ class TestLostConnections:
             assert await Database(url).one("SELECT count(*) FROM tickbird.runs") == 1
             assert await Database(url).one("SELECT sum(count) FROM tickbird.skips") == 2
 
+    async def test_no_call_fails_for_connections_from_before_a_restart(self, own_server: PostgresServer) -> None:
+        url = own_server.create_database()
+        await PostgresStore(url).migrate()
+        async with opened(url) as store:
+            sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            while await Database(url).one(sessions) < 8:
+                await asyncio.gather(*(store.now() for _ in range(50)))
+            await asyncio.to_thread(own_server.restart, immediate=True)
+            await store.now()
+
     async def _plan_if_reachable(self, store: PostgresStore, now: datetime) -> int:
         try:
             return (await store.plan_due(now=now)).schedules

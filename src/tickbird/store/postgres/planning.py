@@ -144,7 +144,8 @@ async def _decide(db: Session, looks: Sequence[Look], now: float) -> list[Decide
 async def read_facts(db: Session, schedule_ids: Iterable[int]) -> dict[int, Facts]:
     """The active runs of schedules, oldest first; in a statement of its own, after the cursors were locked."""
     active: defaultdict[int, list[ActiveRun]] = defaultdict(list)
-    for schedule_id, run_id, status, origin in await db.fetch("read_active", ids=numbers(schedule_ids)):
+    found = await db.fetch("read_active", ids=numbers(schedule_ids))
+    for schedule_id, run_id, status, origin in sorted(found):
         active[schedule_id].append(ActiveRun(run_id, status, origin))
     return {schedule_id: Facts(tuple(runs)) for schedule_id, runs in active.items()}
 

@@ -96,15 +96,17 @@ JOIN tickbird.revisions AS v USING (schedule_id, revision)
 JOIN tickbird.schedules AS s ON s.id = v.schedule_id;
 
 -- name: read_active
+-- In no order: asked for one, a plan made while the table is small would walk the primary key.
 SELECT schedule_id, id, status, origin
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL
-ORDER BY id;
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL;
 
 -- name: lock_active
 SELECT id
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL
+WHERE id = ANY(ARRAY(
+    SELECT id FROM tickbird.runs WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL
+))
 ORDER BY id
 FOR UPDATE;
 

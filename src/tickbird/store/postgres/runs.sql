@@ -212,11 +212,10 @@ CROSS JOIN LATERAL (
 ) AS first;
 
 -- name: read_places
--- The active runs of schedules that have waiters.
+-- The active runs of schedules that have waiters; in no order, as in read_active.
 SELECT schedule_id, id, status, revision
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL
-ORDER BY schedule_id, id;
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL;
 
 -- name: release_runs
 UPDATE tickbird.runs

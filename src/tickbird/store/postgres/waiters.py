@@ -24,7 +24,7 @@ async def release(db: Session, known: KnownRevisions, schedule_ids: Collection[i
         return []
     places: defaultdict[int, int] = defaultdict(int)
     queue: list[tuple[int, int, int]] = []
-    for schedule_id, run_id, status, revision in await db.fetch("read_places", ids=numbers(waiting)):
+    for schedule_id, run_id, status, revision in sorted(await db.fetch("read_places", ids=numbers(waiting))):
         if status == "waiting":
             queue.append((schedule_id, run_id, revision))
         else:
