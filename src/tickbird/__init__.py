@@ -1,23 +1,29 @@
 """Tickbird: a durable distributed scheduler for Python teams."""
 
-from tickbird.app import Run, Task, Tickbird
-from tickbird.domain.calendars import Calendar, exclude
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Backoff
-from tickbird.domain.errors import (
-    ConflictError,
-    DefinitionError,
-    InvalidError,
-    NotFoundError,
-    PayloadError,
-    SchemaError,
-    StoreError,
-    StoreUnavailableError,
-    TickbirdError,
-    TriggerError,
-)
-from tickbird.domain.every import every
-from tickbird.domain.triggers import any_of, at
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tickbird.app import Run, Task, Tickbird
+    from tickbird.domain.calendars import Calendar, exclude
+    from tickbird.domain.cron import cron
+    from tickbird.domain.definition import Backoff
+    from tickbird.domain.errors import (
+        ConflictError,
+        DefinitionError,
+        InvalidError,
+        NotFoundError,
+        PayloadError,
+        SchemaError,
+        StoreError,
+        StoreUnavailableError,
+        TickbirdError,
+        TriggerError,
+    )
+    from tickbird.domain.every import every
+    from tickbird.domain.triggers import any_of, at
 
 __all__ = [
     "Backoff",
@@ -41,3 +47,27 @@ __all__ = [
     "every",
     "exclude",
 ]
+
+# Names load when first used, so that `import tickbird` and `tickbird --help` stay quick.
+_HOMES = {
+    "app": ("Run", "Task", "Tickbird"),
+    "domain.calendars": ("Calendar", "exclude"),
+    "domain.cron": ("cron",),
+    "domain.definition": ("Backoff",),
+    "domain.errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "domain.every": ("every",),
+    "domain.triggers": ("any_of", "at"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(import_module(f"tickbird.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'tickbird' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

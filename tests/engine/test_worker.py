@@ -283,3 +283,22 @@ async def test_a_schedule_ticks_on_time_and_never_early(bird: Tickbird) -> None:
     ticks = sorted(run.scheduled_for.timestamp() for run in runs if run.scheduled_for)
     assert ticks == [ticks[0] + n for n in range(len(ticks))]
     await bird.aclose()
+
+
+async def test_a_thread_that_ignores_a_drain_is_put_back_for_after_the_end(bird: Tickbird) -> None:
+    going, release = threading.Event(), threading.Event()
+
+    @bird.task
+    def stubborn() -> None:
+        going.set()
+        release.wait(timeout=60)
+
+    impatient = EngineOptions(lease=1.5, heartbeat=1.0, safety_poll=0.5, drain=0.1)
+    async with working(bird, options=impatient):
+        run_id = await stubborn.enqueue()
+        await asyncio.to_thread(going.wait, 20)
+    run = await (await bird.client()).run(run_id)
+    release.set()
+    assert (run.status, run.attempt, run.failures, run.crashes) == ("queued", 1, 0, 0)
+    assert run.available_at > run.created_at
+    await bird.aclose()

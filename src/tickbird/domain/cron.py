@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from tickbird.domain.cron_days import Days
 from tickbird.domain.cron_parser import MACROS, DayRule, Fields, normal_text, parse, refusal
@@ -151,14 +152,7 @@ class Cron(Grid):
 
     def describe(self) -> str:
         """The expression in words."""
-        from cron_descriptor import CasingTypeEnum, ExpressionDescriptor, Options  # type: ignore[import-untyped]
-
-        # The language is given, or the library would take that of the machine, and warn where it has none.
-        options = Options(CasingTypeEnum.Sentence, use_24hour_time_format=True, locale_code="en_US")
-        try:
-            words = str(ExpressionDescriptor(MACROS.get(self.expr.lower(), self.expr.upper()), options))
-        except Exception:  # noqa: BLE001 - words are a courtesy: an expression beyond the library is shown as it is
-            words = self.expr
+        words = _words(self.expr)
         return words if self.tz == "UTC" else f"{words} ({self.tz})"
 
     def to_json(self) -> dict[str, object]:
@@ -328,3 +322,15 @@ def _interval(text: str, tz: str) -> Every:
     if not amounts:
         raise refusal(text, "expression", "an interval of 0 never moves on")
     return every(**amounts, tz=tz)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=10_000)
+def _words(expr: str) -> str:
+    from cron_descriptor import CasingTypeEnum, ExpressionDescriptor, Options  # type: ignore[import-untyped]
+
+    # The language is given, or the library would take that of the machine, and warn where it has none.
+    options = Options(CasingTypeEnum.Sentence, use_24hour_time_format=True, locale_code="en_US")
+    try:
+        return str(ExpressionDescriptor(MACROS.get(expr.lower(), expr.upper()), options))
+    except Exception:  # noqa: BLE001 - words are a courtesy: an expression beyond the library is shown as it is
+        return expr

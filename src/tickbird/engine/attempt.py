@@ -133,17 +133,18 @@ class Attempt:
             # The store knows who asked for it, and why.
             return Outcome(self.record.id, self.record.attempt, "cancelled")
         if self.stop_reason == "drain" and (call.cancelled() or error is not None):
-            return self._put_back()
+            return self.put_back()
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
         if error is not None:
             return self._failed("raised", _trace(error))
         return Outcome(self.record.id, self.record.attempt, "succeeded", result=_as_json(call.result()))
 
-    def _put_back(self) -> Outcome:
+    def put_back(self, delay: float = 0.0) -> Outcome:
         """A worker that goes away: the run is tried elsewhere, unless it must never start twice."""
         if self.policy.may_start_again:
-            return Outcome(self.record.id, self.record.attempt, "queued", reason="put back: its worker was stopping")
+            reason = "put back: its worker was stopping"
+            return Outcome(self.record.id, self.record.attempt, "queued", reason=reason, delay=delay)
         reason = "its worker was stopping, and on_crash is 'fail'"
         return Outcome(self.record.id, self.record.attempt, "failed", error=reason, failure_kind="lost")
 

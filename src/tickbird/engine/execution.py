@@ -17,6 +17,9 @@ from tickbird.targets.protocol import Executable
 
 log = logging.getLogger("tickbird.engine")
 _SOONEST_RENEWAL = 0.25
+# What a drained worker gives to work that was asked to stop, and to its own end.
+_UNWINDING = 5.0
+_UNTIL_GONE = 2.0
 
 
 class Execution:
@@ -185,7 +188,11 @@ class Execution:
         if not await self._wait_idle(seconds):
             for attempt in list(self.held.values()):
                 self._stop(attempt, "drain")
-            await self._wait_idle(5.0)
+            if not await self._wait_idle(_UNWINDING):
+                # Threads that do not stop end with the process; a moment later their runs may start elsewhere.
+                self._outcomes += [attempt.put_back(_UNTIL_GONE) for attempt in self.held.values()]
+                self.on_outcome()
+                await self._wait_idle(_UNWINDING)
 
     async def _wait_idle(self, seconds: float) -> bool:
         try:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from tickbird.domain.commands import Command
-from tickbird.domain.errors import InvalidError, TickbirdError
+from tickbird.domain.errors import InvalidError, StoreError, TickbirdError
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -330,5 +330,11 @@ def _seen(db: sqlite3.Connection, before: tuple[int, int] = (-1, -1)) -> tuple[i
 
 def _path(path_or_url: str) -> str:
     """The path of a URL; a path is itself."""
-    path = path_or_url.removeprefix("sqlite:///") if path_or_url.startswith("sqlite:///") else path_or_url
-    return MEMORY if path in ("", "sqlite://", "sqlite://:memory:", "sqlite:", MEMORY) else path
+    if path_or_url in ("", "sqlite:", "sqlite://", "sqlite://:memory:", "sqlite:///:memory:", MEMORY):
+        return MEMORY
+    if path_or_url.startswith("sqlite:") and not path_or_url.startswith("sqlite:///"):
+        raise StoreError(
+            f"{path_or_url[:100]!r} is not a store's URL;",
+            hint="use three slashes for a file, sqlite:///tickbird.db, and four for an absolute path.",
+        )
+    return path_or_url.removeprefix("sqlite:///")
