@@ -34,6 +34,7 @@ async def enqueue(db: Session, namespace: str, runs: Sequence[NewRun], actor: st
         delays=numbers(run.delay for run in runs),
         start_within=numbers(run.start_within for run in runs),
         crash_limits=numbers(run.crash_limit for run in runs),
+        retries=numbers(run.retry_of for run in runs),
         payloads=texts([check_payload(run.payload) if run.payload else None for run in runs]),
     )
     return [row[0] for row in rows]

@@ -10,8 +10,10 @@ WITH u AS MATERIALIZED (
     FROM unnest(
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(at)s::timestamptz[], %(delays)s::float8[], %(start_within)s::float8[], %(crash_limits)s::integer[],
-        %(payloads)s::text[]
-    ) WITH ORDINALITY AS u(kind, target, queue, priority, at, delay, start_within, crash_limit, payload, place)
+        %(retries)s::bigint[], %(payloads)s::text[]
+    ) WITH ORDINALITY AS u(
+        kind, target, queue, priority, at, delay, start_within, crash_limit, retry_of, payload, place
+    )
 ),
 payloads AS (
     INSERT INTO tickbird.run_payloads (run_id, payload)
@@ -20,11 +22,12 @@ payloads AS (
 made AS (
     INSERT INTO tickbird.runs (
         id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by,
-        crash_limit, actor, created_at
+        crash_limit, retry_of, actor, created_at
     )
     SELECT
-        u.id, %(namespace)s, u.kind, u.target, u.queue, u.priority, 'queued', 'manual', u.due_at, u.due_at,
-        u.due_at + make_interval(secs => u.start_within), u.crash_limit, %(actor)s,
+        u.id, %(namespace)s, u.kind, u.target, u.queue, u.priority, 'queued',
+        CASE WHEN u.retry_of IS NULL THEN 'manual' ELSE 'retry' END, u.due_at, u.due_at,
+        u.due_at + make_interval(secs => u.start_within), u.crash_limit, u.retry_of, %(actor)s,
         coalesce(%(now)s::timestamptz, statement_timestamp())
     FROM u
     ORDER BY u.place

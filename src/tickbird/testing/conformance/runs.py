@@ -51,6 +51,13 @@ class Runs:
         assert [(await read(store, run_id)).payload["n"] for run_id in ids] == list(range(50))
         assert list(await store.enqueue(NAMESPACE, [], "ada", now=later(0))) == []
 
+    async def test_an_enqueued_retry_names_what_it_retries(self, store: Store) -> None:
+        [first] = await store.enqueue(NAMESPACE, [NewRun(Target("work"), {})], "ada", now=later(0))
+        [second] = await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}, retry_of=first)], "ada", now=later(1))
+        before, after = await read(store, first), await read(store, second)
+        assert (before.origin, before.retry_of) == ("manual", None)
+        assert (after.origin, after.retry_of) == ("retry", first)
+
     async def test_unknown_run(self, store: Store) -> None:
         assert await store.get_run(987_654_321) is None
         assert list(await store.list_attempts(987_654_321)) == []
