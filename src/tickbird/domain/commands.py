@@ -114,6 +114,9 @@ class Create(Command):
         plan = begin(fresh, now)
         if reached is not None and reached > floor(now):
             plan = settle(fresh, Cursor(planned_until=reached))
+        elif reached is not None:
+            # What lies behind the tombstone was decided in its time.
+            plan = replace(plan, skips=tuple(skip for skip in plan.skips if skip.first > reached))
         if self.first == "now":
             plan = replace(plan, runs=(_manual_run(fresh, facts),))
         return _revised("create", fresh, plan, definition=dict(fresh.raw))
@@ -160,7 +163,8 @@ def _redefine(action: str, before: Schedule, after: Schedule, now: float, detail
     if before.state == "paused" and before.definition is not None:
         # The old grid is about to be left: its ticks so far were paused.
         passed = pass_over(before, "paused", floor(now) - before.offset)
-        after, skips = replace(after, cursor=passed.cursor), passed.skips
+        after = replace(after, cursor=passed.cursor)
+        skips = tuple(replace(skip, revision=before.revision) for skip in passed.skips)
     state: State = "paused" if after.state == "paused" else "active"
     return _revised(action, after, replace(retime(replace(after, state=state), now), skips=skips), **detail)
 

@@ -62,6 +62,8 @@ class PlannedSkip:
     under: int | None = None
     actor: str | None = None
     note: str = ""
+    # On whose grid its ticks lie, when that is not the plan's.
+    revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,10 @@ def _after_edit(schedule: Schedule, facts: Facts, now: float, edited: Edited) ->
     if old.state != "ended" and same_grid(before.definition, schedule.definition):
         new = settle(edited_schedule, old.cursor)
     else:
+        if old.state == "paused":
+            # The old grid is about to be left: its ticks so far were paused.
+            passed = pass_over(at_plan(before, old), "paused", edited.changed_at - before.offset)
+            old = replace(old, skips=old.skips + passed.skips)
         new = retime(edited_schedule, edited.changed_at)
     return replace(old, cursor=new.cursor, state=new.state, pause=new.pause)
 

@@ -310,7 +310,7 @@ def _add_skips(
             SkipRow(
                 last_id,
                 decided.schedule.id,
-                decision.revision,
+                skip.revision or decision.revision,
                 skip.reason,
                 skip.first,
                 skip.last,
@@ -328,7 +328,8 @@ def _extends(decided: Decided, skip: PlannedSkip, last: LastSkip) -> bool:
     return (
         skip.under is None
         and last.last_at == decided.schedule.cursor.planned_until
-        and (last.reason, last.run_id, last.revision) == (skip.reason, skip.run_id, decided.plan.revision)
+        and (last.reason, last.run_id, last.revision)
+        == (skip.reason, skip.run_id, skip.revision or decided.plan.revision)
         and (last.actor, last.note) == (skip.actor, skip.note)
         and not any(run.scheduled_for is not None and run.scheduled_for < skip.first for run in decided.plan.runs)
     )

@@ -50,7 +50,6 @@ class Batch:
     runs: int = 0
     skips: int = 0
     parked: list[str] = field(default_factory=list)
-    next_run_at: int | None = None
     left: bool = False
 
     def add(self, other: Batch) -> None:
@@ -60,7 +59,6 @@ class Batch:
         self.runs += other.runs
         self.skips += other.skips
         self.parked += other.parked
-        self.next_run_at = min(filter(None, (self.next_run_at, other.next_run_at)), default=None)
         self.left |= other.left
 
 
@@ -84,7 +82,6 @@ async def plan_locked(
         done.skips += len(decided.plan.skips)
         if decided.plan.state == "parked" and decided.schedule.state != "parked":
             done.parked.append(decided.schedule.name)
-    done.next_run_at = min((d.plan.cursor.next_run_at for d in batch if d.plan.cursor.next_run_at), default=None)
     return done
 
 

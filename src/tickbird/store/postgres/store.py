@@ -13,7 +13,6 @@ from psycopg.types.json import Jsonb
 
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
-from tickbird.domain.instants import to_datetime
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -112,10 +111,12 @@ class PostgresStore:
             batch = await self._bisect(locked, error, now)
         if batch.runs:
             self._bell.ring()
-        if not batch.schedules:
-            next_at = min(filter(None, (next_at, seen_at + _LOOK_AGAIN)))
-        elif batch.next_run_at is not None:
-            next_at = min(filter(None, (next_at, to_datetime(batch.next_run_at))))
+        more = len(locked) >= limit or batch.left
+        if not more:
+            # Rows that somebody else had locked were left out: one that is still due must not wait for the next tick.
+            [(looked_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", now=now, format=FORMAT))
+            if due:
+                next_at = min(filter(None, (next_at, looked_at + _LOOK_AGAIN)))
         return Planned(
             batch.now or seen_at,
             batch.schedules,
@@ -123,7 +124,7 @@ class PostgresStore:
             batch.skips,
             tuple(batch.parked),
             next_at,
-            more=len(locked) >= limit or batch.left,
+            more=more,
         )
 
     async def _bisect(self, ids: Sequence[int], error: psycopg.Error, now: datetime | None) -> Batch:

@@ -1,0 +1,545 @@
+"""The operations of a history: each is sent to a store, and mirrored in the model together with what the store said."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.store.grids import DAY, Once, Rule, Shape, Times
+from tests.store.model import Model, ModelRun, Refused
+from tickbird.domain.calendars import WEEKDAYS, exclude
+from tickbird.domain.commands import (
+    Command,
+    Create,
+    Delete,
+    PauseCommand,
+    Reschedule,
+    Resume,
+    Skip,
+    Trigger,
+    Update,
+)
+from tickbird.domain.cron import cron
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.every import every
+from tickbird.domain.runs import Outcome
+from tickbird.domain.triggers import Trigger as AnyTrigger
+from tickbird.domain.triggers import any_of, at
+from tickbird.store.protocol import Held, Store, Worker
+
+NAMESPACE = "default"
+# A Thursday.
+T0 = 1_767_225_600
+LEASE = 60.0
+NAMES = ("one", "two")
+WORKERS = ("ann", "bob")
+# Seconds by which a zone of a rule is ahead of UTC → its name.
+ZONES = {0: "UTC", 5 * 3_600: "Etc/GMT-5"}
+
+
+def instant(seconds: float) -> datetime:
+    """The datetime of seconds since the epoch."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def to_trigger(rules: Sequence[Rule]) -> AnyTrigger:
+    """The real trigger of these rules."""
+    triggers = [_trigger(rule) for rule in rules]
+    return triggers[0] if len(triggers) == 1 else any_of(*triggers)
+
+
+def _trigger(rule: Rule) -> AnyTrigger:
+    if isinstance(rule, Once):
+        return at(instant(rule.instant))
+    if isinstance(rule, Times):
+        hours = ",".join(map(str, rule.hours)) or "*"
+        return cron(f"{','.join(map(str, rule.minutes))} {hours} * * *", tz=ZONES[rule.ahead])
+    if rule.seconds == DAY:
+        return every(days=1, tz=ZONES[rule.ahead])
+    return every(seconds=rule.seconds)
+
+
+def to_definition(shape: Shape) -> Definition:
+    """The real definition of a shape."""
+    return Definition(
+        trigger=to_trigger(shape.rules),
+        target=Target("work"),
+        catch_up=shape.catch_up,  # type: ignore[arg-type]
+        catch_up_limit=shape.catch_up_limit,
+        grace=shape.grace,
+        start_within=shape.start_within,
+        overlap=shape.overlap,  # type: ignore[arg-type]
+        max_concurrent=shape.max_concurrent,
+        spread=shape.spread,
+        start_at=None if shape.start_at is None else instant(shape.start_at),
+        end_at=None if shape.end_at is None else instant(shape.end_at),
+        max_runs=shape.max_runs,
+        exclude=exclude(*(WEEKDAYS[day] for day in shape.exclude)),
+        retries=shape.retries,
+        on_crash=shape.on_crash,  # type: ignore[arg-type]
+        priority=shape.priority,
+    )
+
+
+def to_json(name: str, value: Any) -> tuple[str, Any]:
+    """A field of a shape as an update sends it."""
+    if name == "rules":
+        return "trigger", to_trigger(value).to_json()
+    if name == "exclude":
+        return name, [WEEKDAYS[day] for day in sorted(value)]
+    if name in ("start_at", "end_at") and value is not None:
+        return name, instant(value).isoformat()
+    return name, value
+
+
+@dataclass
+class Call:
+    """One verb: how to send it, and what it must have done to the model, given the answer or the refusal."""
+
+    send: Callable[[Store], Awaitable[Any]]
+    mirror: Callable[[Model, Any], None]
+    # What can be said of it while another call is under way, when that is less.
+    racing: Callable[[Model, Any], None] | None = None
+    done: Callable[[Any], None] = lambda _: None
+
+    async def ask(self, store: Store) -> Any:
+        """The store's answer; a refusal is one too."""
+        try:
+            return await self.send(store)
+        except TickbirdError as refusal:
+            return refusal
+
+    def after(self, model: Model, answer: Any, *, racing: bool = False) -> Model:
+        """The model after this call; the same if it was refused."""
+        changed = model.copy()
+        try:
+            (self.racing if racing and self.racing else self.mirror)(changed, answer)
+        except Refused:
+            assert isinstance(answer, TickbirdError), f"should have been refused, but gave {answer}"
+            return model
+        assert not isinstance(answer, TickbirdError), f"should not have been refused: {answer}"
+        return changed
+
+
+@dataclass
+class State:
+    """What operations know and leave behind beside the model: the clock, and who holds what."""
+
+    model: Model
+    now: float = float(T0)
+    # By worker: run ids and attempts.
+    held: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: {name: [] for name in WORKERS})
+    # Attempts that their worker has forgotten, or that were ended already.
+    stale: list[tuple[int, int]] = field(default_factory=list)
+
+    def known(self, run_id: int) -> ModelRun | None:
+        """A run by id."""
+        return next((run for run in self.model.runs if run.id == run_id), None)
+
+
+def worker(name: str) -> Worker:
+    """One of the workers."""
+    return Worker(id=name, namespace=NAMESPACE, app="app", host="host", pid=1, version="0")
+
+
+class Operation:
+    """A step of a history; numbers in it choose among whatever there is when its turn comes."""
+
+    def call(self, state: State) -> Call | None:
+        """What to send; None when there is nothing to do."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Nothing(Operation):
+    """What other operations shrink to."""
+
+    def call(self, state: State) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Advance(Operation):
+    """Move the clock, perhaps back."""
+
+    seconds: float
+
+    def call(self, state: State) -> None:
+        """Moves it at once."""
+        state.now += self.seconds
+
+
+@dataclass(frozen=True)
+class Plan(Operation):
+    """Plan until nothing is due, so many schedules at a time."""
+
+    limit: int = 500
+
+    def call(self, state: State) -> Call:
+        """Schedules are independent, so the order in which a small limit takes them does not matter."""
+        now = state.now
+
+        async def send(store: Store) -> None:
+            for _ in range(500):
+                planned = await store.plan_due(self.limit, now=instant(now))
+                assert not planned.parked
+                if not planned.more:
+                    return
+            raise AssertionError("planning does not come to an end")
+
+        return Call(send, lambda model, _: model.plan_due(now))
+
+
+@dataclass(frozen=True)
+class Change(Operation):
+    """A command to the schedule with this name."""
+
+    name: str
+
+    def command(self, state: State) -> Command:
+        """The real command."""
+        raise NotImplementedError
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        """The same in the model."""
+        raise NotImplementedError
+
+    def call(self, state: State) -> Call:
+        """Send the command at the present instant."""
+        command, now = self.command(state), state.now
+        return Call(
+            lambda store: store.change_schedule(NAMESPACE, self.name, command, now=instant(now)),
+            lambda model, answer: self.mirror(model, state, answer),
+        )
+
+
+@dataclass(frozen=True)
+class Created(Change):
+    """A new schedule, by a person or by code."""
+
+    shape: Shape
+    by_code: bool = False
+
+    def command(self, state: State) -> Command:
+        app = "app" if self.by_code else None
+        return Create(actor="ada", namespace=NAMESPACE, definition=to_definition(self.shape), app=app)
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        model.create(self.name, self.shape, state.now, by_code=self.by_code)
+
+
+@dataclass(frozen=True)
+class Updated(Change):
+    """One field is set; with `stale`, by somebody who has read an older revision."""
+
+    key: str
+    value: Any
+    stale: bool = False
+
+    def _revision(self, state: State) -> int | None:
+        schedule = state.model.schedules.get(self.name)
+        return schedule.revision - 1 if self.stale and schedule else None
+
+    def command(self, state: State) -> Command:
+        return Update(actor="ada", revision=self._revision(state), fields=dict([to_json(self.key, self.value)]))
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        model.find(self.name)
+        if self.stale:
+            raise Refused
+        model.update(self.name, {self.key: self.value}, state.now)
+
+
+@dataclass(frozen=True)
+class Deleted(Change):
+    """Leaves a tombstone."""
+
+    cancel_runs: bool = False
+
+    def command(self, state: State) -> Command:
+        return Delete(actor="ada", cancel_runs=self.cancel_runs)
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        model.delete(self.name, state.now, cancel_runs=self.cancel_runs)
+
+
+@dataclass(frozen=True)
+class Paused(Change):
+    """For good, or for so many seconds."""
+
+    seconds: int | None = None
+    cancel_runs: bool = False
+
+    def _until(self, state: State) -> int | None:
+        return None if self.seconds is None else int(state.now) + self.seconds
+
+    def command(self, state: State) -> Command:
+        return PauseCommand(actor="ada", until=self._until(state), cancel_runs=self.cancel_runs)
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        model.pause(self.name, self._until(state), state.now, cancel_runs=self.cancel_runs)
+
+
+@dataclass(frozen=True)
+class Resumed(Change):
+    """Goes on behind what passed."""
+
+    def command(self, state: State) -> Command:
+        return Resume(actor="ada")
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        model.resume(self.name, state.now)
+
+
+@dataclass(frozen=True)
+class Moved(Change):
+    """The next tick is due so many seconds from now."""
+
+    seconds: int
+
+    def command(self, state: State) -> Command:
+        return Reschedule(actor="ada", to=int(state.now) + self.seconds)
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        model.reschedule(self.name, int(state.now) + self.seconds, state.now)
+
+
+@dataclass(frozen=True)
+class Skipped(Change):
+    """The next ticks are not to run."""
+
+    count: int
+
+    def command(self, state: State) -> Command:
+        return Skip(actor="ada", count=self.count)
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        model.skip(self.name, self.count, state.now)
+
+
+@dataclass(frozen=True)
+class Triggered(Change):
+    """A manual run."""
+
+    def command(self, state: State) -> Command:
+        return Trigger(actor="ada")
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        run = model.trigger(self.name, state.now)
+        if not isinstance(answer, TickbirdError):
+            [run.id] = answer.run_ids
+
+
+@dataclass(frozen=True)
+class Claimed(Operation):
+    """A worker takes runs."""
+
+    worker: str
+    limit: int = 100
+
+    def call(self, state: State) -> Call:
+        """Exactly those that come first."""
+        now = state.now
+
+        def mirror(model: Model, answer: Any) -> None:
+            available = {run.id: run for run in model.available(now)}
+            taken = [claimed.run.id for claimed in answer.runs]
+            assert set(taken) <= set(available), "took what was not available"
+            assert taken == sorted(taken, key=list(available).index), "took runs in the wrong order"
+            for claimed in answer.runs:
+                run = available[claimed.run.id]
+                assert run.due_at <= now, "began before it was due"
+                model.claim(run, self.worker, LEASE, now)
+                assert claimed.run.attempt == run.attempt
+
+        def whole(model: Model, answer: Any) -> None:
+            wanted = [run.id for run in model.available(now)][: self.limit]
+            assert [claimed.run.id for claimed in answer.runs] == wanted
+            mirror(model, answer)
+
+        async def send(store: Store) -> Any:
+            return await store.claim_runs(
+                worker(self.worker), self.limit, LEASE, queues=["default"], tasks=["work"], now=instant(now)
+            )
+
+        def done(answer: Any) -> None:
+            state.held[self.worker] += [(claimed.run.id, claimed.run.attempt) for claimed in answer.runs]
+
+        return Call(send, whole, mirror, done)
+
+
+@dataclass(frozen=True)
+class Finished(Operation):
+    """A worker ends one of its attempts; the policy of the run decides whether a failure is tried again."""
+
+    worker: str
+    which: int = 0
+    how: str = "succeed"
+    delay: float = 0.0
+
+    def call(self, state: State) -> Call | None:
+        """Refused if the run was taken from the worker meanwhile."""
+        held = state.held[self.worker]
+        if not held:
+            return None
+        run_id, attempt = held.pop(self.which % len(held))
+        state.stale.append((run_id, attempt))
+        return finish(state, run_id, attempt, self.how, self.delay)
+
+
+@dataclass(frozen=True)
+class FinishedAll(Operation):
+    """All attempts under way end well, in one call."""
+
+    def call(self, state: State) -> Call:
+        """What was taken from its worker meanwhile does not count."""
+        now = state.now
+        held = [one for name in WORKERS for one in state.held[name]]
+        state.held = {name: [] for name in WORKERS}
+        outcomes = [Outcome(run_id, attempt, "succeeded") for run_id, attempt in held]
+
+        def mirror(model: Model, answer: Any) -> None:
+            current = [run for run in model.runs if run.status == "running" and (run.id, run.attempt) in held]
+            assert answer.accepted == {run.id for run in current}
+            for run in current:
+                run.status, run.finished_at, run.lease_until = "succeeded", now, None
+            model.release({run.schedule for run in current}, now)
+
+        return Call(lambda store: store.finish(outcomes, now=instant(now)), mirror)
+
+
+@dataclass(frozen=True)
+class FinishedLate(Operation):
+    """Somebody sends the end of an attempt that is over, or forgotten, or never was."""
+
+    which: int = 0
+    how: str = "succeed"
+    ahead: int = 0
+
+    def call(self, state: State) -> Call | None:
+        """Counts only if the attempt is the current one after all."""
+        if not state.stale:
+            return None
+        run_id, attempt = state.stale[self.which % len(state.stale)]
+        return finish(state, run_id, attempt + self.ahead, self.how, 0.0)
+
+
+def finish(state: State, run_id: int, attempt: int, how: str, delay: float) -> Call:
+    """The end of one attempt."""
+    now = state.now
+    known = state.known(run_id)
+    if how == "fail" and known is not None and known.failures < known.shape.retries:
+        how = "retry"
+    if how == "drain" and known is not None and known.shape.on_crash == "fail":
+        how = "fail"
+    status = {"retry": "queued", "drain": "queued", "fail": "failed", "cancel": "cancelled"}.get(how, "succeeded")
+    failures = int(how in ("retry", "fail"))
+    outcome = Outcome(run_id, attempt, status, delay=delay, failures=failures)  # type: ignore[arg-type]
+
+    def mirror(model: Model, answer: Any) -> None:
+        run = next((run for run in model.runs if run.id == run_id), None)
+        if run is None or run.status != "running" or run.attempt != attempt:
+            assert not answer.accepted, "an attempt that is not current was ended"
+            return
+        assert answer.accepted == {run_id}, "the end of the current attempt was refused"
+        model.finish(run, how, now, delay)
+
+    return Call(lambda store: store.finish([outcome], now=instant(now)), mirror)
+
+
+@dataclass(frozen=True)
+class Died(Operation):
+    """A worker forgets all it holds."""
+
+    worker: str
+
+    def call(self, state: State) -> None:
+        """Without a word to anybody."""
+        state.stale += state.held[self.worker]
+        state.held[self.worker] = []
+
+
+@dataclass(frozen=True)
+class Renewed(Operation):
+    """A worker renews all that it believes it holds, and something that it does not."""
+
+    worker: str
+
+    def call(self, state: State) -> Call:
+        """Only what is still its own counts."""
+        now = state.now
+        wanted = [*state.held[self.worker], *state.stale[-2:]]
+
+        def mirror(model: Model, answer: Any) -> None:
+            own = [
+                run
+                for run in model.runs
+                if run.status == "running" and run.worker == self.worker and (run.id, run.attempt) in wanted
+            ]
+            assert answer.held == {run.id for run in own}
+            assert answer.cancelled == {run.id for run in own if run.asked_to_stop}
+            for run in own:
+                run.lease_until = now + LEASE
+
+        held = [Held(*one) for one in wanted]
+        return Call(lambda store: store.renew(worker(self.worker), held, LEASE, now=instant(now)), mirror)
+
+
+@dataclass(frozen=True)
+class Rescued(Operation):
+    """Upkeep."""
+
+    def call(self, state: State) -> Call:
+        """For all that has expired."""
+        now = state.now
+        return Call(lambda store: store.rescue(now=instant(now)), lambda model, _: model.rescue(now))
+
+
+@dataclass(frozen=True)
+class Cancelled(Operation):
+    """A person cancels a run."""
+
+    which: int = 0
+
+    def call(self, state: State) -> Call | None:
+        """Any that is known, final ones too."""
+        now = state.now
+        if not state.model.runs:
+            return None
+        run_id = state.model.runs[self.which % len(state.model.runs)].id
+
+        def mirror(model: Model, answer: Any) -> None:
+            model.cancel(next(run for run in model.runs if run.id == run_id), now)
+
+        return Call(lambda store: store.cancel_run(run_id, "ada", now=instant(now)), mirror)
+
+
+@dataclass(frozen=True)
+class Pruned(Operation):
+    """Delete the past."""
+
+    older_than: float = 0.0
+    keep: int = 0
+
+    def call(self, state: State) -> Call:
+        """Final runs only."""
+        now = state.now
+
+        def mirror(model: Model, answer: Any) -> None:
+            assert model.prune(self.older_than, self.keep, now) == answer
+
+        return Call(
+            lambda store: store.prune(older_than=self.older_than, keep=self.keep, limit=100_000, now=instant(now)),
+            mirror,
+        )
+
+
+@dataclass(frozen=True)
+class Race(Operation):
+    """Two calls at the same time, on two instances of the store where there are two."""
+
+    one: Operation
+    other: Operation

@@ -1,0 +1,547 @@
+"""Random histories on real stores: after every step the store holds exactly what a naive model says it must.
+
+TICKBIRD_FUZZ=20 tries twenty times as many, with a new seed each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import strategies as st
+
+from tests.store.conftest import EMPTY
+from tests.store.grids import DAY, HOUR, Once, Shape, Steps, Times
+from tests.store.model import Model, ModelRun, ModelSchedule, Range
+from tests.store.operations import (
+    NAMES,
+    NAMESPACE,
+    T0,
+    WORKERS,
+    Advance,
+    Cancelled,
+    Claimed,
+    Created,
+    Deleted,
+    Died,
+    Finished,
+    FinishedAll,
+    FinishedLate,
+    Moved,
+    Nothing,
+    Operation,
+    Paused,
+    Plan,
+    Pruned,
+    Race,
+    Renewed,
+    Rescued,
+    Resumed,
+    Skipped,
+    State,
+    Triggered,
+    Updated,
+    instant,
+)
+from tickbird.domain.runs import FINAL, RunRecord, SkipRecord
+from tickbird.domain.schedule import Schedule
+from tickbird.store.protocol import Store
+from tickbird.store.sqlite import SqliteStore
+
+# Other reasons are words for people, which stores may choose.
+REASONS = ("replaced", "misfire")
+FUZZ = int(os.environ.get("TICKBIRD_FUZZ", "1"))
+FAR = instant(T0 - 1_000 * DAY), instant(T0 + 1_000 * DAY)
+
+name = st.sampled_from(NAMES)
+a_worker = st.sampled_from(WORKERS)
+small = st.integers(0, 7)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "rules": st.sampled_from(
+        [
+            (Steps(60),),
+            (Steps(20),),
+            (Steps(45),),
+            (Steps(60),),
+            (Steps(20),),
+            (Steps(300),),
+            (Steps(HOUR),),
+            (Times((0, 15, 30, 45)),),
+            (Times((5, 6), (0, 12)),),
+            (Times((30,), (1,), 5 * HOUR),),
+            (Steps(DAY, 5 * HOUR),),
+            (Once(T0 + 90),),
+            (Once(T0 + 2 * HOUR),),
+            (Steps(120), Times((1,))),
+            (Steps(HOUR), Once(T0 + 100), Steps(DAY, 5 * HOUR)),
+        ]
+    ),
+    "catch_up": st.sampled_from(["one", "latest", "all", "skip"]),
+    "catch_up_limit": st.sampled_from([3, 1, 5]),
+    "grace": st.sampled_from([10, 0, 90, 300]),
+    "start_within": st.sampled_from([None, 0, 30, 400]),
+    "overlap": st.sampled_from(["skip", "queue", "replace", "allow"]),
+    "max_concurrent": st.sampled_from([1, 2, 3]),
+    "spread": st.sampled_from([0, 40, 700]),
+    "start_at": st.sampled_from([None, T0 + 130, T0 + DAY]),
+    "end_at": st.sampled_from([None, T0 + 200, T0 + 2 * DAY]),
+    "max_runs": st.sampled_from([None, 1, 2, 5]),
+    "exclude": st.sampled_from([frozenset(), frozenset([3]), frozenset([4, 5])]),
+    "retries": st.sampled_from([0, 2]),
+    "on_crash": st.sampled_from(["retry", "fail"]),
+    "priority": st.sampled_from([0, 5]),
+}
+COMMON = ("rules", "catch_up", "catch_up_limit", "grace", "overlap", "max_concurrent")
+RARE = tuple(field for field in FIELDS if field not in COMMON)
+# Mostly a little at a time, as a worker sees it; now and then an outage, or a clock that is set back.
+STEPS = [20, 60, 1, 7.25, 30.5, 60, 61.5, 90, 20, 60, 120, 300, 60, 20, 3_600, 86_400, 200_000, -0.75, -5, -45]
+seconds = st.sampled_from(STEPS)
+how = st.sampled_from(["succeed", "succeed", "fail", "fail", "drain", "cancel"])
+
+
+@st.composite
+def some_shapes(draw: st.DrawFn) -> Shape:
+    """Every policy, and at most two of what ends or narrows a schedule: else hardly any would live long."""
+    fields = [*COMMON, *draw(st.lists(st.sampled_from(RARE), max_size=2, unique=True))]
+    return Shape(**{field: draw(FIELDS[field]) for field in fields})
+
+
+shapes = some_shapes().filter(lambda s: not (s.start_at and s.end_at and s.start_at > s.end_at))
+
+
+def weighed(*weighted: tuple[int, st.SearchStrategy[Any]]) -> st.SearchStrategy[Operation]:
+    """One of these, each so many times as likely."""
+    choices = [strategy for weight, strategy in weighted for _ in range(weight)]
+    return st.integers(0, len(choices) - 1).flatmap(choices.__getitem__)
+
+
+updates = st.sampled_from(sorted(FIELDS)).flatmap(
+    lambda key: st.builds(Updated, name, st.just(key), FIELDS[key], st.sampled_from([False] * 9 + [True]))
+)
+calls = weighed(
+    (5, st.builds(Plan, st.sampled_from([500, 1]))),
+    (4, st.builds(Claimed, a_worker, st.sampled_from([100, 1]))),
+    (4, st.builds(Finished, a_worker, small, how, st.sampled_from([0.0, 15.0]))),
+    (2, st.builds(Rescued)),
+    (1, st.builds(Renewed, a_worker)),
+    (1, st.builds(FinishedLate, small, how, st.sampled_from([0, 1]))),
+    (1, st.builds(Cancelled, small)),
+    (2, st.builds(Triggered, name)),
+    (2, updates),
+    (1, st.builds(Paused, name, st.sampled_from([None, 30, 400, 90_000]), st.booleans())),
+    (2, st.builds(Resumed, name)),
+    (1, st.builds(Deleted, name, st.booleans())),
+    (1, st.builds(Created, name, shapes, st.booleans())),
+    (1, st.builds(Moved, name, st.sampled_from([1, 50, 400, 90_000, -5]))),
+    (1, st.builds(Skipped, name, st.sampled_from([1, 3]))),
+)
+operations = weighed(
+    (1, st.just(Nothing())),
+    (14, st.builds(Advance, seconds)),
+    (1, st.builds(Died, a_worker)),
+    (1, st.builds(Pruned, st.sampled_from([0.0, 100.0]), st.sampled_from([0, 2]))),
+    (22, calls),
+    (2, st.builds(Race, calls, calls)),
+)
+histories = st.tuples(st.lists(shapes, min_size=1, max_size=2), st.lists(operations, min_size=30, max_size=60))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that a store holds."""
+
+    runs: list[RunRecord]
+    schedules: dict[str, Schedule]
+    skips: dict[str, list[SkipRecord]]
+
+
+async def look(store: Store) -> Seen:
+    """Read it all."""
+    runs = list(await store.list_runs(NAMESPACE, limit=100_000))[::-1]
+    schedules, skips = {}, {}
+    for each in NAMES:
+        schedule = await store.get_schedule(NAMESPACE, each)
+        if schedule is not None:
+            schedules[each] = schedule
+            decided = await store.decisions(schedule.id, *FAR, limit=100_000)
+            skips[each] = sorted(decided.skips, key=lambda skip: skip.first)
+    return Seen(runs, schedules, skips)
+
+
+def same(model: Model, seen: Seen) -> None:
+    """The store holds what the model does; runs that are new to the model get their ids."""
+    _learn_ids(model, seen)
+    assert [run.id for run in model.runs] == [run.id for run in seen.runs]
+    for ours, theirs in zip(model.runs, seen.runs, strict=True):
+        assert row_of(ours) == row_in(theirs)
+    assert set(seen.schedules) == set(model.schedules)
+    for each, schedule in model.schedules.items():
+        assert cursor_of(model, schedule) == cursor_in(seen.schedules[each])
+        ticks = [run.scheduled_for.timestamp() for run in seen.runs if run.schedule == each and run.scheduled_for]
+        assert merged([skip.row for skip in schedule.skips], schedule.ever) == merged(
+            [skip_row(skip) for skip in seen.skips[each]], schedule.ever | {int(tick) for tick in ticks}
+        )
+
+
+def _learn_ids(model: Model, seen: Seen) -> None:
+    ids = {(run.schedule, run.scheduled_for.timestamp()): run.id for run in seen.runs if run.scheduled_for is not None}
+    for run in model.runs:
+        if not run.id:
+            assert run.tick is not None, "the store did not tell its id"
+            assert (run.schedule, run.tick) in ids, f"no run of tick {run.tick - T0:+} of {run.schedule}"
+            run.id = ids[run.schedule, run.tick]
+    order = [run.id for run in model.runs if run.tick is not None]
+    assert order == sorted(order) or len(model.schedules) > 1, "later ticks have lower ids"
+    model.runs.sort(key=lambda run: run.id)
+
+
+def row_of(run: ModelRun) -> dict[str, Any]:
+    """A run of the model, for comparison."""
+    return {
+        "id": run.id,
+        "schedule": run.schedule,
+        "tick": run.tick and run.tick - T0,
+        "origin": run.origin,
+        "status": run.status,
+        "revision": run.revision,
+        "due_at": run.due_at - T0,
+        "available_at": run.available_at - T0,
+        "start_by": None if run.start_by is None or not run.active else run.start_by - T0,
+        "covers": run.covers and (run.covers[0] - T0, run.covers[1] - T0, run.covers[2]),
+        "attempt": run.attempt,
+        "failures": run.failures,
+        "crashes": run.crashes,
+        "worker": run.worker if run.status == "running" else None,
+        "lease_until": None if run.lease_until is None else run.lease_until - T0,
+        "started_at": None if run.started_at is None else run.started_at - T0,
+        "finished_at": None if run.finished_at is None else run.finished_at - T0,
+        "reason": run.reason if run.status == "cancelled" else None,
+        "asked": run.asked_to_stop if run.status == "running" else None,
+    }
+
+
+def row_in(run: RunRecord) -> dict[str, Any]:
+    """A run of the store, for comparison."""
+
+    def since(at: Any) -> Any:
+        return None if at is None else at.timestamp() - T0
+
+    covers = run.covers
+    return {
+        "id": run.id,
+        "schedule": run.schedule,
+        "tick": since(run.scheduled_for),
+        "origin": run.origin,
+        "status": run.status,
+        "revision": run.revision,
+        "due_at": since(run.due_at),
+        "available_at": since(run.available_at),
+        "start_by": since(run.start_by) if run.status not in FINAL else None,
+        "covers": covers and (since(covers.first), since(covers.last), covers.count),
+        "attempt": run.attempt,
+        "failures": run.failures,
+        "crashes": run.crashes,
+        "worker": run.worker if run.status == "running" else None,
+        "lease_until": since(run.lease_until),
+        "started_at": since(run.started_at),
+        "finished_at": since(run.finished_at),
+        "reason": run.reason if run.status == "cancelled" and run.reason in REASONS else None,
+        "asked": run.cancel_requested_at is not None if run.status == "running" else None,
+    }
+
+
+def cursor_of(model: Model, schedule: ModelSchedule) -> dict[str, Any]:
+    """A schedule of the model, for comparison."""
+    deleted = schedule.state == "deleted"
+    return {
+        "state": schedule.state,
+        "revision": schedule.revision,
+        "planned_until": schedule.planned_until - T0,
+        "next_run_at": None if (at := model.next_look(schedule)) is None or deleted else at - T0,
+        "runs_planned": schedule.runs_planned,
+        "moved": schedule.moved and (schedule.moved[0] - T0, schedule.moved[1] - T0),
+        "skip_until": schedule.skip_until and schedule.skip_until - T0,
+        "paused": schedule.state == "paused",
+        "error": None,
+    }
+
+
+def cursor_in(schedule: Schedule) -> dict[str, Any]:
+    """A schedule of the store, for comparison."""
+    cursor = schedule.cursor
+    moved = cursor.moved_tick is not None and cursor.moved_due_at is not None
+    return {
+        "state": schedule.state,
+        "revision": schedule.revision,
+        "planned_until": None if cursor.planned_until is None else cursor.planned_until - T0,
+        "next_run_at": None if cursor.next_run_at is None else cursor.next_run_at - T0,
+        "runs_planned": cursor.runs_planned,
+        "moved": (cursor.moved_tick - T0, cursor.moved_due_at - T0) if moved else None,  # type: ignore[operator]
+        "skip_until": cursor.skip_until and cursor.skip_until - T0,
+        "paused": schedule.pause is not None,
+        "error": schedule.error,
+    }
+
+
+def skip_row(skip: SkipRecord) -> tuple[Any, ...]:
+    """A skip of the store, for comparison."""
+    first, last = int(skip.first.timestamp()), int(skip.last.timestamp())
+    return skip.reason, skip.revision, skip.run_id, first, last, skip.count
+
+
+def merged(rows: list[tuple[Any, ...]], ticks_run: set[int]) -> list[tuple[Any, ...]]:
+    """Ranges of the same kind with nothing between them as one."""
+    found: list[tuple[Any, ...]] = []
+    for *kind, first, last, count in rows:
+        before = found[-1] if found else None
+        if before and list(before[:3]) == kind and not any(before[4] < tick < first for tick in ticks_run):
+            found[-1] = (*kind, before[3], last, before[5] + count)
+        else:
+            found.append((*kind, first, last, count))
+    return found
+
+
+@dataclass
+class History:
+    """One history on one database: operations go to its two instances in turn."""
+
+    stores: tuple[Store, Store]
+    state: State = field(default_factory=lambda: State(Model(NAMESPACE)))
+    seen: Seen = field(default_factory=lambda: Seen([], {}, {}))
+    # What must never be again otherwise: the run of a tick, a final run.
+    run_of: dict[tuple[str, float], int] = field(default_factory=dict)
+    finals: dict[int, RunRecord] = field(default_factory=dict)
+    turn: int = 0
+
+    async def play(self, shapes: list[Shape], steps: list[Operation]) -> None:
+        """All steps, then a time without faults."""
+        for each, shape in zip(NAMES, shapes, strict=False):
+            await self.step(Created(each, shape, by_code=True))
+        for operation in steps:
+            await self.step(operation)
+        await self.come_to_rest()
+
+    async def step(self, operation: Operation) -> None:
+        """Send it, mirror it, compare."""
+        if isinstance(operation, Race):
+            await self._race(operation)
+            return
+        call = operation.call(self.state)
+        if call is None:
+            return
+        self.turn += 1
+        store = self.stores[self.turn % 2]
+        answer = await call.ask(store)
+        before, self.seen = self.seen, await look(self.stores[(self.turn + 1) % 2])
+        self.state.model = call.after(self.state.model, answer)
+        if isinstance(operation, Pruned):
+            self._adopt_pruned(before, operation)
+        same(self.state.model, self.seen)
+        call.done(answer)
+        self._check(before)
+
+    async def _race(self, race: Race) -> None:
+        """Both at once: the store must hold what one after the other gives, in one of the two orders."""
+        calls = [call for operation in (race.one, race.other) if (call := operation.call(self.state)) is not None]
+        answers = await asyncio.gather(*(call.ask(store) for call, store in zip(calls, self.stores, strict=False)))
+        if isinstance(race.one, Plan) or isinstance(race.other, Plan):
+            # It leaves out what the other has locked, also if that was refused in the end.
+            await Plan().call(self.state).ask(self.stores[0])
+        before, self.seen = self.seen, await look(self.stores[0])
+        pairs = list(zip(calls, answers, strict=True))
+        problems = []
+        for order in (pairs, pairs[::-1]):
+            model = self.state.model
+            try:
+                for call, answer in order:
+                    model = call.after(model, answer, racing=True)
+                    _learn_ids(model, self.seen)
+                same(model, self.seen)
+            except AssertionError as problem:
+                problems.append(problem)
+                continue
+            self.state.model = model
+            break
+        else:
+            raise AssertionError("neither order explains what the store holds") from ExceptionGroup("orders", problems)
+        for call, answer in pairs:
+            call.done(answer)
+        self._check(before, racing=True)
+
+    def _adopt_pruned(self, before: Seen, prune: Pruned) -> None:
+        """Skips may go only when they are old enough, and never in part."""
+        for each, schedule in self.state.model.schedules.items():
+            kept = {skip.id: skip for skip in self.seen.skips[each]}
+            for skip in before.skips[each]:
+                if skip.id in kept:
+                    assert kept[skip.id] == skip, "pruning changed a skip"
+                else:
+                    assert skip.decided_at < instant(self.state.now - prune.older_than), "a young skip was pruned"
+            by_id = {run.id: run for run in self.state.model.runs}
+            rows = merged([skip_row(skip) for skip in self.seen.skips[each]], schedule.ever)
+            schedule.skips = [
+                Range(reason, revision, by_id.get(behind, behind), first, last, count)
+                for reason, revision, behind, first, last, count in rows
+            ]
+
+    def _check(self, before: Seen, *, racing: bool = False) -> None:
+        """What must hold whatever the model says."""
+        model = self.state.model
+        earlier = {run.id: run for run in before.runs}
+        for run in self.seen.runs:
+            assert run.id not in self.finals or self.finals[run.id] == run, "a final run changed"
+            if run.status in FINAL:
+                self.finals[run.id] = run
+            shape = model.schedules[str(run.schedule)].shapes[run.revision or 0]
+            if run.scheduled_for is not None:
+                tick = int(run.scheduled_for.timestamp())
+                assert self.run_of.setdefault((str(run.schedule), tick), run.id) == run.id, "a tick ran twice"
+                assert shape.ticks(tick - 1, tick) == [tick], "not a tick of its revision"
+            drains = next(one.drains for one in model.runs if one.id == run.id)
+            assert run.attempt <= 1 + shape.retries + shape.crash_limit + drains, "too many attempts"
+            assert run.started_at is None or run.started_at >= run.due_at, "began before it was due"
+            old = earlier.get(run.id)
+            if old is not None and old.attempt != run.attempt:
+                assert run.attempt == old.attempt + 1
+                assert old.status != "running" or racing, "two workers had it at a time"
+        for each, skips in self.seen.skips.items():
+            self._check_ledger(model.schedules[each], skips)
+            old_cursor = before.schedules[each].cursor if each in before.schedules else None
+            if old_cursor is not None and old_cursor.planned_until is not None:
+                reached = self.seen.schedules[each].cursor.planned_until or 0
+                assert reached >= old_cursor.planned_until, "decided ticks became undecided"
+        self._check_overlap()
+
+    def _check_ledger(self, schedule: ModelSchedule, skips: list[SkipRecord]) -> None:
+        """Ranges are exact, lie apart from each other, and hold no tick that ran."""
+        reached = 0
+        for _, revision, _, first, last, count in map(skip_row, skips):
+            assert first > reached, "two skips of one tick"
+            reached = last
+            ticks = schedule.shapes[revision].ticks(first - 1, last)
+            assert (ticks[:1], ticks[-1:], len(ticks)) == ([first], [last], count), "not the ticks of its revision"
+            assert not schedule.ever.intersection(ticks), "a tick was skipped and ran"
+
+    def _check_overlap(self) -> None:
+        """While a schedule's runs all have the same limit, no more than that many are given out."""
+        for each in self.state.model.schedules:
+            active = self.state.model.active_runs(each)
+            limits = {(run.shape.overlap == "allow", run.shape.max_concurrent) for run in active}
+            if len(limits) == 1:
+                [(allowed, most)] = limits
+                assert allowed or sum(run.status != "waiting" for run in active) <= most, "more at a time than allowed"
+
+    async def come_to_rest(self) -> None:
+        """No more faults: with rescues and claims going on, everything becomes final."""
+        for each in WORKERS:
+            await self.step(Died(each))
+        rounds = 0
+        while any(run.active for run in self.state.model.runs):
+            rounds += 1
+            assert rounds < 400, "runs do not come to an end"
+            self.state.now += 100
+            for operation in (Rescued(), Claimed("ann"), Claimed("bob")):
+                await self.step(operation)
+            await self.step(FinishedAll())
+
+
+Opened = Callable[[], AbstractAsyncContextManager[tuple[Store, Store]]]
+
+
+def try_histories(runner: asyncio.Runner, opened: Opened, examples: int) -> None:
+    """Many of them, the same ones each time unless TICKBIRD_FUZZ asks for more."""
+
+    async def play(history: tuple[list[Shape], list[Operation]]) -> None:
+        async with opened() as stores:
+            await History(stores).play(*history)
+
+    @settings(
+        max_examples=examples * FUZZ,
+        deadline=None,
+        derandomize=FUZZ == 1,
+        database=None,
+        print_blob=True,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.explicit, Phase.generate, Phase.shrink),
+    )
+    @given(histories)
+    def tried(history: tuple[list[Shape], list[Operation]]) -> None:
+        note("\n".join(["that is:", *(f"    {step!r}" for step in history[1] if step != Nothing())]))
+        runner.run(play(history))
+
+    tried()
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    """A loop that outlives single histories."""
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+def test_histories_in_memory(runner: asyncio.Runner) -> None:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[tuple[Store, Store]]:
+        store = SqliteStore(":memory:")
+        await store.open()
+        try:
+            yield store, store
+        finally:
+            await store.close()
+
+    try_histories(runner, opened, 60)
+
+
+def test_histories_on_a_file(runner: asyncio.Runner, tmp_path: Path) -> None:
+    numbers = itertools.count()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[tuple[Store, Store]]:
+        path = str(tmp_path / f"{next(numbers)}.db")
+        pair = SqliteStore(path), SqliteStore(path)
+        for store in pair:
+            await store.open()
+        try:
+            yield pair
+        finally:
+            for store in pair:
+                await store.close()
+
+    try_histories(runner, opened, 15)
+
+
+def test_histories_on_postgresql(runner: asyncio.Runner, postgres_url: str) -> None:
+    from tickbird.store.postgres import PostgresStore
+
+    pair = PostgresStore(postgres_url), PostgresStore(postgres_url)
+
+    async def begin() -> None:
+        await pair[0].migrate()
+        for store in pair:
+            await store.open()
+
+    async def end() -> None:
+        for store in pair:
+            await store.close()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[tuple[Store, Store]]:
+        async with await psycopg.AsyncConnection.connect(postgres_url) as connection:
+            await connection.execute(EMPTY)
+        yield pair
+
+    runner.run(begin())
+    try:
+        try_histories(runner, opened, 25)
+    finally:
+        runner.run(end())
