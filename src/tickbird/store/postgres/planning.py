@@ -78,6 +78,8 @@ async def plan_locked(
     await write(db, known, batch, now, [row[-2] for row in locked], edited=_pending(looks))
     done = Batch(now=now, schedules=len(batch), left=len(batch) < len(locked))
     for decided in batch:
+        # A schedule with more due ticks than fit into one plan is still due.
+        done.left |= (decided.plan.cursor.next_run_at or now.timestamp() + 1) <= now.timestamp()
         done.runs += len(decided.plan.runs)
         done.skips += len(decided.plan.skips)
         if decided.plan.state == "parked" and decided.schedule.state != "parked":
