@@ -158,6 +158,7 @@ class TestARun:
         await store.cancel_run(run.id, "ben", now=later(65))
         answer = await ask(store, 60, now=70)
         assert "was asked to stop" in answer.sentence
+        assert step(answer, "cancel").ok is False
         assert (
             step(answer, "cancel").text == "Asked to stop by ben at 2026-01-01 00:01:05 UTC, and has not stopped yet."
         )
@@ -169,6 +170,7 @@ class TestARun:
         await store.cancel_run(run.id, "ben", reason="not today", now=later(65))
         answer = await ask(store, 60, now=70)
         assert (answer.verdict, answer.sentence) == ("cancelled", f"Run {run.id} was cancelled: by ben: not today.")
+        assert names(answer)[-2:] == [(False, "queue"), (False, "cancel")]
 
     async def test_failed_after_each_attempt(self, store: Store) -> None:
         await create(store, retries=1)
@@ -179,6 +181,7 @@ class TestARun:
         await finish(store, again, 72, "failed", error="ValueError: b", failure_kind="raised", failures=1)
         answer = await ask(store, 60, now=100)
         assert (answer.verdict, answer.sentence) == ("failed", f"Run {run.id} failed: after 2 attempts: ValueError: b.")
+        assert [each.ok for each in answer.steps] == [True] * 6 + [False] * 3
         assert [each.text for each in answer.steps if each.name == "attempts"] == [
             "Attempt 1 on worker w1 failed at 2026-01-01 00:01:02 UTC: KeyError: 'a'.",
             "Attempt 2 on worker w1 failed at 2026-01-01 00:01:12 UTC: ValueError: b.",
@@ -315,7 +318,7 @@ class TestWaitingAndQueued:
             f"Run {second.id} waits for run {first.id}, running since 2026-01-01 00:01:01 UTC on worker w1 "
             "(overlap=queue, max_concurrent=1)."
         )
-        assert step(answer, "overlap").run_id == first.id
+        assert (step(answer, "overlap").ok, step(answer, "overlap").run_id) == (False, first.id)
 
     async def test_waits_in_a_line(self, store: Store) -> None:
         await create(store, catch_up="all")
@@ -535,6 +538,7 @@ class TestSkipped:
         coming = await ask(store, 120, now=40)
         assert coming.verdict == "will be skipped"
         assert coming.sentence == "Will be skipped: ana told it to skip this tick: “no data”."
+        assert step(coming, "skip").ok is False
         await plan(store, 120)
         answer = await ask(store, 60, now=130)
         assert answer.sentence.startswith("Skipped (operator): ana told it to skip this tick: “no data”; so were 2")
@@ -669,7 +673,9 @@ class TestToCome:
             "Will be skipped unless it is resumed before: paused by ana since 2026-01-01 00:00:30 UTC "
             "until 2026-01-01 00:02:30 UTC: “db upgrade”."
         )
-        assert (await ask(store, 180, now=40)).verdict == "will run"
+        assert step(answer, "state").ok is False
+        after = await ask(store, 180, now=40)
+        assert (after.verdict, step(after, "state").ok) == ("will run", True)
 
     async def test_excluded(self, store: Store) -> None:
         await create(store, NAME, cron("30 23 * * *", tz="America/New_York"), exclude=exclude("sat"))
@@ -681,7 +687,9 @@ class TestToCome:
     async def test_max_runs_used_up_before(self, store: Store) -> None:
         await create(store, NAME, every(days=1), max_runs=3, exclude=exclude("sat"))
         # Friday, Sunday and Monday are the three.
-        assert (await ask(store, 4 * DAY, now=0)).verdict == "will run"
+        last = await ask(store, 4 * DAY, now=0)
+        assert (last.verdict, step(last, "window").text) == ("will run", "1 of max_runs=3 will be left.")
+        assert step(last, "window").ok is True
         answer = await ask(store, 5 * DAY, now=0)
         assert (answer.verdict, answer.sentence) == (
             "ended",
@@ -829,6 +837,8 @@ class TestNoSuchScheduleThen:
             "no such schedule then",
             "The schedule was deleted by ben at 2026-01-01 00:01:10 UTC.",
         )
+        # At the very instant of the delete the schedule was still there.
+        assert (await ask(store, 70, now=100)).verdict == "not a tick"
         # The delete first planned what was due.
         assert (await ask(store, 60, now=100)).verdict == "queued"
 

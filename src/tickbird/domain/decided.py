@@ -148,7 +148,7 @@ class SkipChain(Chain):
         if skip.reason == "coalesced":
             return "catch_up", self._coalesced(skip, definition)
         if skip.reason == "paused":
-            paused = self.evidence.paused_then()
+            paused = self.evidence.paused_then(self._due_at(definition))
             if paused is None:
                 return "state", note or f"it was paused by {by or 'somebody'}"
             ended = self.evidence.revision(skip.revision)

@@ -131,9 +131,9 @@ class Evidence:
         newest = next(marks, None)
         return newest if newest is not None and newest.action == "delete" else None
 
-    def paused_then(self) -> Paused | None:
-        """The pause that held when the tick came, however it ended since."""
-        return self._paused(to_datetime(self.tick))
+    def paused_then(self, due_at: int) -> Paused | None:
+        """The pause that held when the tick became due, however it ended since."""
+        return self._paused(to_datetime(due_at))
 
     def paused_now(self) -> Paused | None:
         """The pause that the schedule is in."""
@@ -157,9 +157,20 @@ class Evidence:
                 paused = None
         return paused
 
+    def changed_before(self, due_at: int) -> Revision | None:
+        """The first edit or delete between the tick and its `due_at`, which may have voided it."""
+        tick, due = to_datetime(self.tick), to_datetime(due_at)
+        edits = (each for each in reversed(self.revisions) if each.action in ("update", "sync", "delete"))
+        return next((edit for edit in edits if tick <= edit.at < due), None)
+
     def moved(self, tick: int) -> Revision | None:
         """The newest reschedule of a tick."""
         return self._rescheduled("tick", tick)
+
+    def moved_past(self, offset: int) -> Revision | None:
+        """The newest reschedule of an earlier tick that passes over this one."""
+        moves = (revision for revision in self.revisions if revision.action == "reschedule")
+        return next((m for m in moves if m.detail["tick"] < self.tick <= m.detail["to"] - offset), None)
 
     def moved_to(self, due_at: int) -> Revision | None:
         """The newest reschedule to an instant."""

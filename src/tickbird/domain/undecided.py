@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tickbird.domain.chain import Chain, capital, noted
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Definition
@@ -9,7 +11,7 @@ from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import Revision, readable
 from tickbird.domain.explanation import Explanation, Step
 from tickbird.domain.instants import to_datetime, to_seconds
-from tickbird.domain.planner import ActiveRun, Facts, plan
+from tickbird.domain.planner import ActiveRun, Facts, at_plan, pass_over, plan
 from tickbird.domain.progress import Progress, brief, count, obstacle
 from tickbird.domain.runs import TICK_ORIGINS
 from tickbird.domain.ticks import Ticks
@@ -101,16 +103,24 @@ class OpenChain(Chain):
         return self._answer("not a tick", f"{text}: {where}.")
 
     def _no_record(self, definition: Definition) -> Explanation:
-        paused = self.evidence.paused_then()
-        if paused is not None and paused.holds(self._due_at(definition)):
+        due_at, offset = self._due_at(definition), self.evidence.offset(definition)
+        past = self.evidence.moved_past(offset)
+        decided_at = due_at if past is None else max(due_at, int(past.detail["to"]))
+        paused = self.evidence.paused_then(decided_at)
+        if paused is not None and paused.holds(self.tick + offset):
             text = self._pause(paused, "paused")
             self._step(False, "state", f"{capital(text)}.")
             return self._answer("no record", f"No decision is stored, but the schedule was {text}.")
+        if (edit := self.evidence.changed_before(decided_at)) is not None:
+            self._move(self.evidence.moved(self.tick), due_at)
+            text = f"{edit.action} by {edit.actor} at {self.times(edit.at)} came before it was decided"
+            self.steps.append(Step(False, "schedule", f"Revision {edit.revision}, {text}.", None, edit.at))
+            return self._answer("no record", f"Dropped: {text}, at {self.times(decided_at)}.")
         reached = self.times(self.schedule.cursor.planned_until or 0)
         text = f"Everything up to {reached} is decided, but no decision for this tick is stored"
         ended = f", or the schedule had ended (max_runs={definition.max_runs})" if definition.max_runs else ""
         self._step(None, "record", f"{text}.")
-        return self._answer("no record", f"{text}: it was pruned, or lay between an edit's old and new grid{ended}.")
+        return self._answer("no record", f"{text}: it was pruned{ended}.")
 
     def _open(self, definition: Definition) -> Explanation:
         schedule, now, tick = self.schedule, self.evidence.now, self.tick
@@ -122,7 +132,8 @@ class OpenChain(Chain):
         due_at = schedule.due_at(tick)
         overdue = to_datetime(due_at) <= now
         paused = self.evidence.paused_now() if schedule.state == "paused" else None
-        if paused is not None and paused.holds(due_at) and (paused.until is None or to_datetime(paused.until) > now):
+        held = paused is not None and paused.holds(tick + schedule.offset)
+        if paused is not None and held and (paused.until is None or to_datetime(paused.until) > now):
             text = self._pause(paused, "paused")
             self._step(False, "state", f"{capital(text)}.")
             if overdue:
@@ -132,12 +143,16 @@ class OpenChain(Chain):
             self._step(True, "state", "The schedule is active.")
         else:
             # It ends before the tick is due, or has ended and awaits the planner.
-            self._step(None if paused.holds(due_at) else True, "state", f"{self._pause(paused, 'Paused')}.")
+            self._step(None if held else True, "state", f"{self._pause(paused, 'Paused')}.")
         # Ticks that a reschedule passes over are decided with the moved one.
         looks_later = cursor.next_run_at is not None and to_datetime(cursor.next_run_at) > now
         new = cursor.planned_until is None and to_datetime(tick) <= now
         if new or (overdue and not looks_later):
             return self._overdue(definition, due_at)
+        if paused is not None and paused.until is not None:
+            # What was moved or skipped before its end is void then.
+            ended = pass_over(replace(schedule, state="active", pause=None), "paused", paused.until - schedule.offset)
+            self.schedule = at_plan(schedule, ended)
         return self._to_come(definition, due_at)
 
     def _parked(self) -> Explanation:
@@ -228,8 +243,6 @@ class OpenChain(Chain):
             return ""
         left = definition.max_runs - cursor.runs_planned
         after = max(cursor.planned_until or to_seconds(self.evidence.now), cursor.skip_until or 0)
-        if self.schedule.pause is not None and self.schedule.pause.until is not None:
-            after = max(after, self.schedule.pause.until - self.schedule.offset)
         if cursor.moved_tick is not None and cursor.moved_due_at is not None and self.tick > cursor.moved_tick:
             left -= 1
             after = max(after, cursor.moved_tick, cursor.moved_due_at - self.schedule.offset)
@@ -263,4 +276,4 @@ class OpenChain(Chain):
             effect, unless = "this one waits for it", f", or after {standing}"
         text = f"{capital(standing)}: if that is so at {self.times(due_at)}, {effect} (overlap={definition.overlap})."
         self._step(None, "overlap", text, first.id)
-        return unless if self.schedule.cursor.next_run_at == due_at else ""
+        return unless if self.evidence.schedule.cursor.next_run_at == due_at else ""
