@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from tickbird.domain.calendars import Calendar, exclude
 from tickbird.domain.codec import encode_field
-from tickbird.domain.commands import Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.definition import Backoff, Definition, Target, check_name, check_payload
+from tickbird.domain.commands import Command, Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.definition import Backoff, Definition, Target, check_name, check_payload, check_text
 from tickbird.domain.durations import Duration, seconds
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError
 from tickbird.domain.evidence import Evidence
@@ -20,7 +20,7 @@ from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
 from tickbird.domain.why import explain
-from tickbird.store.protocol import AuditRecord, RevisionRecord, ScheduleRow, Store, Worker
+from tickbird.store.protocol import AuditRecord, Changed, Decisions, RevisionRecord, ScheduleRow, Store, Worker
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 _DURATIONS = {"grace": 0, "start_within": 0, "spread": 0, "timeout": 1}
@@ -77,17 +77,16 @@ class Client:
         **options: Any,
     ) -> Schedule:
         """A new schedule of a task; `options` are the policies of a definition."""
-        check_name(name, "schedule")
         checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
         definition = _definition(trigger=trigger, target=Target(task), payload=checked, **policies(options))
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
-        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+        return (await self._change(name, command)).schedule
 
     async def get(self, name: str) -> Schedule:
         """A schedule by name."""
-        schedule = await self._store.get_schedule(self._namespace, name)
-        if schedule is None or schedule.state == "deleted":
-            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
+        schedule = await self._find(name)
+        if schedule.state == "deleted":
+            raise no_such_schedule(name)
         return schedule
 
     async def list(
@@ -115,14 +114,14 @@ class Client:
                 fields["payload"] = await self._checked_payload(target.name, fields["payload"], unknown_task_ok=True)
         patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
         command = Update(actor=actor, revision=revision, fields=patch)
-        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+        return (await self._change(name, command)).schedule
 
     async def delete(
         self, name: str, *, actor: str, revision: int | None = None, cancel_runs: bool = False
     ) -> Schedule:
         """Delete a schedule; its name later goes on behind what was decided."""
         command = Delete(actor=actor, revision=revision, cancel_runs=cancel_runs)
-        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+        return (await self._change(name, command)).schedule
 
     async def pause(
         self,
@@ -137,26 +136,26 @@ class Client:
         """Stop planning, until resumed or until an instant; queued runs go on unless asked otherwise."""
         end = None if until is None else to_seconds(until)
         command = PauseCommand(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
-        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+        return (await self._change(name, command)).schedule
 
     async def resume(self, name: str, *, actor: str, note: str = "", revision: int | None = None) -> Schedule:
         """Go on; what was missed meanwhile is one skip `paused`."""
         command = Resume(actor=actor, revision=revision, note=note)
-        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+        return (await self._change(name, command)).schedule
 
     async def reschedule(
         self, name: str, to: datetime, *, actor: str, note: str = "", revision: int | None = None
     ) -> Schedule:
         """Make the next tick due at another instant."""
         command = Reschedule(actor=actor, revision=revision, to=to_seconds(to), note=note)
-        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+        return (await self._change(name, command)).schedule
 
     async def skip(
         self, name: str, count: int = 1, *, actor: str, note: str = "", revision: int | None = None
     ) -> Schedule:
         """Do not run the next ticks."""
         command = Skip(actor=actor, revision=revision, count=count, note=note)
-        return (await self._store.change_schedule(self._namespace, name, command)).schedule
+        return (await self._change(name, command)).schedule
 
     async def trigger(self, name: str, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
         """One manual run now; the schedule's own ticks are not touched."""
@@ -166,7 +165,7 @@ class Client:
                 task = schedule.definition.target.name
                 payload = await self._checked_payload(task, payload, unknown_task_ok=True)
         command = Trigger(actor=actor, payload=payload)
-        changed = await self._store.change_schedule(self._namespace, name, command)
+        changed = await self._change(name, command)
         return await self.run(changed.run_ids[0])
 
     async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
@@ -175,10 +174,7 @@ class Client:
 
     async def why(self, name: str, at: datetime) -> Explanation:
         """The whole chain of what was, or will be, decided for an instant."""
-        schedule = await self._store.get_schedule(self._namespace, name)
-        if schedule is None:
-            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
-        return explain(await self._evidence(schedule, at))
+        return explain(await self._evidence(await self._find(name), at))
 
     async def _evidence(self, schedule: Schedule, at: datetime) -> Evidence:
         """The rows that concern one instant of a schedule, and those that they name."""
@@ -219,6 +215,10 @@ class Client:
             running=await store.list_runs(namespace, status="running", limit=1_000) if run.status == "queued" else (),
         )
 
+    async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> Decisions:
+        """The runs and skips whose ticks touch a range."""
+        return await self._store.decisions((await self._find(name)).id, first, last, limit)
+
     async def revisions(self, name: str, *, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, newest first."""
         return await self._store.list_revisions((await self.get(name)).id, limit=limit)
@@ -240,6 +240,7 @@ class Client:
         unknown_task_ok: bool = False,
     ) -> int:
         """A run without a schedule, now or later; returns its id."""
+        check_text(actor, "actor", least=1, most=200)
         checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
         if at is not None:
             to_seconds(at)
@@ -267,7 +268,7 @@ class Client:
     ) -> Sequence[RunRecord]:
         """Runs, newest first, a page at a time: `before` is the last id of the page before."""
         if schedule is not None:
-            await self._known(schedule)
+            await self._find(schedule)
         return await self._store.list_runs(
             self._namespace, schedule=schedule, status=status, before=before, limit=limit
         )
@@ -286,7 +287,8 @@ class Client:
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""
         await self.run(run_id)
-        return await self._store.cancel_run(run_id, actor, reason=reason)
+        check_text(actor, "actor", least=1, most=200)
+        return await self._store.cancel_run(run_id, actor, reason=check_text(reason, "reason"))
 
     async def retry(self, run_id: int, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
         """A new run of what a final run did, with its payload unless another is given."""
@@ -297,7 +299,7 @@ class Client:
         sent = run.payload if payload is None else await self._checked_payload(task, payload, unknown_task_ok=True)
         if run.schedule is not None and run.schedule_id is not None:
             command = Trigger(actor=actor, payload=sent, retry_of=run_id)
-            changed = await self._store.change_schedule(self._namespace, run.schedule, command)
+            changed = await self._change(run.schedule, command)
             return await self.run(changed.run_ids[0])
         new = NewRun(run.target, sent, run.queue, run.priority, retry_of=run_id)
         return await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
@@ -318,18 +320,24 @@ class Client:
         """The store's clock."""
         return await self._store.now()
 
-    async def _known(self, name: str) -> None:
-        if await self._store.get_schedule(self._namespace, name) is None:
-            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
+    async def _find(self, name: str) -> Schedule:
+        """A schedule by name, also a deleted one."""
+        schedule = await self._store.get_schedule(self._namespace, check_name(name, "schedule"))
+        if schedule is None:
+            raise no_such_schedule(name)
+        return schedule
+
+    async def _change(self, name: str, command: Command) -> Changed:
+        return await self._store.change_schedule(self._namespace, check_name(name, "schedule"), command)
 
     async def _checked_payload(
         self, task: str, payload: Mapping[str, Any], *, unknown_task_ok: bool
     ) -> Mapping[str, Any]:
         """The payload as it will be stored: validated by the task itself, or by what a live worker publishes of it."""
         check_name(task, "task")
-        check_payload(payload)
         if task in self._validators:
             return self._validators[task](payload)
+        check_payload(payload)
         for worker in await self._store.list_workers(self._namespace):
             if task in worker.tasks:
                 _validate_by_schema(task, payload, worker.tasks[task].get("schema", {}))
@@ -340,6 +348,11 @@ class Client:
                 hint="check its name, start the worker that has it, or allow it with unknown_task_ok=True.",
             )
         return payload
+
+
+def no_such_schedule(name: str) -> NotFoundError:
+    """The error for a name that no schedule has."""
+    return NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
 
 
 def _definition(**fields: Any) -> Definition:
@@ -376,7 +389,7 @@ def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Comi
     while len(ticks) < count and (tick := schedule.grid.next(after)) is not None and left != 0:
         after = tick
         skipped: str | None = None
-        if schedule.state == "paused" and (until is None or tick <= until - schedule.offset):
+        if schedule.state == "paused" and (until is None or tick < until - schedule.offset):
             skipped = "paused"
         elif cursor.skip_until is not None and tick <= cursor.skip_until:
             skipped = "operator"

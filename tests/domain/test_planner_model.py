@@ -110,7 +110,7 @@ class Model:
             if self.until is None or self.until > now:
                 return
             until, self.state, self.until = self.until, "active", None
-            self.pass_over("paused", until)
+            self.pass_over("paused", until - 1)
         if self.state == "active":
             self.decide(now)
 

@@ -178,7 +178,7 @@ class Model:
             assert schedule.pause_until is not None
             until, schedule.pause_until = schedule.pause_until, None
             schedule.state = "active"
-            self._pass_over(schedule, "paused", until - self.offset(schedule))
+            self._pass_over(schedule, "paused", until - 1 - self.offset(schedule))
             self._settle(schedule)
             if schedule.state != "active":
                 return

@@ -11,7 +11,7 @@ from math import floor
 from typing import Any, Literal
 
 from tickbird.domain.codec import decode_definition, encode_definition
-from tickbird.domain.definition import Definition, check_payload
+from tickbird.domain.definition import Definition, check_payload, check_text
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.planner import (
@@ -48,6 +48,10 @@ class Command:
 
     actor: str
     revision: int | None = None
+
+    def __post_init__(self) -> None:
+        check_text(self.actor, "actor", least=1, most=200)
+        check_text(getattr(self, "note", ""), "note")
 
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
         """The change, or the reason why it cannot be made."""

@@ -37,6 +37,15 @@ def check_name(name: object, what: str) -> str:
     )
 
 
+def check_text(text: object, what: str, *, least: int = 0, most: int = 2_000) -> str:
+    """The text itself, or a DefinitionError: databases take neither NUL characters nor half surrogate pairs."""
+    if not isinstance(text, str) or "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
+        raise DefinitionError(f"{what}: {str(text)[:60]!r} is not text that can be stored.", field=what)
+    if not least <= len(text) <= most:
+        raise DefinitionError(f"{what}: must have {least} to {most:,} characters, not {len(text):,}.", field=what)
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What a run does; for now a registered task, by name."""
@@ -103,8 +112,7 @@ class Definition:
             self._check_instant(name)
         if self.start_at and self.end_at and self.start_at > self.end_at:
             self._refuse("end_at", f"lies before start_at ({self.start_at.isoformat()})")
-        if not isinstance(self.description, str) or "\0" in self.description or len(self.description) > 10_000:
-            raise DefinitionError("description: must be text of at most 10,000 characters.", field="description")
+        check_text(self.description, "description", most=10_000)
         check_payload(self.payload)
 
     def _check_instant(self, name: str) -> None:

@@ -100,7 +100,7 @@ def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = N
         until = schedule.pause.until if schedule.pause else None
         if until is None or until > now:
             return settle(schedule, schedule.cursor)
-        paused = pass_over(replace(schedule, state="active", pause=None), "paused", until - schedule.offset)
+        paused = end_pause(schedule, until)
         following = plan(at_plan(schedule, paused), facts, now)
         return replace(following, skips=paused.skips + following.skips)
     return _Look(schedule, facts, now).plan()
@@ -132,6 +132,11 @@ def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str 
         cursor = replace(cursor, skip_until=None, skip_by=None, skip_note="")
     reached = until if cursor.planned_until is None else max(cursor.planned_until, until)
     return settle(schedule, replace(cursor, planned_until=reached), skips=skips)
+
+
+def end_pause(schedule: Schedule, until: int) -> Plan:
+    """A pause that has run out: what came due before that instant is one skip; what is due at it runs again."""
+    return pass_over(replace(schedule, state="active", pause=None), "paused", until - 1 - schedule.offset)
 
 
 def retime(schedule: Schedule, now: float) -> Plan:

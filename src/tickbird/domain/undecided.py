@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tickbird.domain.chain import Chain, capital, noted
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Definition
@@ -11,7 +9,7 @@ from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import Revision, readable
 from tickbird.domain.explanation import Explanation, Step
 from tickbird.domain.instants import to_datetime, to_seconds
-from tickbird.domain.planner import ActiveRun, Facts, at_plan, pass_over, plan
+from tickbird.domain.planner import ActiveRun, Facts, at_plan, end_pause, plan
 from tickbird.domain.progress import Progress, brief, count, obstacle
 from tickbird.domain.runs import TICK_ORIGINS
 from tickbird.domain.ticks import Ticks
@@ -151,7 +149,7 @@ class OpenChain(Chain):
             return self._overdue(definition, due_at)
         if paused is not None and paused.until is not None:
             # What was moved or skipped before its end is void then.
-            ended = pass_over(replace(schedule, state="active", pause=None), "paused", paused.until - schedule.offset)
+            ended = end_pause(schedule, paused.until)
             self.schedule = at_plan(schedule, ended)
         return self._to_come(definition, due_at)
 

@@ -85,6 +85,22 @@ class States:
         await plan(store, 300)
         assert await ticks(store) == [(300, "schedule", "queued")]
 
+    async def test_a_tick_due_at_the_end_of_a_pause_runs(self, store: Store) -> None:
+        await create(store)
+        await change(store, PauseCommand(actor="ada", until=epoch(180)), 10)
+        await plan(store, 180)
+        assert await ranges(store) == [("paused", 60, 120, 2)]
+        assert [tick for tick, _, _ in await ticks(store)] == [180]
+
+    @pytest.mark.parametrize("text", ["a\0b", "half \ud83d", "x" * 3_000])
+    async def test_notes_and_actors_must_be_text_that_can_be_stored(self, store: Store, text: str) -> None:
+        await create(store)
+        with pytest.raises(InvalidError):
+            await change(store, PauseCommand(actor="ada", note=text), 10)
+        with pytest.raises(InvalidError):
+            await change(store, PauseCommand(actor=text), 10)
+        assert (await get(store)).state == "active"
+
     async def test_pause_until_seen_late_still_ends_then(self, store: Store) -> None:
         await create(store, catch_up="all")
         await change(store, PauseCommand(actor="ada", until=epoch(150)), 10)
