@@ -248,7 +248,7 @@ class TestLate:
         assert late.ok is False
         assert late.text == (
             "Planned 1 min 15 s late: it was due at 2026-01-01 00:01:00 UTC, and no worker planned it until "
-            "2026-01-01 00:02:15 UTC; no worker alive today was running before 2026-01-01 00:02:05 UTC."
+            "2026-01-01 00:02:15 UTC; no worker alive now was running before 2026-01-01 00:02:05 UTC."
         )
         caught_up = step(answer, "catch_up")
         assert caught_up.text == (
@@ -302,7 +302,7 @@ class TestLate:
         answer = await ask(store, 60, now=120)
         assert step(answer, "queue").text == "Its first attempt began 40 s after it was planned."
         assert step(answer, "queue").ok is False
-        assert "at 2026-01-01 00:01:40 UTC, 40 s late" in answer.sentence
+        assert "40 s late because its first attempt began 40 s after it was planned" in answer.sentence
 
 
 class TestWaitingAndQueued:

@@ -66,6 +66,9 @@ class Progress:
         if longest == waited:
             blocker = self._waited_for()
             return f"it waited for {self.name(blocker)}" if blocker else "it waited for another run of its schedule"
+        if self.attempts:
+            # Another attempt overwrote whether it waited for a run or for a worker.
+            return f"its first attempt began {in_words(queued)} after it was planned"
         return f"no worker took it for {in_words(queued)}"
 
     def _planned(self) -> Step:
@@ -83,7 +86,7 @@ class Progress:
         )
         begun = [worker.started_at for worker in self.evidence.workers if worker.started_at is not None]
         if begun and min(begun) > run.due_at:
-            text += f"; no worker alive today was running before {times(min(begun))}"
+            text += f"; no worker alive now was running before {times(min(begun))}"
         return Step(False, "late", text + ".", run.id, run.created_at)
 
     def _wait(self) -> float:

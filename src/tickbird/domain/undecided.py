@@ -118,7 +118,9 @@ class OpenChain(Chain):
         text = f"Everything up to {reached} is decided, but no decision for this tick is stored"
         ended = f", or the schedule had ended (max_runs={definition.max_runs})" if definition.max_runs else ""
         self._step(None, "record", f"{text}.")
-        return self._answer("no record", f"{text}: it was pruned{ended}.")
+        return self._answer(
+            "no record", f"{text}: it was pruned, or came before the schedule was first planned{ended}."
+        )
 
     def _open(self, definition: Definition) -> Explanation:
         schedule, now, tick = self.schedule, self.evidence.now, self.tick
