@@ -77,6 +77,7 @@ class Client:
         **options: Any,
     ) -> Schedule:
         """A new schedule of a task; `options` are the policies of a definition."""
+        check_name(name, "schedule")
         checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
         definition = _definition(trigger=trigger, target=Target(task), payload=checked, **policies(options))
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
@@ -322,13 +323,14 @@ class Client:
 
     async def _find(self, name: str) -> Schedule:
         """A schedule by name, also a deleted one."""
-        schedule = await self._store.get_schedule(self._namespace, check_name(name, "schedule"))
+        # A name that only plain SQL can have given is still a name to ask for.
+        schedule = await self._store.get_schedule(self._namespace, check_text(name, "schedule"))
         if schedule is None:
             raise no_such_schedule(name)
         return schedule
 
     async def _change(self, name: str, command: Command) -> Changed:
-        return await self._store.change_schedule(self._namespace, check_name(name, "schedule"), command)
+        return await self._store.change_schedule(self._namespace, check_text(name, "schedule"), command)
 
     async def _checked_payload(
         self, task: str, payload: Mapping[str, Any], *, unknown_task_ok: bool
@@ -389,7 +391,7 @@ def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Comi
     while len(ticks) < count and (tick := schedule.grid.next(after)) is not None and left != 0:
         after = tick
         skipped: str | None = None
-        if schedule.state == "paused" and (until is None or tick < until - schedule.offset):
+        if schedule.state == "paused" and (until is None or schedule.due_at(tick) < until):
             skipped = "paused"
         elif cursor.skip_until is not None and tick <= cursor.skip_until:
             skipped = "operator"

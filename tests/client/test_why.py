@@ -881,8 +881,8 @@ class TestNoRecord:
         await change(store, Delete(actor="ben"), 100)
         answer = await ask(store, 60, now=110)
         assert (answer.verdict, answer.sentence) == (
-            "no record",
-            "No decision is stored, but the schedule was paused by ana since 2026-01-01 00:00:30 UTC.",
+            "skipped",
+            "Skipped (paused): it was paused by ana since 2026-01-01 00:00:30 UTC.",
         )
 
     async def test_revisions_beyond_the_first_hundred_are_read(self, store: Store) -> None:

@@ -164,8 +164,12 @@ def test_update_of_each_state() -> None:
     assert paused.schedule.pause == Pause("eve", "moving")
     spread = schedule("paused", trigger=every(hours=1), spread=600)
     minutely = Update(actor="ada", fields={"trigger": {"every": {"minutes": 1}}})
-    assert skips(apply(minutely, spread, 3600 + spread.offset - 1)) == []
-    assert skips(apply(minutely, spread, 3600 + spread.offset)) == [("paused", 3600, 3600, 1)]
+    assert skips(apply(minutely, spread, 3599)) == []
+    assert skips(apply(minutely, spread, 3600)) == [("paused", 3600, 3600, 1)]
+    pending = schedule(trigger=every(hours=1), spread=600)
+    assert skips(apply(minutely, pending, 3600)) == [("edited", 3600, 3600, 1)]
+    assert skips(apply(Delete(actor="ada"), pending, 3600)) == [("deleted", 3600, 3600, 1)]
+    assert skips(apply(Update(actor="ada", fields={"priority": 1}), pending, 3600)) == []
     parked = apply(hourly, replace(schedule("parked"), definition=None, error="why"), 7300)
     assert (parked.schedule.state, parked.schedule.error) == ("active", None)
     assert skips(parked) == [("invalid", 3600, 7200, 2)]

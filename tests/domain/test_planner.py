@@ -472,13 +472,20 @@ def test_retime_never_goes_back() -> None:
 
 def test_pass_over_voids_what_it_passes() -> None:
     cursor = Cursor(
-        planned_until=BASE, moved_tick=BASE + 120, moved_due_at=BASE + 500, skip_until=BASE + 60, skip_by="x"
+        planned_until=BASE, moved_tick=BASE + 120, moved_due_at=BASE + 125, skip_until=BASE + 60, skip_by="x"
     )
     made = pass_over(schedule(cursor=cursor), "paused", BASE + 130, actor="ada", note="n")
     assert made.cursor == Cursor(planned_until=BASE + 130, next_run_at=BASE + 180)
     assert (skips(made), made.skips[0].actor, made.skips[0].note) == ([("paused", 60, 120, 2)], "ada", "n")
     windowed = pass_over(schedule(start_at=later(100), end_at=later(200)), "paused", BASE + 500)
     assert (skips(windowed), windowed.state) == ([("paused", 120, 180, 2)], "ended")
+    later_on = replace(cursor, moved_due_at=BASE + 500)
+    kept = pass_over(schedule(cursor=later_on), "paused", BASE + 130)
+    assert (kept.cursor.planned_until, kept.cursor.moved_tick, kept.cursor.next_run_at) == (
+        BASE + 119,
+        BASE + 120,
+        BASE + 500,
+    )
     before = pass_over(schedule(cursor=cursor), "paused", BASE - 10)
     assert (before.cursor.planned_until, before.cursor.moved_tick, before.skips) == (BASE, BASE + 120, ())
 

@@ -82,6 +82,9 @@ class Model:
 
     def pass_over(self, reason: str, until: int) -> None:
         """Every tick that was due by then is skipped for this reason."""
+        if self.moved is not None and self.moved_due is not None:
+            moved = self.moved + self.offset
+            until = min(until, moved - 1) if self.moved_due > until else max(until, moved)
         for tick in self.open_ticks():
             if tick + self.offset <= until:
                 self.fates[tick] = ("skip", reason, ANY)

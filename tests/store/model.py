@@ -220,10 +220,20 @@ class Model:
             schedule.skips.append(new)
 
     def _pass_over(self, schedule: ModelSchedule, reason: str, until: int, shape: Shape | None = None) -> None:
+        if schedule.moved is not None:
+            still_runs = schedule.moved[1] - self.offset(schedule) > until
+            until = min(until, schedule.moved[0] - 1) if still_runs else max(until, schedule.moved[0])
         ticks = (shape or schedule.shape).ticks(schedule.planned_until, until)
         self._record(schedule, schedule.revision, reason, None, ticks)
         schedule.planned_until = max(schedule.planned_until, until)
         self._forget_passed(schedule, until)
+
+    def _leave_grid(self, schedule: ModelSchedule, reason: str, now: float) -> None:
+        """What is past and not due yet lies on the grid that is being left."""
+        schedule.moved = schedule.skip_until = None
+        if schedule.state in ("active", "paused"):
+            self._pass_over(schedule, "paused" if schedule.state == "paused" else reason, floor(now))
+        schedule.planned_until = max(schedule.planned_until, floor(now))
 
     def _forget_passed(self, schedule: ModelSchedule, until: int) -> None:
         if schedule.moved is not None and schedule.moved[0] <= until:
@@ -268,11 +278,7 @@ class Model:
         if after.start_at is not None and after.end_at is not None and after.start_at > after.end_at:
             raise Refused
         if schedule.state == "ended" or before.grid != after.grid:
-            if schedule.state == "paused":
-                # The ticks that were paused lie on the old grid.
-                self._pass_over(schedule, "paused", floor(now) - self.offset(schedule))
-            schedule.planned_until = max(schedule.planned_until, floor(now))
-            schedule.moved = schedule.skip_until = None
+            self._leave_grid(schedule, "edited", now)
             schedule.state = "paused" if schedule.state == "paused" else "active"
         schedule.shape = after
         self._revise(schedule)
@@ -282,10 +288,10 @@ class Model:
         """Leave a tombstone."""
         schedule = self.find(name)
         self.plan(schedule, now)
+        self._leave_grid(schedule, "deleted", now)
         schedule.state = "deleted"
-        schedule.planned_until = max(schedule.planned_until, floor(now))
         schedule.runs_planned = 0
-        schedule.moved = schedule.skip_until = schedule.pause_until = None
+        schedule.pause_until = None
         self._revise(schedule)
         if cancel_runs:
             self._cancel_all(name, now)

@@ -27,8 +27,11 @@ _VERDICT_STYLES = {
     "ran": "green",
     "will run": "green",
     "failed": "red",
+    "cancelled": "yellow",
     "skipped": "yellow",
     "will be skipped": "yellow",
+    "undecided": "yellow",
+    "no record": "red",
 }
 
 Noted = Sequence[tuple[ComingTick, Sequence[str]]]

@@ -25,6 +25,8 @@ _REASONS = {
     "rescheduled": "another instant was chosen",
     "operator": "somebody said so",
     "invalid": "its definition could not be read",
+    "edited": "its schedule changed before it was due",
+    "deleted": "its schedule was deleted before it was due",
 }
 _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r" seconds?\b", " s"),

@@ -18,8 +18,8 @@ from tickbird.domain.planner import (
     Facts,
     Plan,
     PlannedRun,
-    PlannedSkip,
     begin,
+    leave_grid,
     pass_over,
     repair,
     retime,
@@ -163,12 +163,7 @@ def _redefine(action: str, before: Schedule, after: Schedule, now: float, detail
         return _revised(action, after, repair(after, now), **detail)
     if before.state != "ended" and same_grid(before.definition, definition):
         return _revised(action, after, settle(after, after.cursor), **detail)
-    skips: tuple[PlannedSkip, ...] = ()
-    if before.state == "paused" and before.definition is not None:
-        # The old grid is about to be left: its ticks so far were paused.
-        passed = pass_over(before, "paused", floor(now) - before.offset)
-        after = replace(after, cursor=passed.cursor)
-        skips = tuple(replace(skip, revision=before.revision) for skip in passed.skips)
+    skips = leave_grid(before, now, "edited")
     state: State = "paused" if after.state == "paused" else "active"
     return _revised(action, after, replace(retime(replace(after, state=state), now), skips=skips), **detail)
 
@@ -183,7 +178,7 @@ class Delete(Command):
         """Nothing is planned any more; runs that exist go on unless asked otherwise."""
         reached = max(schedule.cursor.planned_until or 0, floor(now))
         cursor = Cursor(planned_until=reached, runs_planned=0)
-        plan = Plan(cursor, "deleted", schedule.revision)
+        plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"))
         if self.cancel_runs:
             plan = _cancel_runs(plan, facts)
         gone = replace(schedule, overrides={}, fingerprint=None)

@@ -170,6 +170,13 @@ class SkipChain(Chain):
             if repaired is not None:
                 text += f", repaired by {repaired.actor} at {times(repaired.at)}"
             return "state", text
+        if skip.reason in ("edited", "deleted"):
+            change = self.evidence.changed_before(self._due_at(definition))
+            who = f" by {change.actor} at {times(change.at)}" if change is not None else ""
+            return (
+                "schedule",
+                f"the schedule was {skip.reason}{who} before it was due at {times(self._due_at(definition))}",
+            )
         return skip.reason, note or skip.reason
 
     def _overlapped(self, skip: SkipRecord, definition: Definition) -> str:

@@ -103,7 +103,7 @@ def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = N
         paused = end_pause(schedule, until)
         following = plan(at_plan(schedule, paused), facts, now)
         return replace(following, skips=paused.skips + following.skips)
-    return _Look(schedule, facts, now).plan()
+    return _Look(_without_stale_move(schedule), facts, now).plan()
 
 
 def at_plan(schedule: Schedule, decided: Plan) -> Schedule:
@@ -124,6 +124,11 @@ def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str 
     """Record every undecided tick up to `until` as one skip, and go on behind them."""
     cursor = schedule.cursor
     skips: tuple[PlannedSkip, ...] = ()
+    moved, moved_due_at = cursor.moved_tick, cursor.moved_due_at
+    if moved is not None and moved_due_at is not None:
+        # What counts is when it is due: moved to a later instant, it still runs then.
+        still_runs = moved_due_at - schedule.offset > until
+        until = min(until, moved - 1) if still_runs else max(until, moved)
     if cursor.planned_until is not None and (ticks := schedule.grid.whole(cursor.planned_until, until)):
         skips = (PlannedSkip(reason, ticks.first, ticks.last, ticks.count, actor=actor, note=note),)
     if cursor.moved_tick is not None and cursor.moved_tick <= until:
@@ -137,6 +142,19 @@ def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str 
 def end_pause(schedule: Schedule, until: int) -> Plan:
     """A pause that has run out: what came due before that instant is one skip; what is due at it runs again."""
     return pass_over(replace(schedule, state="active", pause=None), "paused", until - 1 - schedule.offset)
+
+
+def leave_grid(schedule: Schedule, now: float, reason: SkipReason) -> tuple[PlannedSkip, ...]:
+    """Record the ticks that are past and neither due nor decided, while the grid they lie on is still known."""
+    reached = schedule.cursor.planned_until
+    if schedule.definition is None or schedule.state not in ("active", "paused") or reached is None:
+        return ()
+    ticks = schedule.grid.whole(reached, floor(now))
+    if ticks is None:
+        return ()
+    if schedule.state == "paused":
+        reason = "paused"
+    return (PlannedSkip(reason, ticks.first, ticks.last, ticks.count, revision=schedule.revision),)
 
 
 def retime(schedule: Schedule, now: float) -> Plan:
@@ -200,12 +218,20 @@ def _after_edit(schedule: Schedule, facts: Facts, now: float, edited: Edited) ->
     if old.state != "ended" and same_grid(before.definition, schedule.definition):
         new = settle(edited_schedule, old.cursor)
     else:
-        if old.state == "paused":
-            # The old grid is about to be left: its ticks so far were paused.
-            passed = pass_over(at_plan(before, old), "paused", edited.changed_at - before.offset)
-            old = replace(old, skips=old.skips + passed.skips)
+        left = leave_grid(at_plan(before, old), edited.changed_at, "edited")
+        old = replace(old, skips=old.skips + left)
         new = retime(edited_schedule, edited.changed_at)
     return replace(old, cursor=new.cursor, state=new.state, pause=new.pause)
+
+
+def _without_stale_move(schedule: Schedule) -> Schedule:
+    """Only the next tick can be moved; a move of any other, which only plain SQL can leave behind, is void."""
+    cursor = schedule.cursor
+    if cursor.moved_tick is None or cursor.planned_until is None:
+        return schedule
+    if cursor.moved_tick == schedule.grid.next(max(cursor.planned_until, cursor.skip_until or cursor.planned_until)):
+        return schedule
+    return replace(schedule, cursor=replace(cursor, moved_tick=None, moved_due_at=None))
 
 
 def same_grid(one: Definition | None, other: Definition | None) -> bool:

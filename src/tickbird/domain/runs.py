@@ -13,7 +13,18 @@ Origin = Literal["schedule", "catch_up", "manual", "backfill", "retry", "event",
 Status = Literal["waiting", "queued", "running", "succeeded", "failed", "cancelled"]
 FailureKind = Literal["raised", "timeout", "lost", "reported"]
 SkipReason = Literal[
-    "misfire", "coalesced", "overlap", "paused", "calendar", "limit", "rescheduled", "operator", "invalid"
+    "misfire",
+    "coalesced",
+    "overlap",
+    "paused",
+    "calendar",
+    "limit",
+    "rescheduled",
+    "operator",
+    "invalid",
+    # Past, but not due yet because of its spread or a reschedule, when the definition changed or went away.
+    "edited",
+    "deleted",
 ]
 
 # Only these count for overlap: a manual, retried or backfilled run never makes a tick skip.

@@ -132,7 +132,7 @@ class OpenChain(Chain):
         due_at = schedule.due_at(tick)
         overdue = to_datetime(due_at) <= now
         paused = self.evidence.paused_now() if schedule.state == "paused" else None
-        held = paused is not None and paused.holds(tick + schedule.offset)
+        held = paused is not None and paused.holds(due_at)
         if paused is not None and held and (paused.until is None or to_datetime(paused.until) > now):
             text = self._pause(paused, "paused")
             self._step(False, "state", f"{capital(text)}.")
