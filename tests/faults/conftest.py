@@ -1,0 +1,48 @@
+"""A fleet on each store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.fleet import Fleet
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.store.protocol import Store
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the store is: one SQLite file, or a PostgreSQL database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/tickbird.db"
+    address: str = request.getfixturevalue("postgres_url")
+    return address
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[Store]:
+    """The store, open in this process."""
+    store = open_store(url)
+    await store.migrate()
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def client(store: Store) -> Client:
+    """What a person uses."""
+    return Client(store)
+
+
+@pytest.fixture
+def fleet(url: str, store: Store, tmp_path: Path) -> Iterator[Fleet]:
+    """Worker processes, killed in the end."""
+    folder = tmp_path / "fleet"
+    folder.mkdir()
+    fleet = Fleet(url, folder)
+    yield fleet
+    fleet.kill_all()

@@ -1,0 +1,135 @@
+"""Many processes on one database, while some are killed, the clocks are wrong or the server restarts."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import leave_out
+from tests.faults.fleet import Fleet, accounted, agrees, all_runs, all_skips, at_rest, ended, settled, ticking, until
+from tickbird import every
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.instants import to_seconds
+from tickbird.store.protocol import Store
+from tickbird.testing.servers import PostgresServer, ServerMissing
+
+# How long processes are killed at random.
+STORM = 8.0 * int(os.environ.get("TICKBIRD_FUZZ", "1"))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_ten_processes_that_are_killed_at_random(client: Client, store: Store, fleet: Fleet) -> None:
+    schedules = {f"clock-{n}": await ticking(client, f"clock-{n}") for n in range(4)}
+    workers = [fleet.start(slots=4) for _ in range(10)]
+    await fleet.started(10)
+    chance = random.Random(7)
+    ends = time.monotonic() + STORM
+    kills = 0
+    while time.monotonic() < ends:
+        await fleet.ran_more(chance.randrange(1, 7))
+        victim = workers.pop(chance.randrange(len(workers)))
+        os.kill(int(victim.pid or 0), signal.SIGKILL)
+        kills += 1
+        workers.append(fleet.start(slots=4))
+    runs = await settled(client, store, fleet, schedules)
+    assert kills >= 3
+    assert len(runs) == len({(run.schedule, run.scheduled_for) for run in runs})
+
+
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_wrong_clocks_of_workers_change_nothing(client: Client, store: Store, fleet: Fleet) -> None:
+    since = await ticking(client)
+    for ahead in (6 * 3_600, -6 * 3_600):
+        fleet.start_with_wrong_clock(ahead)
+    await fleet.started(2)
+    both = {note["pid"] for note in fleet.notes("started")}
+    assert all(abs(note["clock"] - time.time()) > 5 * 3_600 for note in fleet.notes("started"))
+    await fleet.ran_more(4)
+    runs = await settled(client, store, fleet, {"clock": since})
+    now = await store.now()
+    assert both == {worker.pid for worker in await store.list_workers("default")}
+    for run in runs:
+        assert (run.origin, run.attempt, run.crashes) == ("schedule", 1, 0)
+        assert run.started_at is not None
+        assert run.finished_at is not None
+        assert run.due_at <= run.started_at <= run.finished_at <= now
+    assert not await all_skips(store, "clock")
+
+
+async def test_the_server_restarts_under_its_workers(tmp_path: Path) -> None:
+    try:
+        server = PostgresServer(fsync=True)
+    except ServerMissing as missing:
+        leave_out(str(missing))
+    with server:
+        url = server.create_database()
+        store = open_store(url)
+        await store.migrate()
+        await store.open()
+        client = Client(store)
+        fleet = Fleet(url, tmp_path)
+        try:
+            since = await ticking(client)
+            for _ in range(2):
+                fleet.start()
+            for _ in range(2):
+                await fleet.ran_more(2)
+                server.restart(immediate=True)
+            await fleet.ran_more(3)
+            await settled(client, store, fleet, {"clock": since})
+            assert all(process.is_alive() for process in fleet.processes)
+        finally:
+            fleet.kill_all()
+            await store.close()
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+async def test_eight_processes_on_one_file(client: Client, store: Store, fleet: Fleet) -> None:
+    schedules = {f"clock-{n}": await ticking(client, f"clock-{n}") for n in range(3)}
+    for _ in range(8):
+        fleet.start(slots=4)
+    for _ in range(100):
+        await client.enqueue("brief", actor="ada", unknown_task_ok=True)
+    await fleet.started(8)
+    await until(lambda: len(fleet.notes("ran")) >= 112)
+    runs = await settled(client, store, fleet, schedules)
+    assert all(run.attempt == 1 for run in runs)
+    assert "locked" not in fleet.logs()
+    assert "Traceback" not in fleet.logs()
+
+
+async def test_a_pause_and_a_deploy_while_it_works(client: Client, store: Store, fleet: Fleet) -> None:
+    """Code declares another interval: both versions of it run for a while, a pause goes through, no tick is lost."""
+    old = [fleet.start(declares=(("changed", 1), ("gone", 1), ("paused", 1))) for _ in range(2)]
+    await fleet.ran_more(3)
+    paused = await client.pause("paused", actor="ada", note="quiet")
+    new = [fleet.start(declares=(("changed", 2), ("paused", 1))) for _ in range(2)]
+    await fleet.started(4)
+    for process in old:
+        os.kill(int(process.pid or 0), signal.SIGTERM)
+        assert await ended(process) == 0
+    changed = await client.get("changed")
+    assert changed.raw["trigger"] == every(seconds=2).to_json()
+    await until(lambda: max(n["tick"] or 0 for n in fleet.notes("ran")) > (changed.cursor.planned_until or 0) + 3)
+    for name in ("changed", "gone"):
+        if (await client.get(name)).state == "active":
+            await client.pause(name, actor="ada")
+    await at_rest(store)
+    stands = await client.get("paused")
+    assert (stands.state, stands.revision) == ("paused", paused.revision)
+    assert stands.cursor.planned_until == paused.cursor.planned_until
+    since = to_seconds((await client.revisions("paused"))[-1].at)
+    assert await accounted(store, "paused", 1, since) >= 1
+    for run in await all_runs(store, "changed"):
+        assert run.scheduled_for is not None
+        step = 1 if run.revision == 1 else 2
+        assert to_seconds(run.scheduled_for) % step == 0
+    await agrees(fleet, store)
+    assert all(process.is_alive() for process in new)

@@ -1,0 +1,160 @@
+"""Workers that are killed or frozen: what they held is done by others, once."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.faults.fleet import Fleet, agrees, all_runs, ended, final, settled, ticking, until
+from tickbird.client import Client
+from tickbird.domain.runs import Outcome
+from tickbird.store.protocol import Store
+
+
+async def hold(client: Client, fleet: Fleet) -> tuple[int, dict[str, Any]]:
+    """A run that is under way and waits, and the note of who has it."""
+    run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
+    [began] = await until(lambda: fleet.notes("began", run_id))
+    return run_id, began
+
+
+async def second(fleet: Fleet, run_id: int) -> dict[str, Any]:
+    """The note of another attempt."""
+    found = await until(lambda: [note for note in fleet.notes("began", run_id) if note["attempt"] == 2])
+    return dict(found[0])
+
+
+async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: Fleet) -> None:
+    for _ in range(2):
+        fleet.start()
+    await fleet.started(2)
+    run_id, began = await hold(client, fleet)
+    os.kill(began["pid"], signal.SIGKILL)
+    again = await second(fleet, run_id)
+    assert again["pid"] != began["pid"]
+    fleet.open("gate")
+    run = await final(client, run_id)
+    assert (run.status, run.attempt, run.crashes, run.failures) == ("succeeded", 2, 1, 0)
+    assert [(lost.attempt, lost.outcome) for lost in await client.attempts(run_id)] == [(1, "lost")]
+    late = await store.finish([Outcome(run_id, 1, "failed")])
+    assert not late.accepted
+    await agrees(fleet, store)
+
+
+async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store: Store, fleet: Fleet) -> None:
+    for _ in range(2):
+        fleet.start()
+    await fleet.started(2)
+    run_id, began = await hold(client, fleet)
+    os.kill(began["pid"], signal.SIGSTOP)
+    again = await second(fleet, run_id)
+    fleet.open("gate")
+    run = await final(client, run_id)
+    os.kill(began["pid"], signal.SIGCONT)
+    # It finds its lease gone, or hears it when it says that it is done.
+    log = fleet.folder / f"{began['pid']}.log"
+    await until(lambda: re.search("lost its lease|could not be kept|came too late", log.read_text()))
+    assert await client.run(run_id) == run
+    assert (run.status, run.attempt, run.result) == ("succeeded", 2, again["pid"])
+    # It goes on as a good worker.
+    os.kill(again["pid"], signal.SIGKILL)
+    other = await final(client, await client.enqueue("held", {"gate": "gate"}, actor="ada"))
+    assert other.result == began["pid"]
+
+
+async def test_sigterm_lets_runs_finish(client: Client, store: Store, fleet: Fleet) -> None:
+    process = fleet.start()
+    run_id, _ = await hold(client, fleet)
+    os.kill(int(process.pid or 0), signal.SIGTERM)
+    await until(lambda: "draining" in fleet.logs())
+    queued = await client.enqueue("brief", actor="ada")
+    fleet.open("gate")
+    assert await ended(process) == 0
+    run = await client.run(run_id)
+    assert (run.status, run.attempt) == ("succeeded", 1)
+    assert (await client.run(queued)).status == "queued"
+    assert not await client.workers()
+
+
+async def test_a_second_signal_ends_at_once_and_loses_nothing(client: Client, store: Store, fleet: Fleet) -> None:
+    process = fleet.start()
+    run_id, _ = await hold(client, fleet)
+    os.kill(int(process.pid or 0), signal.SIGTERM)
+    await until(lambda: "draining" in fleet.logs())
+    os.kill(int(process.pid or 0), signal.SIGTERM)
+    assert await ended(process) == 128 + signal.SIGTERM
+    fleet.start()
+    await second(fleet, run_id)
+    fleet.open("gate")
+    assert (await final(client, run_id)).status == "succeeded"
+
+
+async def test_a_worker_that_drains_too_long_puts_its_runs_back(client: Client, store: Store, fleet: Fleet) -> None:
+    process = fleet.start(drain=0.2)
+    run_id, _ = await hold(client, fleet)
+    os.kill(int(process.pid or 0), signal.SIGTERM)
+    assert await ended(process) == 0
+    run = await client.run(run_id)
+    assert (run.status, run.failures, run.crashes) == ("queued", 0, 0)
+    fleet.start()
+    fleet.open("gate")
+    assert (await final(client, run_id)).attempt == 2
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("words", ["status = 'running'", "INSERT INTO runs"], ids=["claim", "plan"])
+async def test_killed_before_the_commit_on_sqlite(client: Client, store: Store, fleet: Fleet, words: str) -> None:
+    since = await ticking(client)
+    process = fleet.start(die_before_commit_of=words)
+    assert await ended(process) == -signal.SIGKILL
+    assert not fleet.notes("ran")
+    fleet.start()
+    await fleet.ran_more(2)
+    await settled(client, store, fleet, {"clock": since})
+
+
+BLOCK_COMMIT = """
+CREATE FUNCTION block_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN PERFORM pg_advisory_xact_lock_shared(7); RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER block_claim AFTER UPDATE ON tickbird.runs DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.status = 'running') EXECUTE FUNCTION block_commit();
+CREATE CONSTRAINT TRIGGER block_plan AFTER INSERT ON tickbird.runs DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.origin = 'schedule') EXECUTE FUNCTION block_commit();
+"""
+BLOCKED = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+
+
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+@pytest.mark.parametrize("at", ["claim", "plan"])
+@pytest.mark.parametrize("arrives", [False, True], ids=["rolled back", "committed"])
+async def test_killed_while_the_commit_is_under_way(
+    client: Client, store: Store, fleet: Fleet, url: str, at: str, arrives: bool
+) -> None:
+    """The server holds the COMMIT back; the worker dies; the server then drops it, or carries it out unheard."""
+    since = await ticking(client)
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as admin:
+        await admin.execute(BLOCK_COMMIT.encode())
+        await admin.execute(f"DROP TRIGGER block_{'plan' if at == 'claim' else 'claim'} ON tickbird.runs".encode())
+        await admin.execute("SELECT pg_advisory_lock(7)")
+        process = fleet.start()
+
+        async def blocked() -> list[Any]:
+            return await (await admin.execute(BLOCKED)).fetchall()
+
+        await until(blocked)
+        os.kill(int(process.pid or 0), signal.SIGKILL)
+        if not arrives:
+            for (pid,) in await blocked():
+                await admin.execute("SELECT pg_terminate_backend(%s)", (pid,))
+        await admin.execute("SELECT pg_advisory_unlock(7)")
+    assert not fleet.notes("ran")
+    fleet.start()
+    await fleet.ran_more(2)
+    await settled(client, store, fleet, {"clock": since})
+    if at == "claim" and arrives:
+        assert any(run.crashes for run in await all_runs(store))

@@ -1,0 +1,86 @@
+"""Rows that plain SQL brought in and nobody can plan: they are set aside alone, and go on once repaired."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.faults.fleet import Fleet, all_runs, all_skips, settled, ticking, until
+from tests.store.conftest import PlainPostgres, PlainSqlite
+from tickbird.client import Client
+from tickbird.store.protocol import Store
+
+GOOD: dict[str, Any] = {
+    "v": 1,
+    "trigger": {"every": {"seconds": 1}},
+    "target": {"task": "brief"},
+    "overlap": "allow",
+}
+POISON: dict[str, Mapping[str, Any]] = {
+    "cron": {**GOOD, "trigger": {"cron": "61 * * * *"}},
+    "never": {**GOOD, "trigger": {"cron": "0 0 30 2 *"}},
+    "zone": {**GOOD, "trigger": {"cron": "* * * * *", "tz": "Mars/Olympus"}},
+    "garbage": {"v": 1, "nonsense": [None, {"deep": []}]},
+    "empty": {},
+    "field": {**GOOD, "grace": "soon"},
+    "huge": {**GOOD, "payload": {"text": "x" * 1_100_000}},
+    "many": {**GOOD, "trigger": {"any_of": [{"every": {"seconds": 1}}] * 1_000}},
+}
+NUL = {**GOOD, "payload": {"text": "a\0b"}}
+NEWER = {**GOOD, "v": 2, "unheard": "of"}
+
+
+async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fleet, url: str) -> None:
+    on_postgres = url.startswith("postgresql")
+    plain = PlainPostgres(url) if on_postgres else PlainSqlite(url.removeprefix("sqlite:///"))
+    since = await ticking(client)
+    for _ in range(2):
+        fleet.start()
+    await fleet.ran_more(1)
+    poison = dict(POISON)
+    if on_postgres:
+        with pytest.raises(psycopg.Error):  # jsonb itself keeps it out
+            await plain.insert("default", "nul", NUL)
+    else:
+        poison["nul"] = NUL
+    for name, definition in [*poison.items(), ("newer", NEWER)]:
+        await plain.insert("default", name, definition)
+    await plain.insert("default", "fine", GOOD)
+
+    async def parked() -> bool:
+        states = {name: (await client.get(name)).state for name in poison}
+        return set(states.values()) == {"parked"}
+
+    await until(parked)
+    await until(lambda: any(note["schedule"] == "fine" for note in fleet.notes("ran")))
+    for name in poison:
+        assert (await client.get(name)).error
+        assert not await all_runs(store, name)
+    left_alone = await client.get("newer")
+    assert left_alone.cursor.next_run_at is None
+    assert not await all_runs(store, "newer")
+    assert "Traceback" not in fleet.logs()
+
+    for name in poison:
+        await plain.redefine((await client.get(name)).id, GOOD)
+    await until(lambda: poison.keys() <= {note["schedule"] for note in fleet.notes("ran")})
+    for name in poison:
+        healed = await client.get(name)
+        assert (healed.state, healed.error, healed.revision) == ("active", None, 2)
+        await client.pause(name, actor="ada")
+    await client.pause("fine", actor="ada")
+    runs = await settled(client, store, fleet, {"clock": since})
+    assert {run.origin for run in runs if run.schedule == "clock"} == {"schedule"}
+    assert not await all_skips(store, "clock")
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+async def test_what_is_no_json_is_kept_out(store: Store, url: str) -> None:
+    connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+    with pytest.raises(sqlite3.Error):
+        connection.execute("INSERT INTO schedules (name, definition) VALUES ('text', '{not json')")
+    connection.close()
