@@ -57,7 +57,7 @@ from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import Store
 from tickbird.store.sqlite import SqliteStore
 
-# Other reasons are words for people, which stores may choose.
+# Of runs that never began; other reasons are words for people, which stores may choose.
 REASONS = ("replaced", "misfire")
 FUZZ = int(os.environ.get("TICKBIRD_FUZZ", "1"))
 FAR = instant(T0 - 1_000 * DAY), instant(T0 + 1_000 * DAY)
@@ -224,7 +224,7 @@ def row_of(run: ModelRun) -> dict[str, Any]:
         "lease_until": None if run.lease_until is None else run.lease_until - T0,
         "started_at": None if run.started_at is None else run.started_at - T0,
         "finished_at": None if run.finished_at is None else run.finished_at - T0,
-        "reason": run.reason if run.status == "cancelled" else None,
+        "reason": run.reason if run.status == "cancelled" and not run.attempt else None,
         "asked": run.asked_to_stop if run.status == "running" else None,
     }
 
@@ -254,7 +254,7 @@ def row_in(run: RunRecord) -> dict[str, Any]:
         "lease_until": since(run.lease_until),
         "started_at": since(run.started_at),
         "finished_at": since(run.finished_at),
-        "reason": run.reason if run.status == "cancelled" and run.reason in REASONS else None,
+        "reason": run.reason if run.status == "cancelled" and not run.attempt and run.reason in REASONS else None,
         "asked": run.cancel_requested_at is not None if run.status == "running" else None,
     }
 
@@ -353,13 +353,13 @@ class History:
         """Both at once: the store must hold what one after the other gives, in one of the two orders."""
         calls = [call for operation in (race.one, race.other) if (call := operation.call(self.state)) is not None]
         answers = await asyncio.gather(*(call.ask(store) for call, store in zip(calls, self.stores, strict=False)))
-        if isinstance(race.one, Plan) or isinstance(race.other, Plan):
-            # It leaves out what the other has locked, also if that was refused in the end.
-            await Plan().call(self.state).ask(self.stores[0])
-        before, self.seen = self.seen, await look(self.stores[0])
         pairs = list(zip(calls, answers, strict=True))
+        # Planning and upkeep leave out what the other has locked, also if that is refused in the end: they come again.
+        again = [kind().call(self.state) for kind in (Plan, Rescued) if kind in (type(race.one), type(race.other))]
+        repeats = [(call, await call.ask(self.stores[0])) for call in again]
+        before, self.seen = self.seen, await look(self.stores[0])
         problems = []
-        for order in (pairs, pairs[::-1]):
+        for order in (pairs + repeats, pairs[::-1] + repeats):
             model = self.state.model
             try:
                 for call, answer in order:
