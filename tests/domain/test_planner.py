@@ -7,9 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tickbird.domain import planner
 from tickbird.domain.calendars import exclude
+from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.every import every
 from tickbird.domain.instants import to_seconds
@@ -535,3 +538,26 @@ def test_a_year_of_seconds_is_not_walked() -> None:
         assert len(made.runs) == made_runs
         assert len(made.skips) <= 3
         assert made_runs + sum(skip.count for skip in made.skips) == year
+
+
+@given(
+    trigger=st.sampled_from([every(minutes=1), every(seconds=7), at(later(60)), cron("*/5 * * * *")]),
+    policies=st.fixed_dictionaries(
+        {},
+        optional={
+            "catch_up": st.sampled_from(["one", "latest", "all", "skip"]),
+            "overlap": st.sampled_from(["skip", "queue", "replace", "allow"]),
+            "grace": st.integers(0, 20),
+            "start_within": st.integers(0, 20),
+            "spread": st.sampled_from([30, 600]),
+            "max_runs": st.integers(1, 3),
+            "end_at": st.sampled_from([later(60), later(300)]),
+        },
+    ),
+    elapsed=st.floats(0, 700, allow_nan=False),
+)
+def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, Any], elapsed: float) -> None:
+    one = schedule(trigger=trigger, **policies)
+    short = planner._one_on_time(one, Facts(), BASE + elapsed)
+    if short is not None:
+        assert short == planner._Look(one, Facts(), BASE + elapsed).plan()

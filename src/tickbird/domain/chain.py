@@ -12,7 +12,6 @@ from tickbird.domain.explanation import Explanation, Step, Times, Verdict
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import brief
 from tickbird.domain.runs import Status
-from tickbird.domain.ticks import Ticks
 
 
 class Chain:
@@ -84,7 +83,7 @@ class Chain:
 
     def _excluded_day(self, definition: Definition) -> str:
         """The day that the calendar excludes, in words; nothing when it does not."""
-        if not Ticks(definition).excludes(self.tick):
+        if not definition.grid.excludes(self.tick):
             return ""
         day = self.times.local(to_datetime(self.tick)).date()
         named = f"{WEEKDAYS[day.weekday()].capitalize()} {day.isoformat()}"

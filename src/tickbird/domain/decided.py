@@ -10,7 +10,6 @@ from tickbird.domain.explanation import Explanation, Step, Verdict
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.progress import Progress, brief
 from tickbird.domain.runs import TICK_ORIGINS, RunRecord, SkipRecord, Status
-from tickbird.domain.ticks import Ticks
 
 _VERDICTS: dict[Status, Verdict] = {
     "waiting": "waiting",
@@ -31,7 +30,7 @@ class RunChain(Chain):
         self._existed(run.revision)
         definition = self.definition
         if definition is not None:
-            if Ticks(definition).contains(self.tick):
+            if definition.grid.contains(self.tick):
                 self._on_grid(definition)
             else:
                 self._step(None, "grid", "It was on the grid when it was planned.", at=self.tick)
@@ -116,7 +115,7 @@ class SkipChain(Chain):
             definition = readable(then)
         else:
             definition = self._definition_of(skip.revision)
-        return definition if definition is not None and Ticks(definition).contains(self.tick) else None
+        return definition if definition is not None and definition.grid.contains(self.tick) else None
 
     def explain(self, skip: SkipRecord) -> Explanation | None:
         """Why the tick was skipped; None when the instant lies between the ticks of the skip."""

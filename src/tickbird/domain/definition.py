@@ -8,11 +8,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.errors import DefinitionError
+from tickbird.domain.ticks import Ticks
 from tickbird.domain.triggers import Trigger
 
 CatchUp = Literal["one", "latest", "all", "skip"]
@@ -126,6 +127,11 @@ class Definition:
         raise DefinitionError(f"{name}: {str(getattr(self, name))[:60]!r} {reason}.", field=name, reason=reason)
 
     @cached_property
+    def grid(self) -> Ticks:
+        """The ticks of this definition; made once, since definitions are kept and schedules come and go."""
+        return Ticks(self)
+
+    @cached_property
     def start_limit(self) -> int | None:
         """Seconds after `due_at` by which a run must have started; `catch_up="skip"` implies the grace."""
         if self.start_within is None and self.catch_up == "skip":
@@ -174,6 +180,7 @@ def check_payload(payload: object) -> str:
     return text
 
 
+@lru_cache(maxsize=100_000)
 def spread_offset(namespace: str, name: str, spread: int) -> int:
     """The schedule's own place within its spread: the same on every worker."""
     if not spread:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Any, Literal
 
 from tickbird.domain.definition import Definition, spread_offset
@@ -65,12 +64,12 @@ class Schedule:
     created_at: datetime | None = None
     changed_at: datetime | None = None
 
-    @cached_property
+    @property
     def grid(self) -> Ticks:
         """The ticks of the definition in force."""
-        return Ticks(self._readable)
+        return self._readable.grid
 
-    @cached_property
+    @property
     def offset(self) -> int:
         """Seconds from a tick to its `due_at`."""
         return spread_offset(self.namespace, self.name, self._readable.spread)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from tickbird.domain.definition import Definition
 from tickbird.domain.instants import to_datetime, to_seconds
+
+if TYPE_CHECKING:
+    from tickbird.domain.definition import Definition
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.planner import ActiveRun, Facts, at_plan, end_pause, plan
 from tickbird.domain.progress import Progress, brief, count, obstacle
 from tickbird.domain.runs import TICK_ORIGINS
-from tickbird.domain.ticks import Ticks
 
 # Beyond so many stretches of a calendar, whether max_runs will be used up is not counted any more.
 MOST_STRETCHES = 5_000
@@ -40,7 +39,7 @@ class OpenChain(Chain):
             self._existed(then.revision)
         if self.definition is None:
             return self._unreadable(open_)
-        if not Ticks(self.definition).contains(tick):
+        if not self.definition.grid.contains(tick):
             return self._not_a_tick(self.definition)
         self._on_grid(self.definition)
         return self._open(self.definition) if open_ else self._no_record(self.definition)
@@ -75,7 +74,7 @@ class OpenChain(Chain):
         return self._answer("no record", "The definition of that time cannot be read, and no decision is stored.")
 
     def _not_a_tick(self, definition: Definition) -> Explanation:
-        grid, times, tick = Ticks(definition), self.times, self.tick
+        grid, times, tick = definition.grid, self.times, self.tick
         before, after = grid.previous(tick), grid.next(tick)
         around = [f"the tick before is {times(before)}"] if before is not None else ["there is no tick before"]
         around.append(f"the next one is {times(after)}" if after is not None else "there is none after")
@@ -246,7 +245,7 @@ class OpenChain(Chain):
         if cursor.moved_tick is not None and cursor.moved_due_at is not None and self.tick > cursor.moved_tick:
             left -= 1
             after = max(after, cursor.moved_tick, cursor.moved_due_at - self.schedule.offset)
-        for stretch, segment in enumerate(Ticks(definition).segments(after, self.tick - 1)):
+        for stretch, segment in enumerate(definition.grid.segments(after, self.tick - 1)):
             left -= 0 if segment.excluded else segment.count
             if left <= 0 or stretch >= MOST_STRETCHES:
                 break
