@@ -173,6 +173,17 @@ class Advance(Operation):
 
 
 @dataclass(frozen=True)
+class AdvanceTo(Operation):
+    """Move the clock to so many seconds after the next whole minute."""
+
+    past: float = 0.0
+
+    def call(self, state: State) -> None:
+        """Where ticks are, and where they begin to be late."""
+        state.now = state.now // 60 * 60 + 60 + self.past
+
+
+@dataclass(frozen=True)
 class Plan(Operation):
     """Plan until nothing is due, so many schedules at a time."""
 
