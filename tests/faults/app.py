@@ -68,7 +68,7 @@ def work(setup: Setup) -> None:
     @bird.task
     async def held(run: Run, gate: str) -> int:
         note("began", run)
-        while not (folder / gate).exists():  # noqa: ASYNC110 - another process makes it
+        while not ((folder / gate).exists() or (folder / f"{gate}-{os.getpid()}").exists()):  # noqa: ASYNC110 - another process makes it
             await asyncio.sleep(0.02)
         note("ran", run)
         return os.getpid()
