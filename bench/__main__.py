@@ -1,0 +1,41 @@
+"""`./dev bench plan|run|late|idle|imports [--quick]`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from bench.common import RESULTS, Options, Report, command_line, machine, say, step, write_report
+
+NAMES = ("plan", "run", "late", "idle", "imports")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure what is asked for, and leave the results in a folder."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, allow_abbrev=False)
+    parser.add_argument("names", nargs="*", metavar="|".join(NAMES), help="what to measure; all if not said")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: does it work at all?")
+    parser.add_argument("--out", type=Path, help="folder for the results")
+    chosen = parser.parse_args(given)
+    if unknown := set(chosen.names) - set(NAMES):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}.")
+    folder = chosen.out or (RESULTS / "quick" if chosen.quick else RESULTS)
+    options = Options(quick=chosen.quick, out=folder, command=command_line(given))
+    for name in chosen.names or NAMES:
+        facts = machine()
+        report = Report(name)
+        try:
+            with step(f"{name} measured"):
+                asyncio.run(import_module(f"bench.{name}").measure(options, report))
+        finally:  # also of a benchmark that broke half-way: it may have taken minutes
+            path = write_report(report, options, facts)
+        print(path.read_text(), flush=True)
+        say(f"results are in {path} and beside it as JSON")
+
+
+if __name__ == "__main__":
+    main()

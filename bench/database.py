@@ -1,0 +1,124 @@
+"""A PostgreSQL of our own with durability on, and databases full of schedules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import psycopg
+
+from bench.bare import STATEMENTS as BARE
+from bench.common import SERVER_SETTINGS
+from tickbird import cron, every
+from tickbird.domain.codec import encode_definition
+from tickbird.domain.definition import Definition, Target
+from tickbird.store.plans import Known, KnownRevisions
+from tickbird.store.postgres import PostgresStore
+from tickbird.store.sql import load_statements
+from tickbird.testing.servers import PostgresServer
+
+STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "database").items()}
+
+# A winter noon at which all of these tick, so that one instant is due for everybody.
+DUE: Final = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
+# The planner looks a moment later: on time, so that each tick becomes one run.
+NOW: Final = DUE + timedelta(milliseconds=200)
+TRIGGERS: Final = (
+    cron("*/5 * * * *", tz="America/New_York"),
+    cron("0 * * * *", tz="Europe/Berlin"),
+    cron("0 7 * * *", tz="America/New_York"),
+    every(minutes=1),
+)
+DEFINITIONS: Final = tuple(Definition(trigger=trigger, target=Target("noop")) for trigger in TRIGGERS)
+
+
+@contextmanager
+def server(settings: dict[str, str] | None = None) -> Iterator[PostgresServer]:
+    """A server that flushes every commit to the disk."""
+    with PostgresServer(fsync=True, settings={**SERVER_SETTINGS, **(settings or {})}) as running:
+        yield running
+
+
+def version(url: str) -> str:
+    """The version of a server."""
+    with psycopg.connect(url) as connection:
+        return str(connection.execute("SHOW server_version").fetchall()[0][0])
+
+
+class Schedules:
+    """A database with schedules 1 … n, which can be made due again."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._db = psycopg.connect(url, autocommit=True)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._db.close()
+
+    async def make(self, count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> None:
+        """Migrate, and store so many schedules, all of them due."""
+        await PostgresStore(self.url).migrate()
+        self._db.execute(BARE["make_narrow"])
+        texts = [json.dumps(encode_definition(definition)) for definition in definitions]
+        # Row triggers and foreign keys would take most of the time.
+        self._db.execute("SET session_replication_role = replica")
+        for first in range(1, count + 1, 100_000):
+            last = min(count, first + 99_999)
+            values = {"definitions": texts, "first": first, "last": last, "due": int(DUE.timestamp())}
+            self._db.execute(STATEMENTS["fill"], values)
+        self._db.execute("SET session_replication_role = origin")
+        self._settle("schedules", "revisions", "cursors")
+
+    def restore(self, count: int) -> None:
+        """The first so many schedules are due, nothing has run, and no dead rows are left."""
+        self._db.execute("TRUNCATE tickbird.runs, tickbird.skips, tickbird.cursors")
+        self._db.execute(STATEMENTS["restore"], {"count": count, "due": int(DUE.timestamp())})
+        self._settle("cursors")
+
+    def restore_narrow(self, count: int) -> None:
+        """The same for the bare claimer's own tables."""
+        self._db.execute("TRUNCATE bare.cursors, bare.runs")
+        self._db.execute(BARE["fill_narrow"], {"count": count, "due": int(DUE.timestamp()), "seconds": 60})
+        self._db.execute("ANALYZE bare.cursors")
+
+    def scatter(self, apart: int) -> None:
+        """Only every so many-th schedule is due."""
+        self._db.execute(STATEMENTS["scatter"], {"apart": apart, "due": int(DUE.timestamp())})
+        self._settle("cursors")
+
+    def restore_scattered(self) -> None:
+        """What was planned is due again."""
+        self._db.execute(STATEMENTS["restore_scattered"], {"due": int(DUE.timestamp())})
+        self._db.execute("TRUNCATE tickbird.runs")
+        self._settle("cursors")
+
+    def _settle(self, *tables: str) -> None:
+        for table in tables:
+            self._db.execute(f"VACUUM (ANALYZE) tickbird.{table}".encode())
+        self._db.execute("CHECKPOINT")
+
+    def ticks(self) -> tuple[int, int]:
+        """How many runs there are, and of how many different ticks."""
+        [(runs, ticks)] = self._db.execute(STATEMENTS["count_ticks"]).fetchall()
+        return runs, ticks
+
+    def due(self, now: datetime = NOW) -> int:
+        """How many schedules are due."""
+        return int(self._db.execute(STATEMENTS["count_due"], {"now": now}).fetchall()[0][0])
+
+    def execute(self, statement: str, values: Any = None) -> list[tuple[Any, ...]]:
+        """Any statement."""
+        cursor = self._db.execute(statement.encode(), values)
+        return cursor.fetchall() if cursor.description else []
+
+
+def warm(count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> KnownRevisions:
+    """What a planner knows that has planned all of these schedules before."""
+    known = KnownRevisions(max(count, 1))
+    for number in range(1, count + 1):
+        known.add(number, 1, Known("default", f"s{number}", definitions[number % len(definitions)]))
+    return known

@@ -1,0 +1,240 @@
+"""Many processes with many planners each, while more is due than they can plan: every tick once, and how fast."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import psycopg
+
+from bench import bare
+from bench.common import Options, Report, Table, interleave, percentile
+from bench.database import NOW, Schedules, warm
+from tickbird.engine.planning import Planning
+from tickbird.store.postgres import PostgresStore
+
+T = TypeVar("T")
+SPAWN: Final = multiprocessing.get_context("spawn")
+EARLY: Final = NOW - timedelta(days=1)
+ONE, _, SPLIT = bare.CLAIMS
+OURS: Final = "Tickbird"
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Who plans, and how much at a time."""
+
+    kind: str
+    processes: int
+    planners: int
+    batch: int
+    seconds: float
+    warm_up: float
+    stored: int
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        return f"{self.kind}, {self.processes} × {self.planners}, batch {self.batch}"
+
+
+@dataclass(slots=True)
+class Worked:
+    """What one process did: ticks after the warm-up, all ticks, and how long its transactions and calls took."""
+
+    began: float
+    ticks: int = 0
+    total: int = 0
+    # Transactions that waited for a lock until their time was over.
+    refused: int = 0
+    transactions: list[float] = field(default_factory=list)
+    calls: list[float] = field(default_factory=list)
+
+
+async def measure(options: Options, report: Report, url: str) -> None:
+    """Ten processes with five planners each, beside bare SQL that does the same."""
+    schedules = Schedules(url)
+    stored = options.size(500_000, 3_000)
+    processes, planners = (2, 2) if options.quick else (10, 5)
+    seconds, warm_up = (0.3, 0.0) if options.quick else (10.0, 1.0)
+    engine_batch = _engine_batch()
+    crowds = [
+        Crowd(kind, processes, each, batch, seconds, warm_up, stored)
+        for kind, each, batch in (
+            (OURS, planners, 100),
+            (ONE, planners, 100),
+            (SPLIT, planners, 100),
+            (OURS, 1, 100),
+            (OURS, 1, engine_batch),
+        )
+    ][: 3 if options.quick else None]
+    await schedules.make(stored)
+    times: dict[str, list[float]] = {crowd.name: [] for crowd in crowds}
+    calls: dict[str, list[float]] = {crowd.name: [] for crowd in crowds}
+    refused: Counter[str] = Counter()
+    left: list[int] = []
+
+    def one(crowd: Crowd) -> Callable[[], Awaitable[float]]:
+        async def run() -> float:
+            narrow = crowd.kind == ONE
+            schedules.restore_narrow(2 * stored) if narrow else schedules.restore(stored)
+            done = await asyncio.to_thread(_crowd, url, crowd)
+            total = sum(worked.total for worked in done)
+            for worked in done:
+                times[crowd.name] += worked.transactions
+                calls[crowd.name] += worked.calls
+                refused[crowd.name] += worked.refused
+            if not narrow:
+                runs, ticks = schedules.ticks()
+                assert runs == ticks == total, f"{crowd.name}: {total} planned, {runs} runs of {ticks} ticks"
+                left.append(schedules.due())
+            return sum(worked.ticks for worked in done) / crowd.seconds
+
+        return run
+
+    taken = await interleave(options.size(2, 1), {crowd.name: one(crowd) for crowd in crowds})
+    schedules.close()
+    report.samples |= taken.taken
+    report.tables.append(
+        Table(
+            f"At least 1,000 due held for {seconds:g} s, {processes} processes",
+            ("who", "ticks/s", "least – most", "transaction p50 ms", "p99 ms", "call p99 ms", "lock time-outs"),
+            [
+                [
+                    name,
+                    taken.median(name),
+                    taken.spread(name),
+                    1_000 * percentile(times[name], 0.5),
+                    1_000 * percentile(times[name], 0.99),
+                    1_000 * percentile(calls[name], 0.99),
+                    refused[name],
+                ]
+                for name in taken.taken
+            ],
+            f"{stored:,} schedules were due at the start and at least {min(left):,} at the end; definitions are in "
+            "memory; after each round every run was counted and every tick had exactly one.",
+        )
+    )
+    if not options.quick:
+        ours, one_name, split = (crowd.name for crowd in crowds[:3])
+        how = f"{processes} processes × {planners} planners, ≥ 1,000 due held for {seconds:g} s"
+        once = min(left) >= 1_000
+        report.hold(f"{how}: every tick once", "all", 1.0 if once else None, True if once else None)
+        worst = 1_000 * percentile(times[ours], 0.99)
+        report.hold(f"{how}: p99 of a planning transaction", "< 100 ms", worst, worst < 100, "ms")
+        rate = taken.ratio(ours, one_name)
+        report.hold(f"{how}: rate beside the bare one-statement claim", "≥ 1 ×", rate, rate >= 1)
+        rate = taken.ratio(ours, split)
+        report.hold(f"{how}: rate beside bare SQL that writes the same rows", "(≥ 1 ×)", rate, rate >= 1)
+
+
+def _engine_batch() -> int:
+    import inspect
+
+    return int(inspect.signature(Planning).parameters["batch"].default)
+
+
+def _crowd(url: str, crowd: Crowd) -> list[Worked]:
+    """Start all processes, let them go together, collect what they did."""
+    gate = SPAWN.Barrier(crowd.processes)
+    answers: Any = SPAWN.SimpleQueue()
+    workers = [SPAWN.Process(target=_process, args=(url, crowd, gate, answers)) for _ in range(crowd.processes)]
+    for worker in workers:
+        worker.start()
+    done = [answers.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    if broken := [answer for answer in done if not isinstance(answer, Worked)]:
+        raise RuntimeError(f"{crowd.name}: {broken[0]}")
+    return done
+
+
+def _process(url: str, crowd: Crowd, gate: Any, answers: Any) -> None:
+    try:
+        answers.put(asyncio.run(_plan(url, crowd, gate) if crowd.kind == OURS else _claim(url, crowd, gate)))
+    except Exception as error:  # noqa: BLE001 - told to the process that waits for an answer
+        gate.abort()
+        answers.put(f"{type(error).__name__}: {error}")
+
+
+async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
+    store = PostgresStore(url)
+    store._known = warm(crowd.stored)
+    transactions: list[tuple[float, float]] = []
+    transact = store._connections.transact
+
+    attempts: list[float] = []
+
+    async def timed(work: Callable[..., Awaitable[T]]) -> T:
+        def counted(db: Any) -> Awaitable[T]:
+            attempts.append(time.perf_counter())
+            return work(db)
+
+        began = time.perf_counter()
+        result = await transact(counted)
+        transactions.append((began, time.perf_counter()))
+        return result
+
+    await store.open()
+    store._connections.transact = timed  # type: ignore[method-assign]
+    await asyncio.gather(*(store.plan_due(crowd.batch, now=EARLY) for _ in range(crowd.planners)))
+
+    async def plan_some() -> int:
+        return (await store.plan_due(crowd.batch, now=NOW)).runs
+
+    worked = await _until_over(crowd, gate, [plan_some] * crowd.planners)
+    await store.close()
+    counted = worked.began + crowd.warm_up
+    worked.refused = len(attempts) - len(transactions)
+    worked.transactions = [ended - began for began, ended in transactions if began > counted]
+    return worked
+
+
+async def _claim(url: str, crowd: Crowd, gate: Any) -> Worked:
+    claim = bare.CLAIMS[crowd.kind]
+    async with AsyncExitStack() as stack:
+        claimers = await stack.enter_async_context(bare.Claimers(url, crowd.planners))
+        for connection in claimers.connections:
+            await claim(connection, crowd.batch, EARLY)
+        waits: list[float] = []
+
+        async def claim_some(connection: bare.Connection) -> int:
+            try:
+                return await claim(connection, crowd.batch, NOW)
+            except psycopg.errors.LockNotAvailable:
+                # SKIP LOCKED still waits where it follows a row to its updated version.
+                waits.append(time.perf_counter())
+                return 0
+
+        loops = [partial(claim_some, connection) for connection in claimers.connections]
+        worked = await _until_over(crowd, gate, loops)
+    worked.transactions, worked.refused = worked.calls, len(waits)
+    return worked
+
+
+async def _until_over(crowd: Crowd, gate: Any, loops: Sequence[Callable[[], Awaitable[int]]]) -> Worked:
+    await asyncio.to_thread(gate.wait)
+    worked = Worked(began=time.perf_counter())
+    counted = worked.began + crowd.warm_up
+    ends = counted + crowd.seconds
+
+    async def work(step: Callable[[], Awaitable[int]]) -> None:
+        while (before := time.perf_counter()) < ends:
+            ticks = await step()
+            worked.total += ticks
+            # What ended in time counts, whole; what began in the warm-up is no measure of the time it takes.
+            if counted < (now := time.perf_counter()) <= ends:
+                worked.ticks += ticks
+            if before > counted:
+                worked.calls.append(now - before)
+
+    await asyncio.gather(*map(work, loops))
+    return worked

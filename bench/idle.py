@@ -1,0 +1,89 @@
+"""What a worker costs while nothing is due: statements, processor time, memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from bench.common import Options, Report, Table, step
+from bench.database import Schedules, server, version
+
+# The engine's own rhythms (leases, heartbeats, safety polls) must have come round once.
+SETTLE = 5
+STATEMENT = re.compile(r"tickbird LOG:  (?:statement|execute [^:]*): +(.*)")
+
+
+async def measure(options: Options, report: Report) -> None:
+    """The real `tickbird worker`, watched from outside; the server logs every statement, BEGIN and COMMIT too."""
+    count, seconds = options.size(1_000_000, 200), options.size(180, 3)
+    logging = {"log_statement": "all", "log_line_prefix": "%m [%p] %a "}
+    with server() as running:
+        url = running.create_database()
+        with step(f"stored {count:,} schedules"):
+            schedules = Schedules(url)
+            await schedules.make(count)
+            schedules.execute(
+                "UPDATE tickbird.cursors SET next_run_at = now() + make_interval(days => 1, secs => schedule_id % 999)"
+            )
+            schedules.execute("VACUUM (ANALYZE) tickbird.cursors")
+        for name, value in logging.items():
+            schedules.execute(f"ALTER SYSTEM SET {name} = '{value}'")
+        schedules.execute("SELECT pg_reload_conf()")
+        schedules.close()
+        report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
+        command = [sys.executable, "-m", "tickbird", "worker", "bench.idle_app:bird", "--log-level", "warning"]
+        worker = subprocess.Popen(command, env={**os.environ, "TICKBIRD_URL": url})
+        try:
+            await asyncio.sleep(SETTLE if not options.quick else 2)
+            before, cpu = len(_statements(running.log_tail(1_000_000))), _cpu(worker.pid)
+            await asyncio.sleep(seconds)
+            used, memory = _cpu(worker.pid) - cpu, _memory(worker.pid)
+            said = _statements(running.log_tail(1_000_000))[before:]
+        finally:
+            worker.send_signal(signal.SIGTERM)
+            worker.wait(30)
+    minutes = seconds / 60
+    rate, share = len(said) / minutes, 100 * used / seconds
+    report.samples |= {"statements": [float(len(said))], "cpu seconds": [used], "memory MB": [memory]}
+    report.tables.append(
+        Table(
+            f"An idle worker with {count:,} schedules stored, watched for {seconds} s",
+            ("statements a minute", "CPU %", "memory MB"),
+            [[rate, share, memory]],
+        )
+    )
+    report.tables.append(
+        Table(
+            "Its statements",
+            ("statement", "times"),
+            [[f"`{text}`", times] for text, times in Counter(said).most_common()],
+        )
+    )
+    if not options.quick:
+        work = f"idle with {count:,} schedules"
+        report.hold(f"{work}: statements a minute", "≤ 6", rate, rate <= 6, "")
+        report.hold(f"{work}: processor", "< 0.5 %", share, share < 0.5, "%")
+        report.hold(f"{work}: memory", "< 120 MB", memory, memory < 120, "MB")
+
+
+def _statements(log: str) -> list[str]:
+    """The beginning of every statement that a connection of Tickbird's sent; its own comment tells which it is."""
+    return [" ".join(found[1].split())[:70] for found in STATEMENT.finditer(log)]
+
+
+def _cpu(pid: int) -> float:
+    """Seconds of processor time, all threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _memory(pid: int) -> float:
+    """Resident megabytes."""
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")]
+    return int(line.split()[1]) / 1024

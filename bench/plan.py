@@ -1,0 +1,161 @@
+"""How fast due ticks become runs: plan_due beside bare SQL, on PostgreSQL and SQLite; and cron beside others."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+from bench import bare, cron_speed, held, plan_sqlite, stored
+from bench.common import Options, Report, Samples, Table, figure, interleave, step
+from bench.database import DUE, NOW, Schedules, server, version
+from tickbird.engine.planning import Planning
+from tickbird.store.plans import KnownRevisions
+from tickbird.store.postgres import PostgresStore
+
+Measure = Callable[[], Awaitable[float]]
+OURS: Final = "Tickbird"
+# As the engine does it.
+BATCH: Final = int(inspect.signature(Planning).parameters["batch"].default)
+
+
+async def measure(options: Options, report: Report) -> None:
+    """All that concerns planning."""
+    with server() as running:
+        report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
+        report.facts["planners"] = "concurrent callers of plan_due on one store in one process, a connection each"
+        with step("planned what is due"):
+            await _due(options, report, running.create_database())
+        with step("held a crowd of due schedules"):
+            await held.measure(options, report, running.create_database())
+        with step("planned among a million"):
+            await stored.measure(options, report, running.create_database(), running.create_database())
+    with step("planned on SQLite"):
+        await plan_sqlite.measure(options, report)
+    with step("computed cron ticks"):
+        cron_speed.measure(options, report)
+
+
+async def _due(options: Options, report: Report, url: str) -> None:
+    most = options.size(10_000, 40)
+    schedules = Schedules(url)
+    await schedules.make(most)
+    store = PostgresStore(url)
+    await store.open()
+    try:
+        async with bare.Claimers(url, 4) as claimers:
+            work = _Due(schedules, store, claimers)
+            await work.tickbird(most, BATCH, 1)  # what a planner does first it does cold
+            small = [(count, BATCH, planners) for count in (1, 100, 1_000) for planners in (1, 2)]
+            large = [(most, batch, planners) for batch in (100, BATCH, 1_000) for planners in (1, 2, 4)]
+            cases = [(20, 10, 1), (most, 10, 2)] if options.quick else small + large
+            taken = await interleave(options.size(5, 1), _variants(work, cases))
+            cold = await interleave(options.size(3, 1), {"cold": lambda: work.cold(most, BATCH)})
+    finally:
+        await store.close()
+        schedules.close()
+    report.samples |= taken.taken | cold.taken
+    _tabulate(report, taken, cases)
+    report.facts["planning with no definition in memory yet (a process that just started)"] = (
+        f"{figure(cold.median('cold'))} ticks/s, one planner, batches of {BATCH}"
+    )
+    if not options.quick:
+        _judge(report, taken, most)
+
+
+def _variants(work: _Due, cases: list[tuple[int, int, int]]) -> dict[str, Measure]:
+    variants: dict[str, Measure] = {}
+    for case in cases:
+        variants[_key(OURS, *case)] = partial(work.tickbird, *case)
+        for name in bare.CLAIMS:
+            variants[_key(name, *case)] = partial(work.bare, name, *case)
+    return variants
+
+
+def _key(name: str, count: int, batch: int, planners: int) -> str:
+    return f"{name}: {count} due, batch {batch}, {planners} planners"
+
+
+class _Due:
+    """One measurement: make schedules due, then plan them all; ticks per second."""
+
+    def __init__(self, schedules: Schedules, store: PostgresStore, claimers: bare.Claimers) -> None:
+        self._schedules = schedules
+        self._store = store
+        self._claimers = claimers
+
+    async def tickbird(self, count: int, batch: int, planners: int) -> float:
+        self._schedules.restore(count)
+
+        async def until_empty() -> int:
+            total = 0
+            while True:
+                planned = await self._store.plan_due(batch, now=NOW)
+                total += planned.runs
+                if not planned.more:
+                    return total
+
+        began = time.perf_counter()
+        totals = await asyncio.gather(*(until_empty() for _ in range(planners)))
+        seconds = time.perf_counter() - began
+        self._check(sum(totals), count)
+        return count / seconds
+
+    async def cold(self, count: int, batch: int) -> float:
+        """As after a start: no definition is in memory."""
+        self._store._known = KnownRevisions()
+        return await self.tickbird(count, batch, 1)
+
+    async def bare(self, name: str, count: int, batch: int, planners: int) -> float:
+        claim = bare.CLAIMS[name]
+        if claim is bare.claim_narrow:
+            self._schedules.restore_narrow(count)
+        else:
+            self._schedules.restore(count)
+        total, seconds = await self._claimers.claim_all(claim, planners, batch, NOW)
+        assert total == count, f"{name} claimed {total} of {count}"
+        if claim is not bare.claim_narrow:
+            self._check(total, count)
+        return count / seconds
+
+    def _check(self, total: int, count: int) -> None:
+        runs, ticks = self._schedules.ticks()
+        assert total == runs == ticks == count, f"{count} due, {total} planned, {runs} runs of {ticks} ticks"
+
+
+def _tabulate(report: Report, taken: Samples, cases: list[tuple[int, int, int]]) -> None:
+    rows = []
+    for case in cases:
+        ours = _key(OURS, *case)
+        others = [_key(name, *case) for name in bare.CLAIMS]
+        rows.append(
+            [
+                *(f"{number:,}" for number in case),
+                taken.median(ours),
+                taken.spread(ours),
+                *(taken.median(other) for other in others),
+                *(taken.ratio(ours, other) for other in others),
+            ]
+        )
+    report.tables.append(
+        Table(
+            f"Ticks planned per second, all due at {DUE:%H:%M}",
+            ("due", "batch", "planners", OURS, "least – most", *bare.CLAIMS, *(f"÷ {name}" for name in bare.CLAIMS)),
+            rows,
+            "Medians over interleaved rounds; a ratio is the median of the ratios within each round.",
+        )
+    )
+
+
+def _judge(report: Report, taken: Samples, count: int) -> None:
+    one, _, split = bare.CLAIMS
+    for planners in (1, 2):
+        case = (count, BATCH, planners)
+        how = f"{count:,} due, one process, {planners} planner(s), batch {BATCH}"
+        share = taken.ratio(_key(OURS, *case), _key(one, *case))
+        report.hold(f"{how}, beside the bare one-statement claim", "≥ 0.60 ×", share, share >= 0.60)
+        share = taken.ratio(_key(OURS, *case), _key(split, *case))
+        report.hold(f"{how}, beside bare SQL that writes the same rows", "≥ 0.85 ×", share, share >= 0.85)
