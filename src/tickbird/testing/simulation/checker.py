@@ -1,0 +1,305 @@
+"""The checker: goes through everything that happened to the store, call by call, and names each broken promise."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, cast
+
+from tickbird.domain.commands import Create, Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.testing.simulation.deploys import Deploys
+from tickbird.testing.simulation.history import CursorRow, Event, RunRow, SkipRow
+from tickbird.testing.simulation.lifecycle import Lifecycle
+from tickbird.testing.simulation.specs import Spec
+from tickbird.testing.simulation.ticks import MICROS, Decision, Planner, Watched
+from tickbird.testing.simulation.world import Call, Record
+
+TICKING = ("schedule", "catch_up")
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A promise that was broken, and where."""
+
+    promise: str
+    call: int
+    text: str
+
+
+class Checker:
+    """Follows runs, skips and cursors through their history beside its own idea of what must happen."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.violations: list[Violation] = []
+        self.call = record.calls[0] if record.calls else None
+        self.schedules: dict[int, Watched] = {}
+        self.skips: dict[int, SkipRow] = {}
+        self.cursors: dict[int, CursorRow] = {}
+        self.lifecycle = Lifecycle(self)
+        self.deploys = Deploys(self)
+        beat, begin = record.scenario.beat, int(record.scenario.begin.timestamp())
+        last = max((call.now for call in record.calls), default=record.scenario.begin) + timedelta(seconds=80 * beat)
+        self.reach = begin - 80 * beat, int(last.timestamp())
+
+    def broken(self, promise: str, text: str) -> None:
+        """Note a violation in the call that is looked at."""
+        self.violations.append(Violation(promise, self.call.number if self.call else 0, text))
+
+    @property
+    def now(self) -> int:
+        """The store's clock in the call that is looked at, in microseconds."""
+        assert self.call is not None
+        since = self.call.now - self.record.scenario.begin.replace(microsecond=0)
+        return int(self.record.scenario.begin.timestamp()) * MICROS + since // timedelta(microseconds=1)
+
+    def check(self) -> list[Violation]:
+        """All violations."""
+        by_call: dict[int, list[Event]] = defaultdict(list)
+        for event in self.record.events:
+            by_call[event.call].append(event)
+        for call in self.record.calls:
+            self.call = call
+            if call.error:
+                if by_call.get(call.number):
+                    self.broken("I4", f"{call.verb} was refused and yet changed rows")
+                continue
+            self.deploys.see(call)
+            self._see(call, by_call.get(call.number, []))
+        self.lifecycle.at_end()
+        self.deploys.at_end()
+        if not self.record.settled:
+            self.broken("I6", "runs do not come to an end though nothing disturbs them")
+        for error in self.record.errors:
+            self.broken("engine", error)
+        return self.violations
+
+    def _see(self, call: Call, events: list[Event]) -> None:
+        before = self.lifecycle.active_by_schedule() if call.verb in ("plan_due", "change_schedule") else {}
+        new_runs: dict[int, list[RunRow]] = defaultdict(list)
+        skipped: dict[int, list[tuple[SkipRow, int]]] = defaultdict(list)
+        for event in events:
+            row = event.row
+            if isinstance(row, RunRow):
+                if event.change == "insert" and row.schedule_id is not None:
+                    new_runs[row.schedule_id].append(row)
+            elif isinstance(row, SkipRow):
+                self._see_skip(event, row, skipped)
+            else:
+                self._see_cursor(row)
+        if call.verb == "change_schedule":
+            self._see_change(call, new_runs, skipped, before)
+        elif call.verb == "plan_due":
+            for schedule in self.schedules.values():
+                self._plan(schedule, new_runs, skipped, before)
+        elif new_runs or skipped:
+            self.broken("I4", f"{call.verb} decided ticks")
+        for schedule_id in {**new_runs, **skipped}:
+            if any(run.scheduled_for is not None for run in new_runs[schedule_id]) or skipped[schedule_id]:
+                self.broken("I3", f"decisions about an unknown schedule {schedule_id}")
+        self.lifecycle.see(call, events)
+
+    def _see_cursor(self, row: CursorRow) -> None:
+        old = self.cursors.get(row.schedule_id)
+        self.cursors[row.schedule_id] = row
+        if old is not None and (row.planned_until or 0) < (old.planned_until or 0):
+            self.broken("I1", f"the cursor of schedule {row.schedule_id} went back")
+
+    def _see_skip(self, event: Event, row: SkipRow, skipped: dict[int, list[tuple[SkipRow, int]]]) -> None:
+        if event.change == "insert":
+            skipped[row.schedule_id].append((row, row.first_at // MICROS - 1))
+            self.skips[row.id] = row
+        elif event.change == "update":
+            old = self.skips[row.id]
+            if _without_end(old) != _without_end(row):
+                self.broken("I3", f"skip {row.id} became another one")
+            added = replace(row, count=row.count - old.count)
+            skipped[row.schedule_id].append((added, old.last_at // MICROS))
+            self.skips[row.id] = row
+        else:
+            del self.skips[row.id]
+
+    # Planning
+
+    def _plan(self, schedule: Watched, new_runs: Any, skipped: Any, before: dict[int, list[RunRow]]) -> None:
+        active = before.get(schedule.id, [])
+        ticking = [(run.id, run.status) for run in active if run.origin in TICKING]
+        planner = Planner(schedule, self.now, ticking, len(active) - len(ticking))
+        expected = planner.decide()
+        runs = [run for run in new_runs.pop(schedule.id, []) if run.scheduled_for is not None]
+        self._compare(schedule, expected, runs, skipped.pop(schedule.id, []))
+
+    def _compare(
+        self, schedule: Watched, expected: list[Decision], runs: list[RunRow], skips: list[tuple[SkipRow, int]]
+    ) -> None:
+        """What was decided in one look, against what had to be."""
+        if not (expected or runs or skips):
+            return
+        places = {run.id: -place for place, run in enumerate(runs, 1)}
+        actual: dict[int, Decision] = {}
+        for run in runs:
+            assert run.scheduled_for is not None
+            tick = run.scheduled_for // MICROS
+            if run.revision != schedule.revision:
+                self.broken("I15", f"run {run.id} uses revision {run.revision}, not {schedule.revision}")
+            covers = None
+            if run.covers_first is not None and run.covers_last is not None and run.covers_count is not None:
+                covers = run.covers_first // MICROS, run.covers_last // MICROS, run.covers_count
+            made = Decision(tick, "run", run.origin, run.status, run.due_at // MICROS, covers)
+            if tick in actual:
+                self.broken("I1", f"{schedule.name}: two runs of {tick}")
+            actual[tick] = made
+            limit = schedule.spec.start_limit
+            if run.start_by != (None if limit is None else run.due_at + limit * MICROS):
+                self.broken("I11", f"{schedule.name}: run {run.id} must start by another instant")
+        for skip, after in skips:
+            for tick in self._skipped_ticks(schedule, skip, after):
+                if tick in actual:
+                    self.broken("I3", f"{schedule.name}: {tick} has two decisions")
+                behind = None if skip.run_id is None else places.get(skip.run_id, skip.run_id)
+                actual[tick] = Decision(tick, skip.reason, behind=behind)
+        wanted = {decision.tick: decision for decision in expected}
+        for tick in sorted(wanted.keys() | actual.keys()):
+            self._compare_tick(schedule, tick, wanted.get(tick), actual.get(tick))
+
+    def _skipped_ticks(self, schedule: Watched, skip: SkipRow, after: int) -> list[int]:
+        spec = schedule.specs.get(skip.revision)
+        if spec is None:
+            self.broken("I3", f"{schedule.name}: skip {skip.id} names an unknown revision {skip.revision}")
+            return []
+        ticks = spec.grid(self.reach).between(after, skip.last_at // MICROS)
+        if len(ticks) != skip.count or not ticks or ticks[-1] != skip.last_at // MICROS:
+            self.broken("I3", f"{schedule.name}: skip {skip.id} counts {skip.count} ticks, the grid has {len(ticks)}")
+        return ticks
+
+    def _compare_tick(self, schedule: Watched, tick: int, wanted: Decision | None, actual: Decision | None) -> None:
+        name = f"{schedule.name}: tick {tick}"
+        if wanted is None and actual is not None:
+            self.broken("I2" if actual.fate == "run" else "I3", f"{name} must not be decided yet, but: {actual}")
+        elif actual is None and wanted is not None:
+            self.broken("I3", f"{name} has no decision; it should be {wanted}")
+        elif wanted is None or actual is None or self._fits(wanted, actual):
+            if actual is not None and actual.fate == "run" and wanted is not None and wanted.fate in ("open", "newest"):
+                schedule.runs_planned += 1
+        else:
+            fates = {wanted.fate, actual.fate}
+            promise = "I10" if "overlap" in fates or wanted.status != actual.status else "I11"
+            self.broken(promise, f"{name} is {actual}, not {wanted}")
+
+    def _fits(self, wanted: Decision, actual: Decision) -> bool:
+        if wanted.fate == "open":
+            return actual.fate in ("run", "overlap", "coalesced", "limit")
+        if wanted.fate == "newest":
+            return actual.fate == "run" and actual.origin == "schedule"
+        if wanted.fate == "rescheduled":
+            return actual.fate == "rescheduled"
+        return wanted == actual
+
+    # Changes
+
+    def _see_change(self, call: Call, new_runs: Any, skipped: Any, before: dict[int, list[RunRow]]) -> None:
+        stored = call.answer.schedule
+        command = call.args[2]
+        schedule = self.schedules.get(stored.id)
+        mine_runs, mine_skips = new_runs.pop(stored.id, []), skipped.pop(stored.id, [])
+        expected: list[Decision] = []
+        if schedule is not None:
+            active = before.get(schedule.id, [])
+            ticking = [(run.id, run.status) for run in active if run.origin in TICKING]
+            expected = Planner(schedule, self.now, ticking, len(active) - len(ticking)).decide()
+        planned = [run for run in mine_runs if run.scheduled_for is not None]
+        known = schedule.specs if schedule is not None else {}
+        old_revision = schedule.revision if schedule is not None else 0
+        first = [pair for pair in mine_skips if pair[0].revision in known and pair[0].reason not in _OF_CHANGES]
+        rest = [pair for pair in mine_skips if pair not in first]
+        if schedule is not None and isinstance(command, Resume) is False and rest:
+            # A pause that ran out is planned, not commanded.
+            over = [pair for pair in rest if pair[0].reason == "paused" and any(d.fate == "paused" for d in expected)]
+            first, rest = over + first, [pair for pair in rest if pair not in over]
+        if schedule is not None:
+            self._compare(schedule, expected, planned, first)
+        elif planned:
+            self.broken("I2", f"a new schedule ran at once: {planned}")
+        schedule, told = self._apply(call, schedule, command)
+        self.schedules[stored.id] = schedule
+        if not isinstance(command, Trigger):
+            schedule.revision = old_revision + 1
+            schedule.specs[schedule.revision] = schedule.spec
+        if schedule.revision != stored.revision:
+            self.broken("I15", f"{schedule.name} is at revision {stored.revision}, not {schedule.revision}")
+        self._compare(schedule, told, [], rest)
+        state = "ended" if schedule.ended else schedule.state
+        if stored.state != state:
+            self.broken("states", f"{schedule.name} is {stored.state}, not {state}")
+
+    def _apply(self, call: Call, schedule: Watched | None, command: Any) -> tuple[Watched, list[Decision]]:
+        """What a command does to a schedule, and the ticks that it passes over."""
+        now = self.now // MICROS
+        if isinstance(command, Create):
+            return self._create(call, schedule, command)
+        assert schedule is not None
+        if isinstance(command, Redefine):
+            code = self.record.scenario.specs[command.definition.payload["spec"]]
+            return schedule, self._edit(schedule, replace(code, **cast(Any, schedule.overrides)))
+        if isinstance(command, Update):
+            assert call.intent is not None
+            if schedule.by_code:
+                schedule.overrides.update(call.intent.values)
+            return schedule, self._edit(schedule, replace(schedule.spec, **call.intent.values))
+        if isinstance(command, PauseCommand):
+            schedule.state, schedule.paused_by, schedule.pause_note = "paused", command.actor, command.note
+            schedule.paused_until = command.until
+        elif isinstance(command, Resume):
+            schedule.state, schedule.paused_by, schedule.paused_until = "active", None, None
+            return schedule, schedule.pass_over("paused", now - schedule.offset)
+        elif isinstance(command, Delete):
+            told = schedule.leave_grid("deleted", now)
+            schedule.state, schedule.runs_planned, schedule.paused_by = "deleted", 0, None
+            schedule.overrides = {}
+            return schedule, told
+        elif isinstance(command, Reschedule | Skip):
+            self._move_or_skip(schedule, command)
+        return schedule, []
+
+    def _edit(self, schedule: Watched, spec: Spec) -> list[Decision]:
+        told: list[Decision] = []
+        if schedule.ended or spec.same_ticks != schedule.spec.same_ticks:
+            told = schedule.leave_grid("edited", self.now // MICROS)
+        schedule.spec, schedule.grid = spec, spec.grid(self.reach)
+        return told
+
+    def _move_or_skip(self, schedule: Watched, command: Reschedule | Skip) -> None:
+        tick = schedule.grid.next(max(schedule.decided, schedule.skip_until or 0))
+        if tick is None:
+            self.broken("states", f"{schedule.name} has no next tick to move or skip")
+        elif isinstance(command, Reschedule):
+            schedule.moved = tick, command.to
+        else:
+            for _ in range(command.count - 1):
+                tick = schedule.grid.next(tick) or tick
+            schedule.moved, schedule.skip_until = None, tick
+
+    def _create(self, call: Call, old: Watched | None, command: Create) -> tuple[Watched, list[Decision]]:
+        now = self.now // MICROS
+        spec = self.record.scenario.specs[command.definition.payload["spec"]]
+        stored = call.answer.schedule
+        if old is not None and old.state != "deleted":
+            self.broken("states", f"{stored.name} was created twice")
+        schedule = Watched(stored.id, stored.name, spec, spec.grid(self.reach), by_code=command.app is not None)
+        reached = old.decided if old is not None else self.reach[0]
+        schedule.decided = max(now, reached)
+        if old is not None:
+            schedule.specs = old.specs
+        missed = schedule.grid.last(now) if schedule.is_over(now) else None
+        told = [Decision(missed, "misfire")] if missed is not None and missed > reached else []
+        return schedule, told
+
+
+# Skips that a command writes itself, beside what was due before it.
+_OF_CHANGES = ("paused", "edited", "deleted")
+
+
+def _without_end(skip: SkipRow) -> SkipRow:
+    """A skip without what may change when it grows."""
+    return replace(skip, last_at=0, count=0)

@@ -1,0 +1,157 @@
+"""What simulated tasks do, and the ledger in which each of them notes that it did."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from tickbird.domain.definition import Backoff
+from tickbird.targets.protocol import Run
+
+if TYPE_CHECKING:
+    from tickbird.testing.simulation.host import Host
+    from tickbird.testing.simulation.timeline import SimulatedLoop
+
+
+@dataclass
+class Effect:
+    """One call of a task's function: who made it, from when to when, and how it ended."""
+
+    run_id: int
+    attempt: int
+    host: str
+    thread: bool
+    began: float
+    # Set when it ends: "done", "raised" or "stopped"; a process that dies leaves "died".
+    ended: float | None = None
+    ending: str = ""
+
+
+@dataclass
+class Ledger:
+    """Every effect, in the order in which they began."""
+
+    effects: list[Effect] = field(default_factory=list)
+    open: dict[str, list[Effect]] = field(default_factory=dict)
+
+    def begin(self, host: str, run: Run, thread: bool, now: float) -> Effect:
+        """A function is called."""
+        effect = Effect(run.id, run.attempt, host, thread, now)
+        self.effects.append(effect)
+        self.open.setdefault(host, []).append(effect)
+        return effect
+
+    def end(self, effect: Effect, ending: str, now: float) -> None:
+        """It returned, raised or was stopped."""
+        if not effect.ending:
+            effect.ended, effect.ending = now, ending
+
+    def die(self, host: str, now: float) -> None:
+        """Everything that this process was doing is over."""
+        for effect in self.open.pop(host, []):
+            self.end(effect, "died", now)
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How the tasks of a scenario behave; durations in seconds."""
+
+    chance: Random
+    lease: float
+
+    def draw(self, *, calm: bool) -> tuple[float, bool]:
+        """How long a call takes, and whether it raises."""
+        if calm:
+            return self.lease * 0.01 * self.chance.random(), False
+        lengths = (0.0, 0.001, 0.02, 0.2, 0.7, 2.5)
+        duration = self.lease * self.chance.choice(lengths) * self.chance.random()
+        return duration, self.chance.random() < 0.2
+
+
+class Broken(Exception):
+    """What a simulated task raises."""
+
+
+class SimulatedTask:
+    """Satisfies the engine's Executable; a blocking one runs in what stands for threads."""
+
+    retries = 0
+    backoff = Backoff()
+    timeout: int | None = None
+
+    def __init__(self, name: str, host: Host, *, blocking: bool) -> None:
+        self.name = name
+        self.blocking = blocking
+        self._host = host
+
+    def prepare(self, run: Run) -> Mapping[str, Any]:
+        """Every payload will do."""
+        return {"run": run}
+
+    def describe(self) -> Mapping[str, Any]:
+        """What workers publish."""
+        return {"queue": "default", "schema": {}}
+
+    def call(self, arguments: Mapping[str, Any]) -> Any:
+        """A coroutine; of a thread only its end, since its time has passed already."""
+        return arguments["end"]() if self.blocking else self._work(arguments["run"])
+
+    async def _work(self, run: Run) -> int:
+        world = self._host.world
+        duration, raises = world.behaviour.draw(calm=world.calm)
+        effect = world.ledger.begin(self._host.id, run, False, world.elapsed)
+        world.note(self._host.id, f"run {run.id} attempt {run.attempt} begins, for {duration:.3f} s")
+        try:
+            await asyncio.sleep(duration)
+        except asyncio.CancelledError:
+            world.ledger.end(effect, "stopped", world.elapsed)
+            raise
+        if raises:
+            world.ledger.end(effect, "raised", world.elapsed)
+            raise Broken("simulated")
+        world.ledger.end(effect, "done", world.elapsed)
+        return run.id
+
+
+class SimulatedThreads:
+    """Stands for a pool of threads: a call takes simulated time and sees only now and then that it should stop."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def begin(self, loop: SimulatedLoop, call: Callable[[], Any], arguments: Any) -> asyncio.Future[Any]:
+        """Start a blocking call."""
+        world, run = self._host.world, arguments["run"]
+        duration, raises = world.behaviour.draw(calm=world.calm)
+        polite = world.chance.random() < 0.5
+        effect = world.ledger.begin(self._host.id, run, True, world.elapsed)
+        world.note(self._host.id, f"run {run.id} attempt {run.attempt} begins in a thread, for {duration:.3f} s")
+        future: asyncio.Future[Any] = loop.create_future()
+        until = loop.time() + duration
+
+        def end() -> int:
+            stopped = loop.time() < until
+            world.ledger.end(effect, "stopped" if stopped else "raised" if raises else "done", world.elapsed)
+            if stopped or raises:
+                raise Broken("simulated")
+            return int(run.id)
+
+        def look() -> None:
+            if loop.time() < until and not (polite and run.cancelled):
+                loop.call_at(min(until, loop.time() + max(duration / 4, 0.001)), look)
+                return
+            try:
+                result = call()
+            except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
+                if not future.done():
+                    future.set_exception(error)
+            else:
+                if not future.done():
+                    future.set_result(result)
+
+        arguments["end"] = end
+        loop.call_at(min(until, loop.time() + max(duration / 4, 0.001)) if polite else until, look)
+        return future

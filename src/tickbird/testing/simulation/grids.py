@@ -1,0 +1,242 @@
+"""Which instants a schedule must tick at, found in the plainest way: the checker's own view of time."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from tickbird.domain.cron import cron
+from tickbird.domain.every import Every
+from tickbird.domain.triggers import Trigger, any_of, at
+
+EPOCH = date(1970, 1, 1)
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+_ELAPSED = {"seconds": 1, "minutes": MINUTE, "hours": HOUR}
+
+
+def utc(second: int) -> datetime:
+    """An epoch second as a datetime."""
+    return datetime.fromtimestamp(second, UTC)
+
+
+def _local_days(tz: str, first: int, last: int) -> list[date]:
+    begin = (utc(first) - timedelta(days=2)).astimezone(ZoneInfo(tz)).date()
+    end = (utc(last) + timedelta(days=2)).astimezone(ZoneInfo(tz)).date()
+    return [date.fromordinal(day) for day in range(begin.toordinal(), end.toordinal() + 1)]
+
+
+def _passes(wall: datetime, zone: ZoneInfo) -> list[int]:
+    """The instants at which the clock on the wall shows this: none in a gap, two in a repeated hour."""
+    found = set()
+    for fold in (0, 1):
+        instant = wall.replace(tzinfo=zone, fold=fold).astimezone(UTC)
+        if instant.astimezone(zone).replace(tzinfo=None) == wall:
+            found.add(int(instant.timestamp()))
+    return sorted(found)
+
+
+def _gap_end(wall: datetime, zone: ZoneInfo) -> int:
+    """The first instant after the gap in which this wall-clock time is missing."""
+    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    offset = before.astimezone(zone).utcoffset()
+    instant = before.replace(second=0)
+    while instant.astimezone(zone).utcoffset() == offset:
+        instant += timedelta(minutes=1)
+    return int(instant.timestamp())
+
+
+def _once(wall: datetime, zone: ZoneInfo) -> int:
+    """A wall-clock time that happens once: the first pass, or the end of the gap."""
+    passes = _passes(wall, zone)
+    return passes[0] if passes else _gap_end(wall, zone)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Every so many units, from an anchor on the wall clock or the default one."""
+
+    unit: str
+    step: int
+    tz: str = "UTC"
+    anchor: datetime | None = None
+
+    @property
+    def zones(self) -> set[str]:
+        """The zone it speaks of."""
+        return {self.tz}
+
+    def trigger(self) -> Trigger:
+        """As the product has it."""
+        return Every({self.unit: self.step}, self.anchor, self.tz)
+
+    def ticks(self, first: int, last: int) -> set[int]:
+        """All ticks from first to last."""
+        zone = ZoneInfo(self.tz)
+        anchor = self.anchor or datetime(1970, 1, 5 if self.unit == "weeks" else 1)  # noqa: DTZ001 - on the wall
+        if self.unit in _ELAPSED:
+            step = self.step * _ELAPSED[self.unit]
+            start = _once(anchor, zone)
+            return set(range(first + (start - first) % step, last + 1, step))
+        found = set()
+        for day in _local_days(self.tz, first, last):
+            if self._is_day(day, anchor.date()):
+                tick = _once(datetime.combine(day, anchor.time()), zone)
+                if first <= tick <= last:
+                    found.add(tick)
+        return found
+
+    def _is_day(self, day: date, anchor: date) -> bool:
+        if self.unit == "months":
+            months = (day.year - anchor.year) * 12 + day.month - anchor.month
+            return months % self.step == 0 and day.day == anchor.day
+        return (day - anchor).days % (self.step * (7 if self.unit == "weeks" else 1)) == 0
+
+
+def _field(text: str, first: int, last: int) -> list[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        span, _, step = part.partition("/")
+        low, _, high = span.partition("-")
+        begin, end = (first, last) if span == "*" else (int(low), int(high or (last if step else low)))
+        found.update(range(begin, end + 1, int(step or 1)))
+    return sorted(found)
+
+
+@dataclass(frozen=True)
+class Cron:
+    """Five fields; at most one of the two day fields is restricted."""
+
+    text: str
+    tz: str = "UTC"
+
+    @property
+    def zones(self) -> set[str]:
+        """The zone it speaks of."""
+        return {self.tz}
+
+    def trigger(self) -> Trigger:
+        """As the product has it."""
+        return cron(self.text, self.tz)
+
+    def ticks(self, first: int, last: int) -> set[int]:
+        """All ticks from first to last."""
+        minutes, hours, days, months, weekdays = self.text.split()
+        zone = ZoneInfo(self.tz)
+        follows_clock = hours.startswith("*") or minutes.startswith("*")
+        times = [(hour, minute) for hour in _field(hours, 0, 23) for minute in _field(minutes, 0, 59)]
+        found: set[int] = set()
+        for day in _local_days(self.tz, first, last):
+            right = day.day in _field(days, 1, 31) and day.month in _field(months, 1, 12)
+            if not right or day.isoweekday() % 7 not in [number % 7 for number in _field(weekdays, 0, 7)]:
+                continue
+            for hour, minute in times:
+                wall = datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001 - on the wall
+                found.update(_passes(wall, zone) if follows_clock else [_once(wall, zone)])
+        return {tick for tick in found if first <= tick <= last}
+
+
+@dataclass(frozen=True)
+class Once:
+    """One instant."""
+
+    instant: int
+
+    @property
+    def zones(self) -> set[str]:
+        """An instant has none of its own."""
+        return {"UTC"}
+
+    def trigger(self) -> Trigger:
+        """As the product has it."""
+        return at(utc(self.instant))
+
+    def ticks(self, first: int, last: int) -> set[int]:
+        """Itself."""
+        return {self.instant} if first <= self.instant <= last else set()
+
+
+@dataclass(frozen=True)
+class Several:
+    """Whenever one of them does."""
+
+    members: tuple[Interval | Cron | Once, ...]
+
+    @property
+    def zones(self) -> set[str]:
+        """All of them."""
+        return {zone for member in self.members for zone in member.zones}
+
+    def trigger(self) -> Trigger:
+        """As the product has it."""
+        return any_of(*(member.trigger() for member in self.members))
+
+    def ticks(self, first: int, last: int) -> set[int]:
+        """The ticks of all."""
+        return set().union(*(member.ticks(first, last) for member in self.members))
+
+
+Form = Interval | Cron | Once | Several
+
+
+@lru_cache(maxsize=512)
+def _ticks(form: Form, first: int, last: int) -> list[int]:
+    return sorted(form.ticks(first, last))
+
+
+@dataclass(frozen=True)
+class Days:
+    """Days of the week (Monday is 0) and dates on which nothing runs."""
+
+    weekdays: tuple[int, ...] = ()
+    dates: tuple[date, ...] = ()
+
+    def hold(self, day: date) -> bool:
+        """Is this one of them?"""
+        return day.weekday() in self.weekdays or day in self.dates
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A trigger within its window, over the stretch of time that one simulation can reach."""
+
+    form: Form
+    start_at: int | None
+    end_at: int | None
+    reach: tuple[int, int]
+    exclude: Days = field(default_factory=Days)
+
+    def between(self, after: int, until: int) -> list[int]:
+        """The ticks of (after, until]."""
+        found = _ticks(self.form, *self.reach)
+        if self.start_at is not None:
+            after = max(after, self.start_at - 1)
+        if self.end_at is not None:
+            until = min(until, self.end_at)
+        return found[bisect_right(found, after) : bisect_right(found, until)]
+
+    def next(self, after: int) -> int | None:
+        """The first tick after an instant."""
+        found = _ticks(self.form, *self.reach)
+        if self.start_at is not None:
+            after = max(after, self.start_at - 1)
+        place = bisect_right(found, after)
+        tick = found[place] if place < len(found) else None
+        return None if tick is None or (self.end_at is not None and tick > self.end_at) else tick
+
+    def last(self, until: int) -> int | None:
+        """The last tick up to an instant."""
+        found = _ticks(self.form, *self.reach)
+        if self.end_at is not None:
+            until = min(until, self.end_at)
+        place = bisect_left(found, until + 1)
+        tick = found[place - 1] if place else None
+        return None if tick is None or (self.start_at is not None and tick < self.start_at) else tick
+
+    def excludes(self, tick: int) -> bool:
+        """Does the calendar say no to the local day of a tick?"""
+        zones = self.form.zones
+        zone = ZoneInfo(zones.pop() if len(zones) == 1 else "UTC")
+        return self.exclude.hold(utc(tick).astimezone(zone).date())

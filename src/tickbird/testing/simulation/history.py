@@ -1,0 +1,121 @@
+"""The history of the store's rows: triggers of the checker's own, in the temporary schema, see every change commit."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+_RUN = (
+    "id, schedule_id, revision, status, origin, scheduled_for, due_at, available_at, start_by, covers_first, "
+    "covers_last, covers_count, attempt, failures, crashes, crash_limit, lease_until, worker, created_at, started_at, "
+    "finished_at, cancel_requested_at, retry_of, reason, failure_kind"
+)
+_SKIP = "id, schedule_id, revision, reason, first_at, last_at, count, run_id"
+_CURSOR = "schedule_id, revision, state, next_run_at, planned_until, runs_planned"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run after one change; instants in microseconds."""
+
+    id: int
+    schedule_id: int | None
+    revision: int | None
+    status: str
+    origin: str
+    scheduled_for: int | None
+    due_at: int
+    available_at: int
+    start_by: int | None
+    covers_first: int | None
+    covers_last: int | None
+    covers_count: int | None
+    attempt: int
+    failures: int
+    crashes: int
+    crash_limit: int
+    lease_until: int | None
+    worker: str | None
+    created_at: int
+    started_at: int | None
+    finished_at: int | None
+    cancel_requested_at: int | None
+    retry_of: int | None
+    reason: str | None
+    failure_kind: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SkipRow:
+    """A skip after one change; instants in microseconds."""
+
+    id: int
+    schedule_id: int
+    revision: int
+    reason: str
+    first_at: int
+    last_at: int
+    count: int
+    run_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CursorRow:
+    """A cursor after one change; instants in microseconds."""
+
+    schedule_id: int
+    revision: int
+    state: str
+    next_run_at: int | None
+    planned_until: int | None
+    runs_planned: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One changed row: in which store call, how, and what it is now (or was, when deleted)."""
+
+    call: int
+    change: str
+    row: RunRow | SkipRow | CursorRow
+
+
+def _watch(table: str, columns: str) -> list[str]:
+    names = [name.strip() for name in columns.split(",")]
+    statements = [f"CREATE TEMP TABLE past_{table} (place INTEGER, called, changed, {', '.join(names)})"]
+    for change, side in (("insert", "NEW"), ("update", "NEW"), ("delete", "OLD")):
+        values = ", ".join(f"{side}.{name}" for name in names)
+        statements.append(
+            f"CREATE TEMP TRIGGER {table}_{change} AFTER {change} ON main.{table} BEGIN "
+            f"INSERT INTO past_{table} VALUES (next_place(), current_call(), '{change}', {values}); END"
+        )
+    return statements
+
+
+def watch(db: sqlite3.Connection, current_call: Callable[[], int]) -> None:
+    """Begin to record; what is rolled back leaves no trace here either."""
+    place = 0
+
+    def next_place() -> int:
+        nonlocal place
+        place += 1
+        return place
+
+    db.create_function("current_call", 0, current_call)
+    db.create_function("next_place", 0, next_place)
+    for table, columns in (("runs", _RUN), ("skips", _SKIP), ("cursors", _CURSOR)):
+        for statement in _watch(table, columns):
+            db.execute(statement)
+
+
+def read_history(db: sqlite3.Connection) -> list[Event]:
+    """Every change in order."""
+    found: list[tuple[int, Event]] = []
+    kinds: tuple[tuple[str, Any], ...] = (("runs", RunRow), ("skips", SkipRow), ("cursors", CursorRow))
+    for table, kind in kinds:
+        for place, called, changed, *values in db.execute(f"SELECT * FROM past_{table}"):
+            found.append((place, Event(called, changed, kind(*values))))
+    found.sort(key=lambda pair: pair[0])
+    return [event for _, event in found]

@@ -1,0 +1,152 @@
+"""A simulated process: a worker with the real engine in it, which can crash, freeze and drain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from tickbird.domain.codec import fingerprint
+from tickbird.domain.errors import TickbirdError
+from tickbird.engine.engine import Engine, EngineOptions
+from tickbird.engine.loop import Repeat
+from tickbird.engine.sync import Declarations
+from tickbird.engine.upkeep import Retention
+from tickbird.store.protocol import Worker
+from tickbird.testing.simulation.effects import SimulatedTask, SimulatedThreads
+from tickbird.testing.simulation.faults import FaultyStore
+from tickbird.testing.simulation.specs import NAMESPACE
+from tickbird.testing.simulation.timeline import SimulatedLoop, new_loop
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from tickbird.testing.simulation.world import World
+
+APP = "shop"
+
+
+class HostClock:
+    """A worker's own steady clock; what time it is only the store says."""
+
+    def __init__(self, loop: SimulatedLoop) -> None:
+        self._loop = loop
+
+    def now(self) -> datetime | None:
+        """Every decision is made by the store's clock."""
+        return None
+
+    def monotonic(self) -> float:
+        """Goes on while the process is frozen."""
+        return self._loop.time()
+
+
+class Host:
+    """One process."""
+
+    mortal = True
+
+    def __init__(self, world: World, name: str, version: int) -> None:
+        self.world = world
+        self.id = name
+        self.version = version
+        self.loop = new_loop(world.timeline)
+        self.store = FaultyStore(self)
+        # Stretches of time in which it stood still.
+        self.freezes: list[tuple[float, float]] = []
+        self._engine: Engine | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Has it neither crashed nor ended?"""
+        return not self.loop.dead
+
+    def start(self) -> None:
+        """Begin to work."""
+        self.world.note(self.id, f"starts with version {self.version}")
+        self.loop.spawn(self._run())
+
+    async def _run(self) -> None:
+        scenario = self.world.scenario
+        tasks = {
+            name: SimulatedTask(name, self, blocking=blocking) for name, blocking in (("work", False), ("block", True))
+        }
+        declared = {name: self.world.definitions[mark] for name, mark in scenario.versions[self.version].items()}
+        worker = Worker(
+            id=self.id,
+            namespace=NAMESPACE,
+            app=APP,
+            host="simulated",
+            pid=1,
+            version="1",
+            queues=("default",),
+            slots=scenario.slots,
+            tasks={name: task.describe() for name, task in tasks.items()},
+            declares={name: fingerprint(definition) for name, definition in declared.items()},
+        )
+        options = EngineOptions(
+            lease=scenario.lease,
+            heartbeat=float(scenario.beat),
+            safety_poll=2.0 * scenario.beat,
+            drain=scenario.lease / 2,
+            retention=Retention(scenario.retention, scenario.keep),
+        )
+        engine = Engine(
+            cast(Any, self.store),
+            worker,
+            tasks,
+            Declarations(NAMESPACE, APP, declared),
+            options,
+            work_loop=self.loop,
+            threads=cast(Any, SimulatedThreads(self)),
+            clock=HostClock(self.loop),
+        )
+        # Every ten minutes is too often where a heartbeat comes once a day.
+        engine._prune = Repeat("prune", self._prune_seldom(engine), 10.0 * scenario.beat)
+        self._engine = engine
+        try:
+            await engine.run()
+        except TickbirdError as error:
+            self.world.note(self.id, f"could not start: {error}")
+        self.end("ends")
+
+    def _prune_seldom(self, engine: Engine) -> Any:
+        async def prune() -> float | None:
+            wanted = await engine.upkeep.prune()
+            return wanted if wanted is not None and wanted < 1 else 10.0 * self.world.scenario.beat
+
+        return prune
+
+    def drain(self) -> None:
+        """Ask it to end after what it is doing."""
+        self.world.note(self.id, "is told to drain")
+        if self._engine is not None:
+            self._engine.drain()
+        else:
+            self.crash("is killed before it began")
+
+    def crash(self, text: str = "is killed") -> None:
+        """Lose everything at once."""
+        self.end(text)
+
+    def end(self, text: str) -> None:
+        """The process is gone, and with it all that it was doing."""
+        if self.alive:
+            self.world.note(self.id, text)
+            self.world.ledger.die(self.id, self.world.elapsed)
+            self.loop.die()
+            self.world.ended(self)
+
+    def freeze(self, text: str = "") -> None:
+        """Stand still for a while, perhaps longer than a lease."""
+        world = self.world
+        if self.loop.frozen or not self.alive:
+            return
+        length = world.scenario.lease * world.chance.choice((0.1, 0.5, 1.5, 4.0)) * world.chance.random()
+        world.note(self.id, f"freezes {text} for {length:.3f} s")
+        self.freezes.append((world.elapsed, world.elapsed + length))
+        self.loop.freeze()
+        world.later(length, self._thaw)
+
+    def _thaw(self) -> None:
+        if self.alive and self.loop.frozen:
+            self.world.note(self.id, "goes on")
+            self.loop.thaw()

@@ -1,0 +1,128 @@
+"""What happens to the processes around the store: kills, freezes, deploys, roll-backs, outages and wrong clocks."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tickbird.testing.simulation.host import Host
+    from tickbird.testing.simulation.world import World
+
+
+class Mishaps:
+    """Fate, and whoever starts processes again."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._stopped = False
+        self._nobody = False
+        self._draining: set[str] = set()
+        self.wanted = world.scenario.workers
+        self.version = 0
+
+    def start(self) -> None:
+        """Let things happen, spread over the scenario's span."""
+        self._world.fate.spawn(self._happen())
+
+    def stop(self) -> None:
+        """From now on nothing happens; whoever is missing comes back."""
+        self._stopped = True
+        self._nobody = False
+
+    def staff(self) -> None:
+        """Start as many workers of the wanted version as are missing."""
+        staying = [host for host in self._world.alive() if host.id not in self._draining]
+        for _ in range(max(1, self.wanted) - len([host for host in staying if host.version == self.version])):
+            self._world.start_host(self.version)
+
+    def replace(self, gone: Host) -> None:
+        """After a crash the same version starts again; after a drain the one that is wanted."""
+        world = self._world
+        drained = gone.id in self._draining
+        self._draining.discard(gone.id)
+        if world.calm:
+            return
+        version = self.version if drained else gone.version
+
+        def start() -> None:
+            missing = not self._nobody and len(world.alive()) < self.wanted
+            if missing and not world.calm:
+                world.start_host(version)
+
+        world.later(world.chance.random() * 2 * world.scenario.beat, start)
+
+    async def _happen(self) -> None:
+        scenario, chance = self._world.scenario, self._world.chance
+        gap = scenario.span / (scenario.mishaps + 1)
+        kinds = [self._kill, self._freeze, self._restart, self._scale, self._store_outage, self._outage]
+        if len(scenario.versions) > 1:
+            kinds += [self._deploy] * 4
+        if scenario.jumps:
+            kinds += [self._jump] * 3
+        for _ in range(scenario.mishaps):
+            await asyncio.sleep(chance.random() * 2 * gap)
+            if self._stopped:
+                return
+            await chance.choice(kinds)()
+
+    def _pick(self) -> Host | None:
+        hosts = self._world.alive()
+        return self._world.chance.choice(hosts) if hosts else None
+
+    async def _kill(self) -> None:
+        if host := self._pick():
+            host.crash()
+
+    async def _freeze(self) -> None:
+        if host := self._pick():
+            host.freeze()
+
+    async def _restart(self) -> None:
+        """One after the other is drained; another takes its place."""
+        for host in self._world.alive():
+            if host.alive and not host.loop.frozen:
+                self._draining.add(host.id)
+                host.drain()
+                await asyncio.sleep(self._world.chance.random() * self._world.scenario.beat)
+
+    async def _deploy(self) -> None:
+        versions = [n for n in range(len(self._world.scenario.versions)) if n != self.version]
+        self.version = self._world.chance.choice(versions)
+        self._world.note("", f"version {self.version} is deployed")
+        await self._restart()
+
+    async def _scale(self) -> None:
+        self.wanted = self._world.chance.choice((1, 2, 3, 4))
+        while len(self._world.alive()) < self.wanted and not self._world.calm:
+            self._world.start_host(self.version)
+
+    async def _store_outage(self) -> None:
+        world = self._world
+        world.note("", "the store is out of reach")
+        world.store_is_down = True
+        await asyncio.sleep(world.chance.random() * 3 * world.scenario.lease)
+        world.store_is_down = False
+        world.note("", "the store is back")
+
+    async def _outage(self) -> None:
+        """No worker lives for a while."""
+        world = self._world
+        world.note("", "no worker lives")
+        self._nobody = True
+        for host in world.alive():
+            host.crash()
+        await asyncio.sleep(world.chance.random() * 12 * world.scenario.beat)
+        self._nobody = False
+        while len(world.alive()) < self.wanted and not world.calm:
+            world.start_host(self.version)
+
+    async def _jump(self) -> None:
+        """Somebody sets the store's clock: far ahead, or a little back."""
+        world = self._world
+        ahead = world.chance.random() < 0.6
+        by = world.chance.random() * (6 * world.scenario.beat if ahead else -0.5 * world.scenario.beat)
+        world.note("", f"the store's clock is set by {by:+.3f} s")
+        world.offset += timedelta(seconds=by)
+        world.jumps.append(world.elapsed)

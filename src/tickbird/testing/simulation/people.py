@@ -1,0 +1,173 @@
+"""What people do meanwhile: they create, edit, pause, move, skip, trigger, cancel, retry and delete."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from tickbird.client import Client
+from tickbird.domain.errors import StoreError, TickbirdError
+from tickbird.testing.simulation.faults import FaultyStore
+from tickbird.testing.simulation.grids import utc
+from tickbird.testing.simulation.scenario import changed_fields, make_spec
+from tickbird.testing.simulation.specs import NAMESPACE, Spec
+from tickbird.testing.simulation.timeline import new_loop
+
+if TYPE_CHECKING:
+    from tickbird.testing.simulation.world import World
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What a person wanted of a schedule, in the checker's words."""
+
+    action: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Person:
+    """An operator with the real client; their computer never crashes, but answers get lost."""
+
+    mortal = False
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world = world
+        self.id = name
+        self.loop = new_loop(world.timeline)
+        self.intent: Intent | None = None
+        known = {"work": dict, "block": dict}
+        self._client = Client(cast(Any, FaultyStore(cast(Any, self))), NAMESPACE, cast(Any, known))
+
+    def start(self) -> None:
+        """Begin."""
+        self.loop.spawn(self._work())
+
+    def crash(self, text: str = "") -> None:
+        """Never asked for, since a person is not mortal here."""
+
+    freeze = crash
+
+    async def _work(self) -> None:
+        scenario, chance = self.world.scenario, self.world.chance
+        for name in scenario.people:
+            await self._try(self._create(name))
+        gap = scenario.span / (scenario.operations + 1)
+        for _ in range(scenario.operations):
+            await asyncio.sleep(chance.random() * 2 * gap)
+            if self.world.calm:
+                return
+            names = [*scenario.people, *scenario.versions[0]]
+            name = chance.choice(names)
+            action = chance.choices(list(_ACTIONS), list(_ACTIONS.values()))[0]
+            await self._try(getattr(self, f"_{action}")(name))
+
+    async def _try(self, work: Any) -> None:
+        try:
+            await work
+        except StoreError:
+            pass  # it may have happened or not, as after any lost answer
+        except TickbirdError as error:
+            self.world.note(self.id, f"was refused: {error}")
+        finally:
+            self.intent = None
+
+    def _spec(self, spec: Spec) -> tuple[Spec, int]:
+        mark = self.world.scenario.add(spec)
+        return spec, mark
+
+    async def _create(self, name: str) -> None:
+        scenario = self.world.scenario
+        if name.startswith("code"):
+            return
+        spec, mark = self._spec(make_spec(scenario, self.world.chance))
+        self.intent = Intent("create", {"spec": spec})
+        options = spec.options()
+        trigger = options.pop("trigger")
+        first = self.world.chance.choice((None, None, "now"))
+        await self._client.create(
+            name, trigger, spec.task, actor=self.id, payload={"spec": mark}, first=cast(Any, first), **options
+        )
+
+    async def _update(self, name: str) -> None:
+        fields = changed_fields(self.world.scenario, self.world.chance)
+        current = await self._client.get(name)
+        if "end_at" in fields and fields["end_at"] is not None and current.definition is not None:
+            start = fields.get("start_at")
+            fields["end_at"] = max(cast(int, fields["end_at"]), cast(int, start or 0))
+        self.intent = Intent("update", fields)
+        plain = Spec(form=cast(Any, fields.get("form")))
+        options = replace(plain, **cast(Any, fields)).options(*fields)
+        revision = current.revision if self.world.chance.random() < 0.5 else None
+        await self._client.update(name, actor=self.id, revision=revision, **options)
+
+    async def _pause(self, name: str) -> None:
+        chance, beat = self.world.chance, self.world.scenario.beat
+        now = int(self.world.store_now().timestamp())
+        until = None if chance.random() < 0.6 else now + 1 + int(chance.random() * 12 * beat)
+        self.intent = Intent("pause", {"until": until})
+        await self._client.pause(
+            name,
+            actor=self.id,
+            until=None if until is None else utc(until),
+            cancel_runs=chance.random() < 0.2,
+        )
+
+    async def _resume(self, name: str) -> None:
+        self.intent = Intent("resume")
+        await self._client.resume(name, actor=self.id)
+
+    async def _reschedule(self, name: str) -> None:
+        now = int(self.world.store_now().timestamp())
+        to = now + 1 + int(self.world.chance.random() * 8 * self.world.scenario.beat)
+        self.intent = Intent("reschedule", {"to": to})
+        await self._client.reschedule(name, utc(to), actor=self.id)
+
+    async def _skip(self, name: str) -> None:
+        count = self.world.chance.choice((1, 1, 2, 4))
+        self.intent = Intent("skip", {"count": count})
+        await self._client.skip(name, count, actor=self.id)
+
+    async def _trigger(self, name: str) -> None:
+        self.intent = Intent("trigger")
+        await self._client.trigger(name, actor=self.id)
+
+    async def _delete(self, name: str) -> None:
+        self.intent = Intent("delete")
+        await self._client.delete(name, actor=self.id, cancel_runs=self.world.chance.random() < 0.3)
+        if name.startswith("hand"):
+            await asyncio.sleep(self.world.chance.random() * 4 * self.world.scenario.beat)
+            if not self.world.calm:
+                await self._create(name)
+
+    async def _cancel(self, name: str) -> None:
+        runs = [run for run in await self._client.runs(schedule=name, limit=10) if run.finished_at is None]
+        if runs:
+            await self._client.cancel(self.world.chance.choice(runs).id, actor=self.id)
+
+    async def _retry(self, name: str) -> None:
+        runs = [run for run in await self._client.runs(schedule=name, limit=10) if run.finished_at is not None]
+        if runs:
+            self.intent = Intent("trigger")
+            await self._client.retry(self.world.chance.choice(runs).id, actor=self.id)
+
+    async def pause_everything(self) -> None:
+        """So that every run can come to its end."""
+        for row in await self._client.list(limit=1_000):
+            self.intent = Intent("pause", {"until": None})
+            await self._try(self._client.pause(row.schedule.name, actor=self.id))
+
+
+_ACTIONS = {
+    "update": 5,
+    "pause": 3,
+    "resume": 3,
+    "reschedule": 3,
+    "skip": 2,
+    "trigger": 3,
+    "delete": 2,
+    "create": 1,
+    "cancel": 2,
+    "retry": 1,
+}

@@ -1,0 +1,218 @@
+"""What a seed stands for: how long, how fast, which schedules, which versions of the app, which faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from tickbird.testing.simulation.grids import DAY, HOUR, MINUTE, Cron, Days, Form, Interval, Once, Several
+from tickbird.testing.simulation.specs import Spec
+
+# Days around which clocks change somewhere, and an ordinary one.
+_BEGINNINGS = (
+    datetime(2026, 3, 7, 12, tzinfo=UTC),
+    datetime(2026, 3, 28, 6, tzinfo=UTC),
+    datetime(2026, 4, 4, tzinfo=UTC),
+    datetime(2026, 10, 3, tzinfo=UTC),
+    datetime(2026, 10, 24, 20, tzinfo=UTC),
+    datetime(2026, 10, 31, 20, tzinfo=UTC),
+    datetime(2026, 6, 17, 9, 30, tzinfo=UTC),
+)
+_ZONES = ("UTC", "UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata")
+# How often a worker reports: everything else in a scenario is long or short beside this.
+_BEATS = (15, 60, 10 * MINUTE, 2 * HOUR, 12 * HOUR, DAY)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How likely each fault is, per store call."""
+
+    crash: float = 0.0
+    lost: float = 0.0
+    freeze: float = 0.0
+    delay: float = 0.3
+
+
+@dataclass
+class Scenario:
+    """All that is decided before time begins."""
+
+    seed: int
+    begin: datetime
+    beat: int
+    span: float
+    lease: float
+    slots: int
+    workers: int
+    rates: Rates
+    keep: int
+    retention: float
+    # Code-defined schedules, version by version of the app; and those that people make.
+    versions: list[dict[str, int]] = field(default_factory=list)
+    people: dict[str, int] = field(default_factory=dict)
+    specs: list[Spec] = field(default_factory=list)
+    operations: int = 0
+    mishaps: int = 0
+    jumps: bool = False
+
+    def add(self, spec: Spec) -> int:
+        """Remember a spec; its mark."""
+        self.specs.append(spec)
+        return len(self.specs) - 1
+
+
+def make_scenario(seed: int, chance: Random) -> Scenario:
+    """The scenario of a seed."""
+    beat = chance.choice(_BEATS)
+    span = beat * chance.uniform(12, 36)
+    begin = chance.choice(_BEGINNINGS) + timedelta(seconds=chance.randrange(DAY), microseconds=chance.randrange(10**6))
+    harsh = chance.choice((0.0, 0.002, 0.01, 0.03))
+    scenario = Scenario(
+        seed=seed,
+        begin=begin,
+        beat=beat,
+        span=span,
+        lease=beat * chance.choice((1.0, 2.0, 2.0, 4.0)),
+        slots=chance.choice((1, 2, 3, 10)),
+        workers=chance.choice((1, 2, 2, 3, 4)),
+        rates=Rates(
+            crash=harsh * chance.random(),
+            lost=harsh * 2 * chance.random(),
+            freeze=harsh * chance.random() / 2,
+            delay=chance.choice((0.0, 0.2, 0.5)),
+        ),
+        keep=chance.choice((0, 2, 100)),
+        retention=beat * chance.choice((5.0, 20.0, 1000.0)),
+        operations=chance.choice((0, 5, 15, 30)),
+        mishaps=chance.choice((0, 2, 5, 10)),
+        jumps=chance.random() < 0.25,
+    )
+    names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
+    version = {name: scenario.add(make_spec(scenario, chance)) for name in names}
+    scenario.versions.append(version)
+    for _ in range(chance.choice((0, 0, 1, 2)) if names else 0):
+        version = dict(version)
+        for name in names:
+            draw = chance.random()
+            if draw < 0.5 and name in version:
+                version[name] = scenario.add(changed_spec(scenario, scenario.specs[version[name]], chance))
+            elif draw < 0.65:
+                version.pop(name, None)
+            elif name not in version:
+                version[name] = scenario.add(make_spec(scenario, chance))
+        scenario.versions.append(version)
+    few = 1 if not names else 0
+    for number in range(chance.choice((few, 1, 2, 3))):
+        scenario.people[f"hand-{number}"] = scenario.add(make_spec(scenario, chance))
+    return scenario
+
+
+def make_spec(scenario: Scenario, chance: Random) -> Spec:
+    """A random schedule that ticks some times in the scenario's span."""
+    beat = scenario.beat
+    spec = Spec(
+        form=make_form(scenario, chance),
+        task=chance.choice(("work", "work", "block")),
+        catch_up=chance.choice(("one", "latest", "all", "skip")),
+        catch_up_limit=chance.choice((1, 2, 5, 100)),
+        grace=chance.choice((0, 1, 10, beat, beat // 2)),
+        start_within=chance.choice((None, None, None, 0, beat, 3 * beat)),
+        overlap=chance.choice(("skip", "queue", "replace", "allow")),
+        max_concurrent=chance.choice((1, 1, 1, 2, 3)),
+        spread=chance.choice((0, 0, 0, beat, 3 * beat)),
+        retries=chance.choice((0, 0, 1, 3)),
+        timeout=chance.choice((None, None, max(1, beat // 2), 3 * beat)),
+        on_crash=chance.choice(("retry", "retry", "fail")),
+        priority=chance.choice((0, 0, 5)),
+        backoff=chance.choice((1, max(1, beat // 4))),
+    )
+    now = int(scenario.begin.timestamp())
+    if chance.random() < 0.15:
+        spec = replace(spec, start_at=now + int(chance.uniform(-5, 20) * beat))
+    if chance.random() < 0.15:
+        spec = replace(spec, end_at=max(spec.start_at or 0, now + int(chance.uniform(5, 50) * beat)))
+    if chance.random() < 0.15:
+        spec = replace(spec, max_runs=chance.choice((1, 2, 5)))
+    if chance.random() < 0.2:
+        days = tuple(sorted(chance.sample(range(7), chance.choice((1, 2)))))
+        date = (scenario.begin + timedelta(seconds=chance.random() * scenario.span)).date()
+        spec = replace(spec, exclude=Days(days, (date,) if chance.random() < 0.5 else ()))
+    return spec
+
+
+def make_form(scenario: Scenario, chance: Random) -> Form:
+    """A random trigger."""
+    draw = chance.random()
+    if draw < 0.07:
+        return Once(int(scenario.begin.timestamp()) + int(chance.uniform(-2, 40) * scenario.beat))
+    if draw < 0.2:
+        return Several(tuple(_simple(scenario, chance) for _ in range(2)))
+    return _simple(scenario, chance)
+
+
+def _simple(scenario: Scenario, chance: Random) -> Interval | Cron:
+    """A grid that ticks from a few times per beat to every few beats."""
+    wanted = scenario.beat * chance.choice((0.34, 1.0, 1.0, 2.0, 4.0, 8.0))
+    zone = chance.choice(_ZONES)
+    minute = chance.choice((0, 7, 30, 59))
+    if wanted < 5 * MINUTE or chance.random() < 0.2:
+        unit, size = ("seconds", 1) if wanted < 5 * MINUTE else ("minutes", MINUTE)
+        anchor = datetime(2026, 1, 1, 0, 0, chance.randrange(60)) if chance.random() < 0.3 else None  # noqa: DTZ001
+        return Interval(unit, max(2, int(wanted / size)), zone, anchor)
+    if wanted < HOUR:
+        step = max(1, int(wanted / MINUTE))
+        return chance.choice((Cron(f"*/{min(step, 30)} * * * *", zone), Interval("minutes", step, zone)))
+    if wanted < 12 * HOUR:
+        step = max(1, int(wanted / HOUR))
+        hours = ",".join(str(hour) for hour in sorted(chance.sample(range(24), 3)))
+        return chance.choice(
+            (
+                Cron(f"{minute} */{step} * * *", zone),
+                Interval("hours", step, zone),
+                Cron(f"{minute} {hours} * * *", zone),
+            )
+        )
+    if wanted < 3 * DAY:
+        at = datetime(2026, 1, 1, chance.choice((0, 1, 2, 3)), chance.choice((0, 30)))  # noqa: DTZ001 - on the wall
+        return chance.choice(
+            (
+                Cron(f"{minute} {chance.choice((0, 1, 2, 3, 12))} * * *", zone),
+                Interval("days", chance.choice((1, 2)), zone, at),
+                Cron(f"{minute} 2 * * 1-5", zone),
+            )
+        )
+    return chance.choice(
+        (
+            Interval("weeks", 1, zone),
+            Cron(f"{minute} 2 * * {chance.choice((0, 1, 6))}", zone),
+            Interval("months", 1, zone),
+            Cron(f"{minute} 1 {chance.choice(('1', '15', '1,15'))} * *", zone),
+        )
+    )
+
+
+CHANGEABLE = (
+    ("form",),
+    ("grace",),
+    ("catch_up",),
+    ("catch_up", "catch_up_limit"),
+    ("overlap", "max_concurrent"),
+    ("spread",),
+    ("start_at", "end_at"),
+    ("max_runs",),
+    ("exclude",),
+    ("retries", "timeout"),
+    ("priority",),
+)
+
+
+def changed_fields(scenario: Scenario, chance: Random) -> dict[str, object]:
+    """Some fields with other values."""
+    other = make_spec(scenario, chance)
+    return {name: getattr(other, name) for name in chance.choice(CHANGEABLE)}
+
+
+def changed_spec(scenario: Scenario, spec: Spec, chance: Random) -> Spec:
+    """The same schedule a version later."""
+    return replace(spec, **changed_fields(scenario, chance))  # type: ignore[arg-type]

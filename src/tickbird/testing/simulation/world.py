@@ -1,0 +1,236 @@
+"""Everything there is in one simulation: one store, its clock, the processes around it, and a record of it all."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from tickbird.app import open_store
+from tickbird.domain.errors import TickbirdError
+from tickbird.testing.simulation.effects import Behaviour, Ledger
+from tickbird.testing.simulation.faults import TIMED
+from tickbird.testing.simulation.history import Event, read_history, watch
+from tickbird.testing.simulation.host import Host
+from tickbird.testing.simulation.mishaps import Mishaps
+from tickbird.testing.simulation.people import Intent, Person
+from tickbird.testing.simulation.scenario import Scenario, make_scenario
+from tickbird.testing.simulation.timeline import Timeline, new_loop
+
+
+@dataclass(slots=True)
+class Call:
+    """One verb that reached the store: who called it, when, and what came of it."""
+
+    number: int
+    at: float
+    now: datetime
+    host: str
+    verb: str
+    args: Sequence[Any]
+    answer: Any = None
+    error: str = ""
+    intent: Intent | None = None
+    # The id of the schedule that a change was about.
+    schedule_id: int | None = None
+
+
+@dataclass(slots=True)
+class Record:
+    """All that the checker is given."""
+
+    scenario: Scenario
+    calls: list[Call]
+    events: list[Event]
+    ledger: Ledger
+    hosts: Mapping[str, Host]
+    jumps: list[float]
+    notes: list[tuple[float, str, str]]
+    calm_at: float
+    settled: bool
+    errors: list[str]
+    final: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+class World:
+    """One simulation, from its seed to its record."""
+
+    def __init__(self, seed: int) -> None:
+        self.scenario = make_scenario(seed, Random(f"scenario {seed}"))
+        self.chance = Random(f"events {seed}")
+        self.definitions = {mark: spec.definition(mark) for mark, spec in enumerate(self.scenario.specs)}
+        self.timeline = Timeline(self.chance)
+        self.ledger = Ledger()
+        self.behaviour = Behaviour(self.chance, self.scenario.lease)
+        self.calm = False
+        self.store_is_down = False
+        self.offset = timedelta()
+        self.jumps: list[float] = []
+        self.hosts: dict[str, Host] = {}
+        self.listeners: dict[str, asyncio.Event] = {}
+        self.calls: list[Call] = []
+        self.notes: list[tuple[float, str, str]] = []
+        self.fate = new_loop(self.timeline)
+        self.mishaps = Mishaps(self)
+        self.person = Person(self, "person")
+        self.store: Any = open_store("sqlite://:memory:")
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the simulation began."""
+        return self.timeline.elapsed
+
+    def store_now(self) -> datetime:
+        """The store's clock, which may have been set."""
+        return self.scenario.begin + timedelta(seconds=self.elapsed) + self.offset
+
+    def note(self, who: str, text: str) -> None:
+        """For the trace."""
+        self.notes.append((self.elapsed, who, text))
+
+    def later(self, delay: float, action: Callable[[], None]) -> None:
+        """Do this after a while, whatever becomes of the processes."""
+        self.fate.call_later(delay, action)
+
+    # What the fault layer asks
+
+    def draw_fault(self, *, mortal: bool) -> str:
+        """What goes wrong with a store call, mostly nothing."""
+        rates = self.scenario.rates
+        if self.calm:
+            return ""
+        draw = self.chance.random()
+        for name, rate in (("crash", rates.crash), ("fail", rates.lost), ("freeze", rates.freeze)):
+            if draw < rate:
+                if name != "fail" and not mortal:
+                    return ""
+                return f"{name} before" if draw < rate / 2 else f"{name} after"
+            draw -= rate
+        return ""
+
+    def draw_delay(self) -> float:
+        """How long a call is on its way."""
+        chance = self.chance
+        if self.calm or chance.random() >= self.scenario.rates.delay:
+            return 0.0
+        return chance.random() * (self.scenario.lease / 2 if chance.random() < 0.02 else 0.05)
+
+    async def perform(self, host: str, verb: str, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Let the real store do it, at its own time."""
+        if verb in TIMED:
+            options = {**options, "now": self.store_now()}
+        call = Call(len(self.calls), self.elapsed, self.store_now(), host, verb, args)
+        if verb == "change_schedule" and host == self.person.id:
+            call.intent = self.person.intent
+        self.calls.append(call)
+        try:
+            call.answer = await getattr(self.store, verb)(*args, **options)
+        except TickbirdError as error:
+            call.error = f"{type(error).__name__}: {error}"
+            raise
+        return call.answer
+
+    def signal(self) -> None:
+        """The store tells everybody who listens that there is work; now and then somebody does not hear it."""
+        for event in list(self.listeners.values()):
+            if self.calm or self.chance.random() < 0.9:
+                event.set()
+
+    # Processes
+
+    def start_host(self, version: int) -> None:
+        """A new worker process."""
+        host = Host(self, f"w{len(self.hosts) + 1}", version)
+        self.hosts[host.id] = host
+        host.start()
+
+    def alive(self) -> list[Host]:
+        """The worker processes that have not ended."""
+        return [host for host in self.hosts.values() if host.alive]
+
+    def ended(self, host: Host) -> None:
+        """A process has gone; somebody may start another."""
+        self.listeners.pop(host.id, None)
+        self.mishaps.replace(host)
+
+    # The whole of it
+
+    def run(self) -> Record:
+        """Play the scenario to its end, then let everything come to rest."""
+        before = random.getstate()
+        random.seed(self.scenario.seed)
+        try:
+            return self._run()
+        finally:
+            random.setstate(before)
+
+    def _run(self) -> Record:
+        scenario = self.scenario
+        self.fate.spawn(self._open())
+        self.timeline.run(0.0)
+        for _ in range(scenario.workers):
+            self.start_host(0)
+        self.person.start()
+        self.mishaps.start()
+        self.timeline.run(scenario.span)
+        calm_at = self._calm_down()
+        settled = self._come_to_rest()
+        db = self.store._writer._db
+        record = Record(
+            scenario,
+            self.calls,
+            read_history(db),
+            self.ledger,
+            self.hosts,
+            self.jumps,
+            self.notes,
+            calm_at,
+            settled,
+            self.timeline.errors,
+            db.execute(
+                "SELECT s.id, s.name, s.app, s.definition, s.fingerprint, s.paused_by, s.pause_note, c.state"
+                " FROM schedules AS s JOIN cursors AS c ON c.schedule_id = s.id"
+            ).fetchall(),
+        )
+        for host in self.alive():
+            host.loop.die()
+        self.person.loop.die()
+        self.fate.die()
+        self.timeline.run(self.elapsed)
+        db.close()
+        return record
+
+    async def _open(self) -> None:
+        await self.store.open()
+        self.store._signal = self.signal
+        watch(self.store._writer._db, lambda: len(self.calls) - 1)
+
+    def _calm_down(self) -> float:
+        """No more faults; whoever is left goes on, and the app's newest version runs everywhere."""
+        self.note("", "no more faults")
+        self.calm, self.store_is_down = True, False
+        self.mishaps.stop()
+        for host in self.alive():
+            if host.loop.frozen:
+                host.loop.thaw()
+            if host.version != self.mishaps.version:
+                host.drain()
+        self.mishaps.staff()
+        self.timeline.run(self.elapsed + 8 * self.scenario.beat + self.scenario.lease)
+        return self.elapsed
+
+    def _come_to_rest(self) -> bool:
+        """Pause every schedule and wait until no run is active; False when that takes too long."""
+        self.person.loop.spawn(self.person.pause_everything())
+        for _ in range(80):
+            self.timeline.run(self.elapsed + self.scenario.beat)
+            [(active,)] = self.store._writer._db.execute(
+                "SELECT count(*) FROM runs WHERE status IN ('waiting', 'queued', 'running')"
+            ).fetchall()
+            if not active:
+                return True
+        return False
