@@ -166,6 +166,8 @@ operations = weighed(
     (2, script(*lost, st.just(Claimed("ann")), st.builds(FinishedLate, small, how, st.sampled_from([0, 1])))),
     (1, script(*lost * 4)),
     (1, script(st.just(Claimed("ann")), st.just(AdvanceTo()), st.just(Race(Plan(), Finished("ann"))))),
+    (1, script(st.just(AdvanceTo()), st.just(Plan()), st.just(Race(Claimed("ann"), Claimed("bob"))))),
+    (1, script(st.just(AdvanceTo()), st.just(Race(Plan(), Plan(1))))),
 )
 # Long enough to come to something; what does not matter shrinks to nothing.
 histories = st.tuples(
