@@ -78,7 +78,10 @@ def chunks(count: int) -> list[int]:
 async def ask(url: str, statement: bytes) -> Any:
     """The one value of a statement."""
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        return (await (await connection.execute(statement)).fetchall())[0][0]
+        cursor = await connection.execute(statement)
+        while cursor.nextset():
+            pass
+        return (await cursor.fetchall())[0][0]
 
 
 @dataclass(frozen=True, slots=True)

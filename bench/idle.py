@@ -13,15 +13,17 @@ from pathlib import Path
 
 from bench.common import Options, Report, Table, step
 from bench.database import Schedules, server, version
+from tickbird.store.postgres.connection import STATEMENTS
 
 # The engine's own rhythms (leases, heartbeats, safety polls) must have come round once.
 SETTLE = 5
-STATEMENT = re.compile(r"tickbird LOG:  (?:statement|execute [^:]*): +(.*)")
+# A statement of many lines goes on with a tab.
+STATEMENT = re.compile(r"tickbird LOG:  (?:statement|execute [^:]*): +(.*(?:\n\t.*)*)")
 
 
 async def measure(options: Options, report: Report) -> None:
     """The real `tickbird worker`, watched from outside; the server logs every statement, BEGIN and COMMIT too."""
-    count, seconds = options.size(1_000_000, 200), options.size(180, 3)
+    count, seconds = options.size(1_000_000, 200), options.size(150, 3)
     logging = {"log_statement": "all", "log_line_prefix": "%m [%p] %a "}
     with server() as running:
         url = running.create_database()
@@ -73,8 +75,24 @@ async def measure(options: Options, report: Report) -> None:
 
 
 def _statements(log: str) -> list[str]:
-    """The beginning of every statement that a connection of Tickbird's sent; its own comment tells which it is."""
-    return [" ".join(found[1].split())[:70] for found in STATEMENT.finditer(log)]
+    """The name of every statement that a connection of Tickbird's sent, or its text where it has none."""
+    return [_name(" ".join(found[1].split())) for found in STATEMENT.finditer(log)]
+
+
+def _name(text: str) -> str:
+    for name, known in KNOWN.items():
+        if known.fullmatch(text):
+            return name
+    return text[:60]
+
+
+def _pattern(statement: bytes) -> re.Pattern[str]:
+    """A statement as the server logs it: on one line, with numbered values."""
+    parts = re.split(r"%\(\w+\)s", " ".join(statement.decode().replace("%%", "%").split()))
+    return re.compile(r"\$\d+".join(map(re.escape, parts)))
+
+
+KNOWN = {name: _pattern(statement) for name, statement in STATEMENTS.items()}
 
 
 def _cpu(pid: int) -> float:

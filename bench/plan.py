@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
-from bench import bare, cron_speed, held, plan_sqlite, stored
+from bench import bare, cron_speed, firing, held, plan_sqlite, stored
 from bench.common import Options, Report, Samples, Table, figure, interleave, step
 from bench.database import DUE, NOW, Schedules, server, version
 from tickbird.engine.planning import Planning
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres import PostgresStore
+from tickbird.testing.servers import PostgresServer
 
 Measure = Callable[[], Awaitable[float]]
 OURS: Final = "Tickbird"
@@ -28,7 +29,7 @@ async def measure(options: Options, report: Report) -> None:
         report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
         report.facts["planners"] = "concurrent callers of plan_due on one store in one process, a connection each"
         with step("planned what is due"):
-            await _due(options, report, running.create_database())
+            await _due(options, report, running)
         with step("held a crowd of due schedules"):
             await held.measure(options, report, running.create_database())
         with step("planned among a million"):
@@ -39,8 +40,9 @@ async def measure(options: Options, report: Report) -> None:
         cron_speed.measure(options, report)
 
 
-async def _due(options: Options, report: Report, url: str) -> None:
+async def _due(options: Options, report: Report, running: PostgresServer) -> None:
     most = options.size(10_000, 40)
+    url = running.create_database()
     schedules = Schedules(url)
     await schedules.make(most)
     store = PostgresStore(url)
@@ -53,6 +55,7 @@ async def _due(options: Options, report: Report, url: str) -> None:
             large = [(most, batch, planners) for batch in (100, BATCH, 1_000) for planners in (1, 2, 4)]
             cases = [(20, 10, 1), (most, 10, 2)] if options.quick else small + large
             taken = await interleave(options.size(5, 1), _variants(work, cases))
+            await firing.measure(options, report, running, partial(work.tickbird, most, BATCH, 1))
             cold = await interleave(options.size(3, 1), {"cold": lambda: work.cold(most, BATCH)})
     finally:
         await store.close()

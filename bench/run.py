@@ -72,7 +72,7 @@ async def _execute(options: Options, report: Report, running: PostgresServer) ->
         # One that hardly gets faster with a second worker is measured with one.
         if workers == 1 or "100" in name
     }
-    rounds = options.size(5, 1)
+    rounds = options.size(3, 1)
     taken = await interleave(rounds, variants)
     report.samples |= taken.taken
     filled = await interleave(rounds, {name: partial(_fill, c, urls[name], n) for name, (c, n) in contenders.items()})

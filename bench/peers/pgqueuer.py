@@ -56,6 +56,33 @@ class PgQueuerWorker:
         """Any job not deleted yet?"""
         return bool(await ask(url, b"SELECT EXISTS (SELECT FROM pgqueuer)"))
 
+    async def fire(self, url: str, count: int) -> float:
+        """So many schedules are due: seconds until each has been called and recorded."""
+        async with asyncpg.create_pool(url, min_size=2, max_size=10) as pool:
+            queue = PgQueuer.from_asyncpg_pool(pool)
+            done = 0
+
+            async def fire(schedule: Any) -> None:
+                nonlocal done
+                done += 1
+
+            for number in range(count):
+                queue.schedule(f"fire{number}", "0 0 1 1 *")(fire)
+            registry = queue.sm.registry
+            await queue.sm.queries.insert_schedule({key: each.next_in() for key, each in registry.items()})
+            await pool.execute("UPDATE pgqueuer_schedules SET next_run = now() - interval '1 s', status = 'queued'")
+            began = time.perf_counter()
+            working = asyncio.create_task(queue.sm.run())
+            while done < count or await pool.fetchval(
+                "SELECT count(*) FROM pgqueuer_schedules WHERE status = 'picked'"
+            ):
+                await asyncio.sleep(0.01)
+            seconds = time.perf_counter() - began
+            queue.sm.shutdown.set()
+            await asyncio.wait({working}, timeout=5)
+            await pool.execute("TRUNCATE pgqueuer_schedules")
+        return seconds
+
     async def tick(self, url: str, count: int, seen: Seen) -> None:
         """So many schedules that tick every second."""
         async with asyncpg.create_pool(url, min_size=2, max_size=10) as pool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import procrastinate
+from procrastinate.periodic import PeriodicDeferrer
 
 from bench.contenders import Seen, ask, chunks
 
@@ -43,6 +44,25 @@ class ProcrastinateWorker:
     async def left(self, url: str) -> bool:
         """Any job still to do or doing?"""
         return bool(await ask(url, b"SELECT EXISTS (SELECT FROM procrastinate_jobs WHERE status IN ('todo', 'doing'))"))
+
+    async def fire(self, url: str, count: int) -> float:
+        """So many schedules are due: seconds until each has a job; nothing is executed meanwhile."""
+        app = _app(url)
+
+        async def fire(timestamp: int) -> None:
+            """Never called."""
+
+        for number in range(count):
+            app.periodic(cron="0 * * * *", periodic_id=str(number))(app.task(name=f"fire{number}")(fire))
+        deferrer = PeriodicDeferrer(app.periodic_registry, max_delay=3_600)
+        async with app.open_async():
+            began = time.perf_counter()
+            await deferrer.defer_jobs(deferrer.get_previous_tasks(at=time.time()))
+            seconds = time.perf_counter() - began
+        made = await ask(url, b"SELECT count(*) FROM procrastinate_jobs")
+        assert made == count, f"{made} of {count} deferred"
+        await ask(url, b"TRUNCATE procrastinate_jobs, procrastinate_periodic_defers CASCADE; SELECT 1")
+        return seconds
 
     async def tick(self, url: str, count: int, seen: Seen) -> None:
         """So many schedules that tick every second; its cron has seconds as a sixth field."""
