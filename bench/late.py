@@ -45,7 +45,7 @@ class Late:
 
 async def measure(options: Options, report: Report) -> None:
     """Each contender in a process of its own, one after the other, in turns."""
-    count, seconds = options.size(1_000, 5), options.size(20, 2)
+    count, seconds = options.size(1_000, 5), options.size(20, 1)
     found: dict[str, list[Late]] = {}
     samples = Samples()
     with server() as running:
