@@ -97,6 +97,7 @@ class TickbirdWorker:
 
     async def fill(self, url: str, count: int) -> float:
         """Through the store's own verb."""
+        await ask(url, b"TRUNCATE tickbird.runs, tickbird.run_payloads; SELECT 1")
         store = PostgresStore(url)
         await store.open()
         began = time.perf_counter()

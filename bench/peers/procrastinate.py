@@ -29,6 +29,7 @@ class ProcrastinateWorker:
 
     async def fill(self, url: str, count: int) -> float:
         """Many jobs a statement."""
+        await ask(url, b"TRUNCATE procrastinate_jobs CASCADE; SELECT 1")
         app, task = _noop(url, lambda: None)
         async with app.open_async():
             began = time.perf_counter()
