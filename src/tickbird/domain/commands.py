@@ -304,9 +304,9 @@ class Trigger(Command):
         return Change("retry" if self.retry_of else "trigger", schedule, plan, detail, revised=False)
 
 
-def removed_from_code() -> PauseCommand:
+def removed_from_code(revision: int | None = None) -> PauseCommand:
     """The pause that a deploy leaves on a schedule which its code no longer has."""
-    return PauseCommand(actor=SYNC_ACTOR, note=REMOVED_FROM_CODE)
+    return PauseCommand(actor=SYNC_ACTOR, revision=revision, note=REMOVED_FROM_CODE)
 
 
 def _manual_run(

@@ -28,6 +28,7 @@ def reconcile(
     live: Mapping[str, Set[str]],
 ) -> list[tuple[str, Command]]:
     """The commands that bring the store to what is declared; `live` is what other live workers of the app declare."""
+    # Each command holds only for the revision that was read: whatever another worker or a person did since comes first.
     commands: list[tuple[str, Command]] = []
     for name, definition in declared.items():
         mark = fingerprint(definition)
@@ -36,7 +37,7 @@ def reconcile(
             create = Create(actor=SYNC_ACTOR, namespace=namespace, definition=definition, app=app, fingerprint=mark)
             commands.append((name, create))
             continue
-        schedule = known.schedule
+        schedule, revision = known.schedule, known.schedule.revision
         if schedule.app != app:
             owner = f"app {schedule.app!r}" if schedule.app else "a person, not code"
             raise ConflictError(
@@ -44,14 +45,15 @@ def reconcile(
                 hint="Rename one of them, or delete the stored one.",
             )
         if _wins(mark, schedule.fingerprint, known.seen, live.get(name, frozenset())):
-            redefine = Redefine(actor=SYNC_ACTOR, definition=definition, app=app, fingerprint=mark)
+            redefine = Redefine(actor=SYNC_ACTOR, revision=revision, definition=definition, app=app, fingerprint=mark)
             commands.append((name, redefine))
+            revision += 1
         if is_removed(schedule):
-            commands.append((name, Resume(actor=SYNC_ACTOR, note="declared by code again")))
+            commands.append((name, Resume(actor=SYNC_ACTOR, revision=revision, note="declared by code again")))
     for name, known in stored.items():
         gone = name not in declared and name not in live and known.schedule.app == app
         if gone and known.schedule.state == "active":
-            commands.append((name, removed_from_code()))
+            commands.append((name, removed_from_code(known.schedule.revision)))
     return commands
 
 

@@ -42,6 +42,8 @@ class Execution:
         self._worker = worker
         self._executables = executables
         self._lease = lease
+        # Work is asked to stop this long before its lease can have expired.
+        self._margin = lease / 5
         self._work_loop = work_loop
         self._threads = threads
         self._on_crash = on_crash or {}
@@ -73,6 +75,10 @@ class Execution:
             tasks=self._executables,
             now=self._clock.now(),
         )
+        if claimed.runs and self._clock.monotonic() > began + self._lease - self._margin:
+            # The process or its network stood still meanwhile: by now they may have begun elsewhere.
+            log.error("%d runs are left to others: the answer to their claim came too late", len(claimed.runs))
+            return 0.0
         for run in claimed.runs:
             self._start(run, began + self._lease)
         if len(claimed.runs) == room or claimed.next_at is None:
@@ -150,7 +156,7 @@ class Execution:
         self._renewed_at = began
         held = [Held(*key) for key in self.held]
         try:
-            async with asyncio.timeout(self._lease / 3):
+            async with asyncio.timeout(self._patience()):
                 renewed = await self._store.renew(self._worker, held, self._lease, now=self._clock.now())
         except (StoreError, TimeoutError) as error:
             log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no answer in time")
@@ -168,11 +174,16 @@ class Execution:
                     self._stop(attempt, "cancel")
         return self._lease / 3
 
+    def _patience(self) -> float:
+        """How long to wait for a renewal: not until work must stop for want of it."""
+        ends = [attempt.lease_ends for attempt in self.held.values() if attempt.stop_reason != "lease"]
+        left = min(ends, default=self._clock.monotonic() + self._lease) - self._margin - self._clock.monotonic()
+        return min(self._lease / 3, max(self._lease / 20, left))
+
     def _stop_expiring(self) -> None:
         """Stop work before its lease can have expired: by then it may have begun elsewhere."""
-        margin = self._lease / 5
         for attempt in self.held.values():
-            if attempt.stop_reason != "lease" and self._clock.monotonic() > attempt.lease_ends - margin:
+            if attempt.stop_reason != "lease" and self._clock.monotonic() > attempt.lease_ends - self._margin:
                 log.error("run %d: its lease could not be kept, so it is asked to stop", attempt.record.id)
                 self._stop(attempt, "lease")
 

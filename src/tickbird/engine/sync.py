@@ -9,7 +9,7 @@ from datetime import datetime
 
 from tickbird.domain.commands import Create
 from tickbird.domain.definition import Definition
-from tickbird.domain.errors import ConflictError
+from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.sync import reconcile
 from tickbird.store.protocol import Store, Worker
 
@@ -45,8 +45,8 @@ async def sync(
                 action = "created" if isinstance(command, Create) else type(command).__name__.lower()
                 done.append(f"{name}: {action}")
                 log.info("schedule %s: %s", name, action)
-        except ConflictError:
-            # Another worker of this deploy was quicker; what is left is decided anew.
+        except (ConflictError, NotFoundError):
+            # Another worker of this deploy or a person was quicker; what is left is decided anew.
             if tries == _TRIES - 1:
                 raise
             continue

@@ -1,0 +1,190 @@
+"""What the simulation has found, each as the smallest case."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any, cast
+
+from tickbird import Tickbird, every
+from tickbird.app import open_store
+from tickbird.domain.definition import Target
+from tickbird.domain.runs import NewRun
+from tickbird.engine.execution import Execution
+from tickbird.engine.loop import Repeat
+from tickbird.engine.sync import sync
+from tickbird.store.protocol import Worker
+from tickbird.testing.simulation.timeline import Timeline, new_loop
+from tickbird.worker import describe_worker
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+LEASE = 30.0
+WORKER = Worker(id="w", namespace="default", app="a", host="h", pid=1, version="1", queues=("default",), slots=1)
+
+
+class Between:
+    """A store with something that happens before or after one of its verbs."""
+
+    def __init__(self, store: Any, verb: str, happens: Callable[[], Awaitable[Any]], *, before: bool = False) -> None:
+        self._store, self._verb, self._happens, self._before = store, verb, happens, before
+
+    def __getattr__(self, name: str) -> Any:
+        verb = getattr(self._store, name)
+        if name != self._verb:
+            return verb
+
+        async def with_it(*args: Any, **options: Any) -> Any:
+            if self._before:
+                await self._happens()
+            answer = await verb(*args, **options)
+            if not self._before:
+                await self._happens()
+            return answer
+
+        return with_it
+
+
+def in_virtual_time(work: Callable[[asyncio.AbstractEventLoop], Coroutine[Any, Any, None]], seconds: float) -> None:
+    """Run this in a loop that never waits."""
+    timeline = Timeline(Random(1))
+    loop = new_loop(timeline)
+    task = loop.spawn(work(loop))
+    timeline.run(seconds)
+    loop.die()
+    timeline.run(seconds)
+    if not task.cancelled():
+        task.result()
+
+
+def executing(store: Any, bird: Tickbird, loop: asyncio.AbstractEventLoop) -> Execution:
+    """The execution steps of a worker on this store."""
+
+    class Steady:
+        def now(self) -> datetime:
+            return START + timedelta(seconds=loop.time())
+
+        def monotonic(self) -> float:
+            return loop.time()
+
+    return Execution(store, Steady(), WORKER, bird.tasks, lease=LEASE, work_loop=loop, threads=None)
+
+
+def test_what_was_claimed_too_long_ago_is_not_started() -> None:
+    started: list[float] = []
+    bird = Tickbird()
+
+    @bird.task
+    async def work() -> None:
+        started.append(asyncio.get_running_loop().time())
+
+    async def play(loop: asyncio.AbstractEventLoop) -> None:
+        store = open_store("sqlite://:memory:")
+        await store.open()
+        await store.enqueue("default", [NewRun(Target("work"), {})], "ana", now=START)
+        execution = executing(Between(store, "claim_runs", lambda: asyncio.sleep(LEASE + 5)), bird, loop)
+        await execution.claim()
+        await asyncio.sleep(1)
+        assert not execution.held
+        assert not execution.busy
+
+    in_virtual_time(play, 100)
+    assert not started
+
+
+def test_work_stops_before_its_lease_ends_though_renewals_hang() -> None:
+    stopped: list[float] = []
+    bird = Tickbird()
+
+    @bird.task
+    async def work() -> None:
+        try:
+            await asyncio.sleep(1_000)
+        except asyncio.CancelledError:
+            stopped.append(asyncio.get_running_loop().time())
+            raise
+
+    async def play(loop: asyncio.AbstractEventLoop) -> None:
+        store = open_store("sqlite://:memory:")
+        await store.open()
+        await store.enqueue("default", [NewRun(Target("work"), {})], "ana", now=START)
+        execution = executing(Between(store, "renew", lambda: asyncio.sleep(1_000), before=True), bird, loop)
+        await execution.claim()
+        # However the renewals fall, the work is over before 30 seconds are.
+        await asyncio.sleep(LEASE / 3)
+        await Repeat("renew", execution.renew, LEASE / 3).run()
+
+    in_virtual_time(play, 200)
+    assert stopped
+    assert stopped[0] < LEASE
+
+
+def code(**schedules: Any) -> Tickbird:
+    """An app that declares these."""
+    bird = Tickbird(app="shop")
+
+    @bird.task
+    def work() -> None: ...
+
+    for name, trigger in schedules.items():
+        bird.schedule(name, work, trigger)
+    return bird
+
+
+async def test_a_pause_that_comes_while_a_deploy_looks_is_not_taken_over() -> None:
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    both, one = code(a=every(hours=1), b=every(hours=1)), code(a=every(hours=1))
+    await sync(store, both.declarations, now=START)
+    client = both.client_on(store)
+    paused = asyncio.Event()
+
+    async def pause() -> None:
+        if not paused.is_set():
+            paused.set()
+            await client.pause("b", actor="ana")
+
+    await sync(cast(Any, Between(store, "list_workers", pause)), one.declarations, describe_worker(one), now=START)
+    await sync(store, both.declarations, describe_worker(both), now=START)
+    schedule = await client.get("b")
+    assert schedule.pause is not None
+    assert schedule.pause.by == "ana"
+    await store.close()
+
+
+async def test_two_workers_of_one_deploy_write_its_definition_once() -> None:
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    old, new = code(a=every(hours=1)), code(a=every(hours=2))
+    await sync(store, old.declarations, now=START)
+    once = asyncio.Event()
+
+    async def other_worker() -> None:
+        if not once.is_set():
+            once.set()
+            await sync(store, new.declarations, describe_worker(new), now=START)
+
+    between = Between(store, "list_workers", other_worker)
+    await sync(cast(Any, between), new.declarations, describe_worker(new), now=START)
+    schedule = await new.client_on(store).get("a")
+    assert schedule.revision == 2
+    await store.close()
+
+
+async def test_a_schedule_that_is_deleted_while_a_deploy_looks_is_decided_anew() -> None:
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    old, new = code(a=every(hours=1)), code(a=every(hours=2))
+    await sync(store, old.declarations, now=START)
+    client = old.client_on(store)
+    deleted = asyncio.Event()
+
+    async def delete() -> None:
+        if not deleted.is_set():
+            deleted.set()
+            await client.delete("a", actor="ana")
+
+    await sync(cast(Any, Between(store, "list_workers", delete)), new.declarations, describe_worker(new), now=START)
+    assert (await client.get("a")).state == "active"
+    await store.close()
