@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from tickbird.domain.commands import Create, Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.testing.simulation.deploys import Deploys
+from tickbird.testing.simulation.grids import DAY, HOUR, MINUTE
 from tickbird.testing.simulation.history import CursorRow, Event, RunRow, SkipRow
 from tickbird.testing.simulation.lifecycle import Lifecycle
 from tickbird.testing.simulation.specs import Spec
@@ -40,8 +41,10 @@ class Checker:
         self.lifecycle = Lifecycle(self)
         self.deploys = Deploys(self)
         beat, begin = record.scenario.beat, int(record.scenario.begin.timestamp())
-        last = max((call.now for call in record.calls), default=record.scenario.begin) + timedelta(seconds=80 * beat)
-        self.reach = begin - 80 * beat, int(last.timestamp())
+        # Far enough that every tick a person can name is within reach, near enough to list all of them.
+        margin = max(80 * beat, 300 * DAY if beat >= 12 * HOUR else 3 * DAY if beat >= 10 * MINUTE else 0)
+        last = max((call.now for call in record.calls), default=record.scenario.begin) + timedelta(seconds=margin)
+        self.reach = begin - min(margin, 80 * max(beat, HOUR)), int(last.timestamp())
 
     def broken(self, promise: str, text: str) -> None:
         """Note a violation in the call that is looked at."""
@@ -150,6 +153,7 @@ class Checker:
             if tick in actual:
                 self.broken("I1", f"{schedule.name}: two runs of {tick}")
             actual[tick] = made
+            self._check_lateness(schedule, run)
             limit = schedule.spec.start_limit
             if run.start_by != (None if limit is None else run.due_at + limit * MICROS):
                 self.broken("I11", f"{schedule.name}: run {run.id} must start by another instant")
@@ -162,6 +166,15 @@ class Checker:
         wanted = {decision.tick: decision for decision in expected}
         for tick in sorted(wanted.keys() | actual.keys()):
             self._compare_tick(schedule, tick, wanted.get(tick), actual.get(tick))
+
+    def _check_lateness(self, schedule: Watched, run: RunRow) -> None:
+        """A while after the last fault every tick is planned when it is due, not at some later look."""
+        assert self.call is not None
+        beat = self.record.scenario.beat
+        undisturbed = self.call.at > self.record.calm_from + 6 * beat and self.call.verb == "plan_due"
+        due_for = (self.now - run.due_at) / MICROS
+        if undisturbed and run.origin == "schedule" and _PROMPT < due_for < beat:
+            self.broken("on time", f"{schedule.name}: run {run.id} was planned {due_for:.3f} s after it was due")
 
     def _skipped_ticks(self, schedule: Watched, skip: SkipRow, after: int) -> list[int]:
         spec = schedule.specs.get(skip.revision)
@@ -178,6 +191,8 @@ class Checker:
         if wanted is None and actual is not None:
             self.broken("I2" if actual.fate == "run" else "I3", f"{name} must not be decided yet, but: {actual}")
         elif actual is None and wanted is not None:
+            if schedule.spec.overlap == "replace" and schedule.room <= 0:
+                return  # which ticks the last runs went to is open, and what comes after them is never decided
             self.broken("I3", f"{name} has no decision; it should be {wanted}")
         elif wanted is None or actual is None or self._fits(wanted, actual):
             if actual is not None and actual.fate == "run" and wanted is not None and wanted.fate in ("open", "newest"):
@@ -222,6 +237,11 @@ class Checker:
         elif planned:
             self.broken("I2", f"a new schedule ran at once: {planned}")
         schedule, told = self._apply(call, schedule, command)
+        manual = [run for run in mine_runs if run.scheduled_for is None]
+        if any(run.revision != stored.revision for run in manual):
+            self.broken("I15", f"{schedule.name}: a manual run uses an old revision: {manual}")
+        if len(manual) > isinstance(command, Trigger | Create):
+            self.broken("I2", f"{type(command).__name__} made runs: {manual}")
         self.schedules[stored.id] = schedule
         if not isinstance(command, Trigger):
             schedule.revision = old_revision + 1
@@ -296,6 +316,8 @@ class Checker:
         return schedule, told
 
 
+# Seconds that planning may take when nothing is in its way.
+_PROMPT = 0.5
 # Skips that a command writes itself, beside what was due before it.
 _OF_CHANGES = ("paused", "edited", "deleted")
 

@@ -51,7 +51,9 @@ class Deploys:
         if isinstance(command, Create | Redefine) and by_code:
             mark = fingerprint(command.definition)
             stored = self._stored.get(name)
-            if isinstance(command, Redefine) and mark in self._seen.get(name, set()) and stored in others:
+            if isinstance(command, Redefine) and mark == stored:
+                broken("deploys", f"{call.host} writes {name} again though nothing changed")
+            elif isinstance(command, Redefine) and mark in self._seen.get(name, set()) and stored in others:
                 broken("deploys", f"{call.host} reverts {name} though a live worker declares what is stored")
             self._stored[name] = mark
             self._seen.setdefault(name, set()).add(mark)

@@ -54,7 +54,7 @@ class FaultyStore:
             raise _unreachable("the process is dead")
         fault = world.draw_fault(mortal=host.mortal)
         await self._wait()
-        if world.store_is_down or fault == "fail before":
+        if world.store_is_down or host.cut_off or fault == "fail before":
             # As in a black hole: the time-out is what tells. It also keeps a long outage from being millions of calls.
             await asyncio.sleep(world.chance.random() * world.scenario.beat)
             raise _unreachable("before")
@@ -71,6 +71,9 @@ class FaultyStore:
         if fault == "freeze after":
             await self._freeze(verb, "after")
         await self._wait()
+        if host.cut_off:
+            await asyncio.sleep(world.chance.random() * world.scenario.beat)
+            raise _unreachable("after")
         return answer
 
     async def _wait(self) -> None:
@@ -88,7 +91,7 @@ class FaultyStore:
     @asynccontextmanager
     async def wakeups(self) -> AsyncIterator[Any]:
         """Wakes as the world decides; some get lost."""
-        if self._world.store_is_down:
+        if self._world.store_is_down or self._host.cut_off:
             await asyncio.sleep(self._world.chance.random() * self._world.scenario.beat)
             raise _unreachable("listening")
         event = asyncio.Event()

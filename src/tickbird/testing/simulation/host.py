@@ -50,6 +50,8 @@ class Host:
         self.version = version
         self.loop = new_loop(world.timeline)
         self.store = FaultyStore(self)
+        # Is the network between it and the store a black hole?
+        self.cut_off = False
         # Stretches of time in which it stood still.
         self.freezes: list[tuple[float, float]] = []
         self._engine: Engine | None = None
@@ -140,7 +142,7 @@ class Host:
         world = self.world
         if self.loop.frozen or not self.alive:
             return
-        length = world.scenario.lease * world.chance.choice((0.1, 0.5, 1.5, 4.0)) * world.chance.random()
+        length = world.scenario.lease * world.chance.choice((0.1, 0.7, 1.5, 3.0)) * world.chance.uniform(0.3, 1.0)
         world.note(self.id, f"freezes {text} for {length:.3f} s")
         self.freezes.append((world.elapsed, world.elapsed + length))
         self.loop.freeze()

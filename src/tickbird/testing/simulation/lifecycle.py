@@ -81,7 +81,7 @@ class Lifecycle:
             first = self._ticks.setdefault((run.schedule_id, run.scheduled_for), run.id)
             if first != run.id:
                 self._broken("I1", f"runs {first} and {run.id} are of the same tick")
-        if run.due_at > self._checker.now:
+        if run.schedule_id is not None and run.due_at > self._checker.now:
             self._broken("I2", f"run {run.id} was planned before it was due")
 
     def _changed(self, call: Call, old: RunRow, new: RunRow) -> None:
@@ -166,9 +166,9 @@ class Lifecycle:
                 self._broken("I9", f"run {old.id} is tried again after {new.failures} failures; {retries} are allowed")
             if new.status == "failed" and new.failures <= retries:
                 self._broken("I9", f"run {old.id} failed for good after {new.failures} of {retries} retries")
-        elif new.status == "failed" and (spec is None or spec.on_crash != "fail"):
+        elif new.status == "failed" and old.crash_limit:
             self._broken("I9", f"run {old.id} failed without a failure")
-        elif new.status == "queued" and (spec is not None and spec.on_crash == "fail"):
+        elif new.status == "queued" and not old.crash_limit and spec is not None:
             self._broken("I9", f"run {old.id} must never start twice, but was put back")
 
     def _deleted(self, call: Call, old: RunRow) -> None:
@@ -216,7 +216,11 @@ class Lifecycle:
     def _overlapping(self, one: Effect, other: Effect) -> None:
         """Two at a time: only a thread, a frozen process or a clock that was set can excuse it."""
         record = self._checker.record
-        froze = any(begin <= (one.ended or end) and end >= one.began for begin, end in record.hosts[one.host].freezes)
+        soon = record.scenario.lease / 5
+        froze = any(
+            end >= one.began and one.ended is not None and begin <= one.ended <= end + soon
+            for begin, end in record.hosts[one.host].freezes
+        )
         jumped = any(one.began <= at <= other.began for at in record.jumps)
         if not (one.thread or froze or jumped):
             self._broken(

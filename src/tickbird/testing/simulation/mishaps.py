@@ -43,6 +43,8 @@ class Mishaps:
         drained = gone.id in self._draining
         self._draining.discard(gone.id)
         if world.calm:
+            # One that began while the store was away may give up even now.
+            world.later(world.scenario.beat, lambda: None if world.alive() else self.staff())
             return
         version = self.version if drained else gone.version
 
@@ -56,7 +58,8 @@ class Mishaps:
     async def _happen(self) -> None:
         scenario, chance = self._world.scenario, self._world.chance
         gap = scenario.span / (scenario.mishaps + 1)
-        kinds = [self._kill, self._freeze, self._restart, self._scale, self._store_outage, self._outage]
+        kinds = [self._kill, self._restart, self._scale, self._store_outage, self._outage]
+        kinds += [self._freeze, self._cut_off] * 3
         if len(scenario.versions) > 1:
             kinds += [self._deploy] * 4
         if scenario.jumps:
@@ -78,6 +81,15 @@ class Mishaps:
     async def _freeze(self) -> None:
         if host := self._pick():
             host.freeze()
+
+    async def _cut_off(self) -> None:
+        """A black hole between one worker and the store, while the others go on."""
+        if host := self._pick():
+            world = self._world
+            length = world.chance.random() * 3 * world.scenario.lease
+            world.note(host.id, f"is cut off for {length:.3f} s")
+            host.cut_off = True
+            world.later(length, lambda: setattr(host, "cut_off", False))
 
     async def _restart(self) -> None:
         """One after the other is drained; another takes its place."""

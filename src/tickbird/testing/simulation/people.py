@@ -31,6 +31,7 @@ class Person:
     """An operator with the real client; their computer never crashes, but answers get lost."""
 
     mortal = False
+    cut_off = False
 
     def __init__(self, world: World, name: str) -> None:
         self.world = world
@@ -152,6 +153,18 @@ class Person:
             self.intent = Intent("trigger")
             await self._client.retry(self.world.chance.choice(runs).id, actor=self.id)
 
+    async def _enqueue(self, name: str) -> None:
+        chance, beat = self.world.chance, self.world.scenario.beat
+        await self._client.enqueue(
+            chance.choice(("work", "block")),
+            {"instead of": name},
+            actor=self.id,
+            delay=int(chance.random() * 3 * beat),
+            start_within=chance.choice((None, beat)),
+            priority=chance.choice((0, 9)),
+            crash_limit=chance.choice((0, 3)),
+        )
+
     async def pause_everything(self) -> None:
         """So that every run can come to its end."""
         for row in await self._client.list(limit=1_000):
@@ -170,4 +183,5 @@ _ACTIONS = {
     "create": 1,
     "cancel": 2,
     "retry": 1,
+    "enqueue": 2,
 }

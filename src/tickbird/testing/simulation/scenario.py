@@ -85,7 +85,7 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         keep=chance.choice((0, 2, 100)),
         retention=beat * chance.choice((5.0, 20.0, 1000.0)),
         operations=chance.choice((0, 5, 15, 30)),
-        mishaps=chance.choice((0, 2, 5, 10)),
+        mishaps=chance.choice((0, 3, 8, 15)),
         jumps=chance.random() < 0.25,
     )
     names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
@@ -103,7 +103,11 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
                 version[name] = scenario.add(make_spec(scenario, chance))
         scenario.versions.append(version)
     few = 1 if not names else 0
-    for number in range(chance.choice((few, 1, 2, 3))):
+    # Few schedules for long, or a crowd for a short while.
+    crowd = chance.random() < 0.06
+    if crowd:
+        scenario.span /= 4
+    for number in range(chance.randrange(12, 25) if crowd else chance.choice((few, 1, 2, 3))):
         scenario.people[f"hand-{number}"] = scenario.add(make_spec(scenario, chance))
     return scenario
 
@@ -130,8 +134,12 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
     now = int(scenario.begin.timestamp())
     if chance.random() < 0.15:
         spec = replace(spec, start_at=now + int(chance.uniform(-5, 20) * beat))
-    if chance.random() < 0.15:
+    if chance.random() < 0.2:
         spec = replace(spec, end_at=max(spec.start_at or 0, now + int(chance.uniform(5, 50) * beat)))
+    if spec.end_at is not None and chance.random() < 0.5:
+        # Just on the edge.
+        ticks = spec.form.ticks(max(spec.start_at or 0, spec.end_at - 10 * beat), spec.end_at)
+        spec = replace(spec, end_at=max(ticks, default=spec.end_at))
     if chance.random() < 0.15:
         spec = replace(spec, max_runs=chance.choice((1, 2, 5)))
     if chance.random() < 0.2:

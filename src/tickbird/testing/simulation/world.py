@@ -50,7 +50,8 @@ class Record:
     hosts: Mapping[str, Host]
     jumps: list[float]
     notes: list[tuple[float, str, str]]
-    calm_at: float
+    # When faults ended.
+    calm_from: float
     settled: bool
     errors: list[str]
     final: list[tuple[Any, ...]] = field(default_factory=list)
@@ -177,7 +178,8 @@ class World:
         self.person.start()
         self.mishaps.start()
         self.timeline.run(scenario.span)
-        calm_at = self._calm_down()
+        calm_from = self.elapsed
+        self._calm_down()
         settled = self._come_to_rest()
         db = self.store._writer._db
         record = Record(
@@ -188,7 +190,7 @@ class World:
             self.hosts,
             self.jumps,
             self.notes,
-            calm_at,
+            calm_from,
             settled,
             self.timeline.errors,
             db.execute(
@@ -209,19 +211,19 @@ class World:
         self.store._signal = self.signal
         watch(self.store._writer._db, lambda: len(self.calls) - 1)
 
-    def _calm_down(self) -> float:
+    def _calm_down(self) -> None:
         """No more faults; whoever is left goes on, and the app's newest version runs everywhere."""
         self.note("", "no more faults")
         self.calm, self.store_is_down = True, False
         self.mishaps.stop()
         for host in self.alive():
+            host.cut_off = False
             if host.loop.frozen:
                 host.loop.thaw()
             if host.version != self.mishaps.version:
                 host.drain()
         self.mishaps.staff()
         self.timeline.run(self.elapsed + 8 * self.scenario.beat + self.scenario.lease)
-        return self.elapsed
 
     def _come_to_rest(self) -> bool:
         """Pause every schedule and wait until no run is active; False when that takes too long."""

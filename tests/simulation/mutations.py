@@ -1,0 +1,131 @@
+"""Deliberate mistakes in the product, each put in for one test, that the simulation must find."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tickbird.domain import planner
+from tickbird.domain.runs import TICK_ORIGINS, Outcome
+from tickbird.domain.ticks import Segment, Ticks
+from tickbird.engine.execution import Execution
+from tickbird.store.protocol import Held
+from tickbird.store.sqlite import driver, planning, runs
+from tickbird.store.sqlite.statements import SQL
+
+Patch = pytest.MonkeyPatch
+
+
+def last_tick_of_a_window_is_lost(patch: Patch) -> None:
+    """A tick just at `end_at` does not count."""
+    following = Ticks.next
+
+    def shorter(self: Ticks, after: int) -> int | None:
+        tick = following(self, after)
+        return None if tick is not None and tick == self._last else tick
+
+    patch.setattr(Ticks, "next", shorter)
+
+
+def coalesced_into_the_wrong_label(patch: Patch) -> None:
+    """`one` takes the newest late tick, and `latest` the oldest."""
+    run_only = planner._Look._run_only
+
+    def wrong(self: Any, label: int, segment: Segment) -> None:
+        other = self.late[-1].last if self.policy.catch_up == "one" else self.late[0].first
+        run_only(self, other, segment)
+
+    patch.setattr(planner._Look, "_run_only", wrong)
+
+
+def overlap_counts_manual_runs(patch: Patch) -> None:
+    """A run that a person triggered makes a tick skip."""
+    patch.setattr(planner, "TICK_ORIGINS", TICK_ORIGINS | {"manual", "retry"})
+
+
+def finish_takes_any_attempt(patch: Patch) -> None:
+    """A worker that lost its run ends it all the same."""
+    finish = runs.finish
+
+    def unfenced(db: sqlite3.Connection, known: Any, outcomes: Sequence[Outcome], now: int) -> Any:
+        current = {
+            outcome.run_id: attempt
+            for outcome in outcomes
+            for (attempt,) in db.execute("SELECT attempt FROM runs WHERE id = ?", (outcome.run_id,))
+        }
+        taken = [replace(outcome, attempt=current.get(outcome.run_id, 0)) for outcome in outcomes]
+        return finish(db, known, taken, now)
+
+    patch.setattr(driver, "finish", unfenced)
+
+
+def cursor_moves_without_runs(patch: Patch) -> None:
+    """Every seventh batch forgets its runs."""
+    insert, batches = planning._insert, iter(range(10**9))
+
+    def forgetful(db: sqlite3.Connection, rows: Any, now: int) -> None:
+        if next(batches) % 7 == 6:
+            rows.runs = []
+        insert(db, rows, now)
+
+    patch.setattr(planning, "_insert", forgetful)
+
+
+def release_is_forgotten(patch: Patch) -> None:
+    """Whoever waits goes on waiting when a run ends."""
+    patch.setattr(runs, "release", lambda *_: [])
+
+
+def renew_asks_for_no_owner(patch: Patch) -> None:
+    """A lease is extended for whoever names the run."""
+
+    def anyone(db: sqlite3.Connection, worker: str, held: Sequence[Held], lease: float, now: int) -> Any:
+        found = [
+            (Held(one.run_id, attempt), owner)
+            for one in held
+            for attempt, owner in db.execute(
+                "SELECT attempt, worker FROM runs WHERE id = ? AND status = 'running'", (one.run_id,)
+            )
+        ]
+        answers = [renew(db, owner, [one], lease, now) for one, owner in found]
+        kept = frozenset(run_id for answer in answers for run_id in answer.held)
+        cancelled = frozenset(run_id for answer in answers for run_id in answer.cancelled)
+        return replace(renew(db, worker, [], lease, now), held=kept, cancelled=cancelled)
+
+    renew = runs.renew
+    patch.setattr(driver, "renew", anyone)
+
+
+def rescue_takes_good_leases(patch: Patch) -> None:
+    """A run is taken from its worker while its lease has a moment to go."""
+    patch.setitem(
+        SQL, "expired_runs", SQL["expired_runs"].replace("lease_until < :now", "lease_until < :now + 9000000")
+    )
+
+
+def worker_goes_on_past_its_lease(patch: Patch) -> None:
+    """A worker that cannot keep its lease goes on with the work."""
+    stop = Execution._stop
+
+    def ignore(self: Execution, attempt: Any, reason: Any) -> None:
+        if reason != "lease":
+            stop(self, attempt, reason)
+
+    patch.setattr(Execution, "_stop", ignore)
+
+
+MUTATIONS: tuple[Callable[[Patch], None], ...] = (
+    last_tick_of_a_window_is_lost,
+    coalesced_into_the_wrong_label,
+    overlap_counts_manual_runs,
+    finish_takes_any_attempt,
+    cursor_moves_without_runs,
+    release_is_forgotten,
+    renew_asks_for_no_owner,
+    rescue_takes_good_leases,
+    worker_goes_on_past_its_lease,
+)
