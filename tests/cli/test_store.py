@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -37,6 +38,32 @@ def test_a_missing_file_is_told_and_not_made(bare: Cli, command: tuple[str, ...]
     words = bare.refused(5, *command)
     assert words.startswith("there is no database file tickbird.db; give the right one with --url or TICKBIRD_URL")
     assert list(bare.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", READING + CHANGING)
+def test_an_empty_file_is_told_and_left_empty(bare: Cli, command: tuple[str, ...]) -> None:
+    (bare.folder / "tickbird.db").touch()
+    assert bare.refused(5, *command).startswith("the database file tickbird.db is empty; give the right one")
+    assert [file.stat().st_size for file in bare.folder.iterdir()] == [0]
+
+
+def test_an_empty_file_may_be_filled(bare: Cli) -> None:
+    bare.write("shop", APP)
+    for name, command in (("one.db", ("migrate",)), ("two.db", ("sync", "shop:bird"))):
+        (bare.folder / name).touch()
+        bare.ok(*command, "--url", f"sqlite:///{name}")
+        bare.ok("ls", "--url", f"sqlite:///{name}")
+
+
+@pytest.mark.parametrize("command", [*READING, *CHANGING, ("migrate",), ("sync", "shop:bird")])
+def test_the_file_of_another_program_is_left_as_it_is(bare: Cli, command: tuple[str, ...]) -> None:
+    bare.write("shop", APP)
+    file = bare.folder / "tickbird.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE orders (x)")
+    before = file.read_bytes()
+    assert "tickbird.db belongs to another program, and is left as it is" in bare.refused(5, *command)
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize("command", [("ls",), ("trigger", "x"), ("migrate",)])

@@ -389,11 +389,54 @@ async def test_a_failed_migration_leaves_nothing(path: str, monkeypatch: pytest.
     assert await store.migrate() != []
 
 
-async def test_the_tables_of_another_program_are_left_alone(path: str) -> None:
+def contents(path: str) -> dict[str, bytes]:
+    # What readers note in shared memory is never in the file.
+    folder = Path(path).parent
+    return {file.name: b"" if file.name.endswith("-shm") else file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+@pytest.mark.parametrize(
+    "tables", [("CREATE TABLE runs (miles)",), ("CREATE TABLE meta (x)", "CREATE TABLE migrations (x)")]
+)
+async def test_the_database_of_another_program_is_left_as_it_is(path: str, mode: str, tables: tuple[str, ...]) -> None:
     with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA journal_mode = {mode}")
+        for table in tables:
+            other.execute(table)
+    before = contents(path)
+    for attempt in (SqliteStore(path).open, SqliteStore(path).migrate):
+        with pytest.raises(StoreError, match=r"belongs to another program, and is left as it is; choose a file"):
+            await attempt()
+    assert contents(path) == before
+
+
+def crash(path: str) -> None:
+    """Leave another program's database as after a power cut: its last commits are not in the file yet."""
+    with contextlib.closing(sqlite3.connect(f"{path}.live")) as other:
+        other.execute("PRAGMA journal_mode = WAL")
         other.execute("CREATE TABLE runs (miles)")
-    with pytest.raises(SchemaError, match="table runs already exists; choose a file that no other program"):
+        for end in ("", "-wal"):
+            shutil.copy(f"{path}.live{end}", f"{path}{end}")
+
+
+async def test_what_another_program_left_in_a_crash_is_left_to_it(path: str) -> None:
+    crash(path)
+    before = contents(path)
+    with pytest.raises(StoreError, match=r"belongs to another program"):
         await SqliteStore(path).open()
+    assert contents(path).items() >= before.items()
+
+
+def test_an_empty_file_becomes_a_database(path: str) -> None:
+    Path(path).touch()
+    assert asyncio.run(SqliteStore(path).migrate()) != []
+
+
+async def test_tables_of_others_beside_ours_do_no_harm(store: SqliteStore, shell: sqlite3.Connection) -> None:
+    shell.execute("CREATE TABLE orders (x)")
+    await store.close()
+    await store.open()
 
 
 # Plain SQL

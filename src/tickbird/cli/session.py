@@ -38,11 +38,14 @@ async def opened(settings: Settings) -> AsyncIterator[Client]:
 
 
 def must_exist(store: Store) -> None:
-    """Refuse a file that is not there: opening would make an empty one, and look as if all schedules were lost."""
+    """Refuse a file with nothing in it: opening would fill it, and look as if all schedules were lost."""
     path = getattr(store, "path", None)
-    if path is None or path == ":memory:" or Path(path).exists():
+    if path is None or path == ":memory:":
+        return
+    file = Path(path)
+    if file.exists() and (not file.is_file() or file.stat().st_size):
         return
     raise StoreError(
-        f"there is no database file {path};",
+        f"the database file {path} is empty;" if file.exists() else f"there is no database file {path};",
         hint="give the right one with --url or TICKBIRD_URL, or create it with `tickbird migrate`.",
     )

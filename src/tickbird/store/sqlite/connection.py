@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
+from tickbird.store.sqlite.statements import SQL
 
 T = TypeVar("T")
 
@@ -103,11 +104,13 @@ def connect(path: str) -> sqlite3.Connection:
     """A connection with our settings, on a file that is or becomes a database."""
     if path != MEMORY:
         _check_place(Path(path))
+        _look_ahead(Path(path))
     # One thread at a time uses it, by the lock of Connection.
     db = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, cached_statements=256
     )
     try:
+        patiently(db, lambda: _check_owner(db, path))
         # Fails at once, whatever the time-out, while another process does the same.
         patiently(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
         for setting in _SETTINGS:
@@ -127,6 +130,35 @@ def _check_place(path: Path) -> None:
         )
     if path.is_dir():
         raise StoreError(f"{path} is a folder, not a database file;", hint="name a file in it.")
+
+
+def _look_ahead(path: Path) -> None:
+    """Refuse another program's database through a connection that leaves it, and its folder, as they are."""
+    if not path.is_file() or not path.stat().st_size or not os.access(path, os.R_OK):
+        return
+    with path.open("rb") as file:
+        is_wal = file.read(20)[18:] == b"\x02\x02"
+    # Reading in WAL mode makes files beside it, which its own program may then have no right to; a file
+    # that nobody has open is complete without them.
+    mode = "immutable=1" if is_wal and not Path(f"{path}-wal").exists() else "mode=ro"
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", timeout=BUSY_TIMEOUT, isolation_level=None, uri=True)
+    try:
+        patiently(db, lambda: _check_owner(db, str(path)))
+    except sqlite3.OperationalError as error:
+        # A crash left it such that only a writer can read it.
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            raise
+    finally:
+        db.close()
+
+
+def _check_owner(db: sqlite3.Connection, path: str) -> None:
+    tables, ours = db.execute(SQL["owner"]).fetchone()
+    if tables and not ours:
+        raise StoreError(
+            f"the database {path} belongs to another program, and is left as it is;",
+            hint="choose a file of Tickbird's own.",
+        )
 
 
 def write(db: sqlite3.Connection, work: Callable[[], T]) -> T:

@@ -1,5 +1,13 @@
 -- What the schema is, before anything else may rely on it.
 
+-- name: owner
+-- How many tables there are, and whether they include those that only a schema of ours has together.
+SELECT
+    count(*),
+    count(*) FILTER (WHERE name IN ('meta', 'migrations', 'schedules', 'cursors')) = 4
+FROM sqlite_schema
+WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_';
+
 -- name: has_schema
 SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('meta', 'migrations');
 
