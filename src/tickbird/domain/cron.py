@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from tickbird.domain.cron_days import Days
-from tickbird.domain.cron_parser import MACROS, DayRule, Fields, normal_text, parse, refusal
+from tickbird.domain.cron_parser import DayRule, Fields, normal_text, parse, refusal
+from tickbird.domain.cron_words import words
 from tickbird.domain.every import Every, every
 from tickbird.domain.grid import Grid
 from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND
@@ -152,8 +152,8 @@ class Cron(Grid):
 
     def describe(self) -> str:
         """The expression in words."""
-        words = _words(self.expr)
-        return words if self.tz == "UTC" else f"{words} ({self.tz})"
+        text = words(self.expr)
+        return text if self.tz == "UTC" else f"{text} ({self.tz})"
 
     def to_json(self) -> dict[str, object]:
         """The definition as plain JSON values."""
@@ -322,15 +322,3 @@ def _interval(text: str, tz: str) -> Every:
     if not amounts:
         raise refusal(text, "expression", "an interval of 0 never moves on")
     return every(**amounts, tz=tz)  # type: ignore[arg-type]
-
-
-@lru_cache(maxsize=10_000)
-def _words(expr: str) -> str:
-    from cron_descriptor import CasingTypeEnum, ExpressionDescriptor, Options  # type: ignore[import-untyped]
-
-    # The language is given, or the library would take that of the machine, and warn where it has none.
-    options = Options(CasingTypeEnum.Sentence, use_24hour_time_format=True, locale_code="en_US")
-    try:
-        return str(ExpressionDescriptor(MACROS.get(expr.lower(), expr.upper()), options))
-    except Exception:  # noqa: BLE001 - words are a courtesy: an expression beyond the library is shown as it is
-        return expr

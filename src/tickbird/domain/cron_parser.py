@@ -174,7 +174,9 @@ def _range(field: _Field, item: str) -> int:
         if not step_text.isdigit():
             raise _Refused(f"{item[:40]!r} needs a whole number after /" if step_text else "a step is missing after /")
         digits = step_text.lstrip("0")
-        step = int(digits[:9] or "0")
+        if len(digits) > 6:
+            raise _Refused(f"a step of {len(digits)} digits makes no sense")
+        step = int(digits or "0")
         if step == 0:
             raise _Refused("a step of 0 never moves on")
     low_text, dash, high_text = span.partition("-")
