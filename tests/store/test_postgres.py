@@ -573,12 +573,23 @@ class TestErrors:
         return text
 
     @pytest.mark.parametrize(
-        "url", ["postgresql//host/x", "mysql://host/x", "postgresql://host:port/x", "postgresql://host/x?colour=red"]
+        "url", ["postgresql//host/x", "mysql://host/x", "postgresql://host:port/x", "postgresql://host/x?port=red"]
     )
     def test_a_bad_url(self, url: str) -> None:
         with pytest.raises(StoreError, match="is not a PostgreSQL URL; write it like") as refused:
             PostgresStore(url)
         assert refused.value.__suppress_context__
+
+    @pytest.mark.parametrize("query", ["colour=red", "sslmode=disable&colour=", "colour=red&password=hush"])
+    def test_an_unknown_option(self, query: str) -> None:
+        with pytest.raises(
+            StoreError, match="has an option 'colour', which PostgreSQL does not know; take it"
+        ) as refused:
+            PostgresStore(f"postgresql://host/x?{query}")
+        assert "hush" not in str(refused.value)
+
+    def test_known_options_are_taken(self) -> None:
+        PostgresStore("postgresql://host/x?sslmode=disable&application_name=me&ssl=true&options=-c%20jit%3Don")
 
     async def test_nobody_listens(self, postgres_server: PostgresServer) -> None:
         url = "postgresql://postgres@127.0.0.1:1/x"
@@ -633,6 +644,24 @@ class TestErrors:
         await PostgresStore(postgres_url).migrate()
         await Database(postgres_url).execute("UPDATE tickbird.meta SET value = '0' WHERE key = 'version'")
         assert (await self._refusal(postgres_url, SchemaError)).endswith("run `tickbird migrate`.")
+        assert await PostgresStore(postgres_url).migrate() == []
+        async with opened(postgres_url):
+            pass
+
+    @pytest.mark.parametrize("key", ["version", "min_compatible"])
+    async def test_a_version_that_is_no_number(self, postgres_url: str, key: str) -> None:
+        await PostgresStore(postgres_url).migrate()
+        await Database(postgres_url).execute(f"UPDATE tickbird.meta SET value = 'soon' WHERE key = '{key}'")
+        text = await self._refusal(postgres_url, SchemaError)
+        assert text.startswith(f"the database's table meta gives 'soon' as its {key}, which is no number;")
+        await PostgresStore(postgres_url).migrate()
+        async with opened(postgres_url):
+            pass
+
+    async def test_no_right_to_migrate(self, postgres_url: str) -> None:
+        role = await _role(Database(postgres_url), "reader")
+        with pytest.raises(StoreError, match=f"the role '{role}' lacks a right .* grant it CREATE on the database"):
+            await PostgresStore(postgres_url.replace("postgres@", f"{role}@")).migrate()
 
     async def test_a_schema_too_new(self, postgres_url: str) -> None:
         await PostgresStore(postgres_url).migrate()

@@ -371,6 +371,29 @@ async def test_an_older_schema_is_migrated(path: str, monkeypatch: pytest.Monkey
     await store.close()
 
 
+@pytest.mark.parametrize("key", ["version", "min_compatible"])
+async def test_a_version_that_is_no_number(store: SqliteStore, shell: sqlite3.Connection, key: str) -> None:
+    await store.close()
+    shell.execute("UPDATE meta SET value = 'soon' WHERE key = ?", (key,))
+    with pytest.raises(SchemaError, match=f"table meta gives 'soon' as its {key}, which is no number; `tickbird migr"):
+        await store.open()
+    assert await store.migrate() == []
+    await store.open()
+
+
+@pytest.mark.parametrize(
+    "edit", ["UPDATE meta SET value = '0' WHERE key = 'version'", "DELETE FROM meta WHERE key = 'version'"]
+)
+async def test_a_version_behind_its_migrations_is_set_right(
+    store: SqliteStore, shell: sqlite3.Connection, edit: str
+) -> None:
+    await store.close()
+    before = shell.execute("SELECT * FROM meta ORDER BY key").fetchall()
+    shell.execute(edit)
+    await store.open()
+    assert shell.execute("SELECT * FROM meta ORDER BY key").fetchall() == before
+
+
 async def test_an_edited_migration_is_refused(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     first, *others = schema.MIGRATIONS
     monkeypatch.setattr(schema, "MIGRATIONS", (replace(first, text=first.text + "-- better\n"), *others))

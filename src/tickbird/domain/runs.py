@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import ConflictError
 
 Origin = Literal["schedule", "catch_up", "manual", "backfill", "retry", "event", "signal"]
 Status = Literal["waiting", "queued", "running", "succeeded", "failed", "cancelled"]
@@ -31,6 +32,13 @@ SkipReason = Literal[
 TICK_ORIGINS: frozenset[Origin] = frozenset(("schedule", "catch_up"))
 ACTIVE: frozenset[Status] = frozenset(("waiting", "queued", "running"))
 FINAL: frozenset[Status] = frozenset(("succeeded", "failed", "cancelled"))
+
+
+def final_already(run_id: int, status: Status) -> ConflictError:
+    """The error for cancelling a run that has come to its end."""
+    return ConflictError(
+        f"run {run_id} is {status} already;", hint="only one that waits, is queued or is running can be cancelled."
+    )
 
 
 @dataclass(frozen=True, slots=True)

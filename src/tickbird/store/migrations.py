@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from tickbird.domain.errors import SchemaError
 
@@ -67,6 +68,28 @@ def pending(known: Sequence[Migration], applied: Mapping[int, str]) -> Sequence[
             f"the database has migration {newest} but not all before it;", hint="restore it from a backup."
         )
     return known[newest:]
+
+
+def read_version(meta: Mapping[str, Any]) -> tuple[int | None, int]:
+    """The version and min_compatible that a schema's table `meta` states; None where it states no version."""
+    for key in ("version", "min_compatible"):
+        text = str(meta.get(key, 0))
+        if not (text.isascii() and text.isdigit() and len(text) <= 9):
+            raise SchemaError(
+                f"the database's table meta gives {text[:40]!r} as its {key}, which is no number;",
+                hint="`tickbird migrate` sets it right.",
+            )
+    version = meta.get("version")
+    return None if version is None else int(version), int(meta.get("min_compatible", 0))
+
+
+def is_stale(meta: Mapping[str, Any], newest: int) -> bool:
+    """Does the table `meta` state less than what was applied? Then migrating writes it anew."""
+    try:
+        version, _ = read_version(meta)
+    except SchemaError:
+        return True
+    return version is None or version < newest
 
 
 def check_version(known: Sequence[Migration], version: int | None, min_compatible: int) -> None:

@@ -7,7 +7,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
-from tickbird.store.postgres.errors import bad_url, is_transient, translate
+from tickbird.store.postgres.errors import bad_url, is_transient, translate, unknown_option
 from tickbird.store.sql import load_statements
 
 T = TypeVar("T")
@@ -187,6 +187,8 @@ def _unreachable(error: psycopg.Error) -> psycopg.Error:
 
 
 def _conninfo(url: str) -> str:
+    if option := _unknown_option(url):
+        raise unknown_option(_without_password(url), option)
     try:
         given = conninfo_to_dict(url)
         if "://" in url:
@@ -196,6 +198,16 @@ def _conninfo(url: str) -> str:
         return make_conninfo("", **{**_DEFAULTS, **given, "options": options})
     except (psycopg.Error, ValueError, AssertionError):
         raise bad_url(_without_password(url)) from None
+
+
+def _unknown_option(url: str) -> str | None:
+    try:
+        given = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
+    except ValueError:
+        return None
+    # ssl=true is what libpq takes besides its own names, for the sake of other drivers.
+    known = {"ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults())}
+    return next((name for name in given if name not in known), None)
 
 
 def _without_password(url: str) -> str:

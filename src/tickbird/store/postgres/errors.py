@@ -31,6 +31,14 @@ def bad_url(url: str) -> StoreError:
     return StoreError(f"{url[:80]!r} is not a PostgreSQL URL;", hint=_URL_HINT)
 
 
+def unknown_option(url: str, option: str) -> StoreError:
+    """An address with an option that the driver does not know."""
+    return StoreError(
+        f"{url[:80]!r} has an option {option[:40]!r}, which PostgreSQL does not know;",
+        hint="take it out, or see the parameter key words in the manual of libpq.",
+    )
+
+
 def translate(error: psycopg.Error, place: str) -> StoreError:
     """The one sentence for a person; `place` names the server and database without a password."""
     said = " ".join((error.diag.message_primary or str(error) or type(error).__name__).split())[:300].rstrip(".")

@@ -9,8 +9,8 @@ from typing import Any, Final
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.definition import Target, check_payload
-from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord
+from tickbird.domain.errors import NotFoundError
+from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.revisions import learn
@@ -157,7 +157,7 @@ async def cancel(
         raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
     [(_, schedule_id, namespace, status)] = found
     if status in FINAL:
-        raise ConflictError(f"run {run_id} has {status} already;", hint="`tickbird retry` makes a new run of it.")
+        raise final_already(run_id, status)
     [(now,)] = await db.fetch("clock", now=now)
     assert now is not None
     await db.execute("cancel_run", id=run_id, actor=actor, reason=clean(reason) or None, now=now)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import psycopg
 from psycopg import errors
 
-from tickbird.store.migrations import check_version, pending, read_migrations
+from tickbird.domain.errors import StoreError
+from tickbird.store.migrations import Migration, check_version, is_stale, pending, read_migrations, read_version
 from tickbird.store.postgres.connection import Connection, Session
 
 MIGRATIONS = read_migrations("tickbird.store.postgres")
@@ -17,8 +18,7 @@ async def check(connection: Connection) -> None:
         meta = dict(await Session(connection).fetch("read_meta"))
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         meta = {}
-    version = meta.get("version")
-    check_version(MIGRATIONS, None if version is None else int(version), int(meta.get("min_compatible", 0)))
+    check_version(MIGRATIONS, *read_version(meta))
 
 
 async def migrate(connection: Connection) -> list[str]:
@@ -36,11 +36,24 @@ async def migrate(connection: Connection) -> list[str]:
         for migration in pending(MIGRATIONS, applied):
             await _apply(connection, migration.text)
             await db.execute("write_applied", number=migration.number, name=migration.name, checksum=migration.checksum)
-            await db.execute("write_meta", version=str(migration.number), min_compatible=str(migration.min_compatible))
+            await _write_version(db, migration)
             done.append(f"{migration.number:04}_{migration.name}")
+        if not done and is_stale(dict(await db.fetch("read_meta")), len(MIGRATIONS)):
+            await _write_version(db, MIGRATIONS[-1])
         return done
 
 
+async def _write_version(db: Session, migration: Migration) -> None:
+    await db.execute("write_meta", version=str(migration.number), min_compatible=str(migration.min_compatible))
+
+
 async def _apply(connection: Connection, text: str) -> None:
-    async with psycopg.AsyncClientCursor(connection) as cursor:
-        await cursor.execute(text.encode())
+    try:
+        async with psycopg.AsyncClientCursor(connection) as cursor:
+            await cursor.execute(text.encode())
+    except errors.InsufficientPrivilege as error:
+        role, database = connection.info.user, connection.info.dbname
+        raise StoreError(
+            f"the role {role!r} lacks a right to migrate the database {database!r}: {error.diag.message_primary};",
+            hint="grant it CREATE on the database, or migrate as the role that owns the schema tickbird.",
+        ) from None

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tickbird.domain.definition import check_payload
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.planner import starts_waiting
-from tickbird.domain.runs import FINAL, ClaimedRun, NewRun, Outcome, RunRecord
+from tickbird.domain.runs import FINAL, ClaimedRun, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 from tickbird.store.sqlite.records import Row, dump, run_record
@@ -212,7 +212,7 @@ def cancel(
     if run is None:
         raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
     if run.status in FINAL:
-        raise ConflictError(f"run {run_id} has already {run.status}; it cannot be cancelled.")
+        raise final_already(run_id, run.status)
     change = {"ids": dump([run_id]), "now": now, "actor": actor, "reason": reason or f"cancelled by {actor}"}
     released: list[int] = []
     if run.status == "running":

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from tickbird.domain.errors import SchemaError
-from tickbird.store.migrations import Migration, check_version, pending, read_migrations
+from tickbird.store.migrations import Migration, check_version, is_stale, pending, read_migrations, read_version
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import clock
@@ -16,7 +16,7 @@ MIGRATIONS = read_migrations("tickbird.store.sqlite")
 
 def prepare(db: sqlite3.Connection) -> None:
     """Migrate a database that is older than this code; refuse one that is too new for it."""
-    version, min_compatible = read(db, lambda: _version(db))
+    version, min_compatible = read_version(read(db, lambda: _meta(db) or {}))
     if version is None or version < len(MIGRATIONS):
         migrate(db)
     else:
@@ -28,17 +28,16 @@ def migrate(db: sqlite3.Connection) -> list[str]:
     return write(db, lambda: _migrate(db))
 
 
-def _version(db: sqlite3.Connection) -> tuple[int | None, int]:
+def _meta(db: sqlite3.Connection) -> dict[str, str] | None:
+    """What the schema says of itself; None where there is none."""
     if db.execute(SQL["has_schema"]).fetchone()[0] < 2:
-        return None, 0
-    version, min_compatible = db.execute(SQL["schema_version"]).fetchone()
-    return version, min_compatible or 0
+        return None
+    return dict(db.execute(SQL["read_meta"]))
 
 
 def _migrate(db: sqlite3.Connection) -> list[str]:
-    applied: dict[int, str] = {}
-    if _version(db)[0] is not None:
-        applied = dict(db.execute(SQL["applied_migrations"]))
+    meta = _meta(db)
+    applied: dict[int, str] = {} if meta is None else dict(db.execute(SQL["applied_migrations"]))
     todo = pending(MIGRATIONS, applied)
     for migration in todo:
         for statement in _statements(migration):
@@ -51,12 +50,17 @@ def _migrate(db: sqlite3.Connection) -> list[str]:
                     f"migration {migration.number:04} does not fit this database: {error};",
                     hint="choose a file that no other program keeps its tables in.",
                 ) from None
-        now = clock()
-        record = {"number": migration.number, "name": migration.name, "checksum": migration.checksum, "now": now}
+        record = {"number": migration.number, "name": migration.name, "checksum": migration.checksum, "now": clock()}
         db.execute(SQL["record_migration"], record)
-        version = {"version": str(migration.number), "min_compatible": str(migration.min_compatible), "now": str(now)}
-        db.execute(SQL["record_version"], version)
+        _record_version(db, migration)
+    if not todo and is_stale(meta or {}, len(MIGRATIONS)):
+        _record_version(db, MIGRATIONS[-1])
     return [f"{migration.number:04}_{migration.name}" for migration in todo]
+
+
+def _record_version(db: sqlite3.Connection, migration: Migration) -> None:
+    version = {"version": str(migration.number), "min_compatible": str(migration.min_compatible), "now": str(clock())}
+    db.execute(SQL["record_version"], version)
 
 
 def _statements(migration: Migration) -> Iterator[str]:

@@ -11,10 +11,8 @@ WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_';
 -- name: has_schema
 SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('meta', 'migrations');
 
--- name: schema_version
-SELECT
-    (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'version'),
-    (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_compatible');
+-- name: read_meta
+SELECT key, value FROM meta;
 
 -- name: applied_migrations
 SELECT number, checksum FROM migrations;

@@ -247,7 +247,7 @@ class Runs:
         for again in ends:
             assert not (await finish(store, run, 3, again)).accepted
         assert not (await store.renew(a_worker(), [Held(run.id, 1)], 30, now=later(3))).held
-        with pytest.raises(ConflictError):
+        with pytest.raises(ConflictError, match=f"run {run.id} is {status} already; only one that waits, is queued"):
             await store.cancel_run(run.id, "ada", now=later(3))
         await store.rescue(now=later(10_000))
         assert list((await claim(store, 10_000)).runs) == []
