@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain import planner
+from tickbird.domain import commands, planner, sync
 from tickbird.domain.runs import TICK_ORIGINS, Outcome
 from tickbird.domain.ticks import Segment, Ticks
 from tickbird.engine.execution import Execution
@@ -118,6 +118,16 @@ def worker_goes_on_past_its_lease(patch: Patch) -> None:
     patch.setattr(Execution, "_stop", ignore)
 
 
+def old_workers_revert_a_deploy(patch: Patch) -> None:
+    """Whoever looks last writes what its own code says."""
+    patch.setattr(sync, "_wins", lambda declared, stored, seen, live: declared != stored)
+
+
+def resume_catches_up(patch: Patch) -> None:
+    """Ticks that passed while a schedule was paused run when it goes on."""
+    patch.setattr(commands, "pass_over", lambda schedule, *_, **__: planner.settle(schedule, schedule.cursor))
+
+
 MUTATIONS: tuple[Callable[[Patch], None], ...] = (
     last_tick_of_a_window_is_lost,
     coalesced_into_the_wrong_label,
@@ -128,4 +138,6 @@ MUTATIONS: tuple[Callable[[Patch], None], ...] = (
     renew_asks_for_no_owner,
     rescue_takes_good_leases,
     worker_goes_on_past_its_lease,
+    old_workers_revert_a_deploy,
+    resume_catches_up,
 )

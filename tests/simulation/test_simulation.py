@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.simulation.mutations import MUTATIONS
+from tests.simulation.mutations import MUTATIONS, release_is_forgotten
 from tickbird.testing.simulation import simulate
 from tickbird.testing.simulation.__main__ import play_all, replay
 from tickbird.testing.simulation.trace import describe, trace
 
 # Few enough for every run of the tests; `./dev simulation --seeds 10000` plays more.
-SEEDS = 400
+SEEDS = 500
 PART = 50
 # Each mistake shows within so many seeds.
-MOST = 150
+MOST = 200
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_a_mistake_is_found(mutation: Callable[[pytest.MonkeyPatch], None], monk
 def test_a_broken_promise_comes_with_the_command_that_replays_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    MUTATIONS[5](monkeypatch)
+    release_is_forgotten(monkeypatch)
     assert play_all(0, 40, processes=1) == 1
     told = capsys.readouterr()
     assert "replay it: ./dev simulation --seed " in told.out

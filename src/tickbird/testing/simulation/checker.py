@@ -35,6 +35,8 @@ class Checker:
         self.record = record
         self.violations: list[Violation] = []
         self.call = record.calls[0] if record.calls else None
+        # The store's clock in the call that is looked at, in microseconds.
+        self.now = 0
         self.schedules: dict[int, Watched] = {}
         self.skips: dict[int, SkipRow] = {}
         self.cursors: dict[int, CursorRow] = {}
@@ -50,20 +52,16 @@ class Checker:
         """Note a violation in the call that is looked at."""
         self.violations.append(Violation(promise, self.call.number if self.call else 0, text))
 
-    @property
-    def now(self) -> int:
-        """The store's clock in the call that is looked at, in microseconds."""
-        assert self.call is not None
-        since = self.call.now - self.record.scenario.begin.replace(microsecond=0)
-        return int(self.record.scenario.begin.timestamp()) * MICROS + since // timedelta(microseconds=1)
-
     def check(self) -> list[Violation]:
         """All violations."""
         by_call: dict[int, list[Event]] = defaultdict(list)
         for event in self.record.events:
             by_call[event.call].append(event)
+        begin = self.record.scenario.begin
+        start = int(begin.timestamp()) * MICROS + begin.microsecond
         for call in self.record.calls:
             self.call = call
+            self.now = start + (call.now - begin) // timedelta(microseconds=1)
             if call.error:
                 if by_call.get(call.number):
                     self.broken("I4", f"{call.verb} was refused and yet changed rows")
@@ -79,7 +77,6 @@ class Checker:
         return self.violations
 
     def _see(self, call: Call, events: list[Event]) -> None:
-        before = self.lifecycle.active_by_schedule() if call.verb in ("plan_due", "change_schedule") else {}
         new_runs: dict[int, list[RunRow]] = defaultdict(list)
         skipped: dict[int, list[tuple[SkipRow, int]]] = defaultdict(list)
         for event in events:
@@ -92,10 +89,11 @@ class Checker:
             else:
                 self._see_cursor(row)
         if call.verb == "change_schedule":
-            self._see_change(call, new_runs, skipped, before)
+            self._see_change(call, new_runs, skipped)
         elif call.verb == "plan_due":
             for schedule in self.schedules.values():
-                self._plan(schedule, new_runs, skipped, before)
+                if schedule.id in new_runs or schedule.id in skipped or schedule.may_be_due(self.now):
+                    self._plan(schedule, new_runs, skipped)
         elif new_runs or skipped:
             self.broken("I4", f"{call.verb} decided ticks")
         for schedule_id in {**new_runs, **skipped}:
@@ -125,13 +123,16 @@ class Checker:
 
     # Planning
 
-    def _plan(self, schedule: Watched, new_runs: Any, skipped: Any, before: dict[int, list[RunRow]]) -> None:
-        active = before.get(schedule.id, [])
-        ticking = [(run.id, run.status) for run in active if run.origin in TICKING]
-        planner = Planner(schedule, self.now, ticking, len(active) - len(ticking))
-        expected = planner.decide()
+    def _plan(self, schedule: Watched, new_runs: Any, skipped: Any) -> None:
+        expected = self._expected(schedule)
         runs = [run for run in new_runs.pop(schedule.id, []) if run.scheduled_for is not None]
         self._compare(schedule, expected, runs, skipped.pop(schedule.id, []))
+
+    def _expected(self, schedule: Watched) -> list[Decision]:
+        """What becomes of its due ticks, with the runs that are active before this call."""
+        active = self.lifecycle.active_runs(schedule.id)
+        ticking = [(run.id, run.status) for run in active if run.origin in TICKING]
+        return Planner(schedule, self.now, ticking, len(active) - len(ticking)).decide()
 
     def _compare(
         self, schedule: Watched, expected: list[Decision], runs: list[RunRow], skips: list[tuple[SkipRow, int]]
@@ -199,7 +200,8 @@ class Checker:
                 schedule.runs_planned += 1
         else:
             fates = {wanted.fate, actual.fate}
-            promise = "I10" if "overlap" in fates or wanted.status != actual.status else "I11"
+            waits = wanted.fate == actual.fate and wanted.status != actual.status
+            promise = "I10" if "overlap" in fates or waits else "I11"
             self.broken(promise, f"{name} is {actual}, not {wanted}")
 
     def _fits(self, wanted: Decision, actual: Decision) -> bool:
@@ -213,16 +215,14 @@ class Checker:
 
     # Changes
 
-    def _see_change(self, call: Call, new_runs: Any, skipped: Any, before: dict[int, list[RunRow]]) -> None:
+    def _see_change(self, call: Call, new_runs: Any, skipped: Any) -> None:
         stored = call.answer.schedule
         command = call.args[2]
         schedule = self.schedules.get(stored.id)
         mine_runs, mine_skips = new_runs.pop(stored.id, []), skipped.pop(stored.id, [])
         expected: list[Decision] = []
         if schedule is not None:
-            active = before.get(schedule.id, [])
-            ticking = [(run.id, run.status) for run in active if run.origin in TICKING]
-            expected = Planner(schedule, self.now, ticking, len(active) - len(ticking)).decide()
+            expected = self._expected(schedule)
         planned = [run for run in mine_runs if run.scheduled_for is not None]
         known = schedule.specs if schedule is not None else {}
         old_revision = schedule.revision if schedule is not None else 0
@@ -237,6 +237,7 @@ class Checker:
         elif planned:
             self.broken("I2", f"a new schedule ran at once: {planned}")
         schedule, told = self._apply(call, schedule, command)
+        schedule.quiet_until = 0
         manual = [run for run in mine_runs if run.scheduled_for is None]
         if any(run.revision != stored.revision for run in manual):
             self.broken("I15", f"{schedule.name}: a manual run uses an old revision: {manual}")

@@ -66,7 +66,7 @@ class Behaviour:
         """How long a call takes, and whether it raises."""
         if calm:
             return self.lease * 0.01 * self.chance.random(), False
-        lengths = (0.0, 0.001, 0.02, 0.2, 1.0, 3.0)
+        lengths = (0.0, 0.001, 0.02, 0.2, 1.0, 2.0, 4.0)
         duration = self.lease * self.chance.choice(lengths) * self.chance.random()
         return duration, self.chance.random() < 0.2
 

@@ -127,10 +127,12 @@ class Cron:
         zone = ZoneInfo(self.tz)
         follows_clock = hours.startswith("*") or minutes.startswith("*")
         times = [(hour, minute) for hour in _field(hours, 0, 23) for minute in _field(minutes, 0, 59)]
+        right_days, right_months = _field(days, 1, 31), _field(months, 1, 12)
+        right_weekdays = {number % 7 for number in _field(weekdays, 0, 7)}
         found: set[int] = set()
         for day in _local_days(self.tz, first, last):
-            right = day.day in _field(days, 1, 31) and day.month in _field(months, 1, 12)
-            if not right or day.isoweekday() % 7 not in [number % 7 for number in _field(weekdays, 0, 7)]:
+            right = day.day in right_days and day.month in right_months
+            if not right or day.isoweekday() % 7 not in right_weekdays:
                 continue
             for hour, minute in times:
                 wall = datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001 - on the wall

@@ -36,9 +36,10 @@ class Lifecycle:
                 self._double.append(effect)
             self._effects[key] = effect
 
-    def active_by_schedule(self) -> dict[int, list[RunRow]]:
-        """Active runs, oldest first."""
-        return {key: [runs[run_id] for run_id in sorted(runs)] for key, runs in self._active.items()}
+    def active_runs(self, schedule_id: int) -> list[RunRow]:
+        """The active runs of a schedule, oldest first."""
+        runs = self._active[schedule_id]
+        return [runs[run_id] for run_id in sorted(runs)]
 
     def see(self, call: Call, events: list[Event]) -> None:
         """The changes of one call, in order."""

@@ -106,7 +106,7 @@ class Mishaps:
         await self._restart()
 
     async def _scale(self) -> None:
-        self.wanted = self._world.chance.choice((1, 2, 3, 4))
+        self.wanted = self._world.chance.choice((1, 2, 3))
         while len(self._world.alive()) < self.wanted and not self._world.calm:
             self._world.start_host(self.version)
 

@@ -65,9 +65,9 @@ class Scenario:
 def make_scenario(seed: int, chance: Random) -> Scenario:
     """The scenario of a seed."""
     beat = chance.choice(_BEATS)
-    span = beat * chance.uniform(12, 36)
+    span = beat * chance.uniform(8, 26)
     begin = chance.choice(_BEGINNINGS) + timedelta(seconds=chance.randrange(DAY), microseconds=chance.randrange(10**6))
-    harsh = chance.choice((0.0, 0.002, 0.01, 0.03))
+    harsh = chance.choice((0.0, 0.005, 0.015, 0.03))
     scenario = Scenario(
         seed=seed,
         begin=begin,
@@ -75,17 +75,17 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         span=span,
         lease=beat * chance.choice((1.0, 2.0, 2.0, 4.0)),
         slots=chance.choice((1, 2, 3, 10)),
-        workers=chance.choice((1, 2, 2, 3, 4)),
+        workers=chance.choice((1, 2, 2, 3)),
         rates=Rates(
             crash=harsh * chance.random(),
             lost=harsh * 2 * chance.random(),
-            freeze=harsh * chance.random() / 2,
+            freeze=harsh * chance.random(),
             delay=chance.choice((0.0, 0.2, 0.5)),
         ),
         keep=chance.choice((0, 2, 100)),
         retention=beat * chance.choice((5.0, 20.0, 1000.0)),
         operations=chance.choice((0, 5, 15, 30)),
-        mishaps=chance.choice((0, 3, 8, 15)),
+        mishaps=chance.choice((0, 4, 10, 16)),
         jumps=chance.random() < 0.25,
     )
     names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
@@ -104,7 +104,7 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         scenario.versions.append(version)
     few = 1 if not names else 0
     # Few schedules for long, or a crowd for a short while.
-    crowd = chance.random() < 0.06
+    crowd = chance.random() < 0.03
     if crowd:
         scenario.span /= 4
     for number in range(chance.randrange(12, 25) if crowd else chance.choice((few, 1, 2, 3))):

@@ -47,6 +47,17 @@ class Watched:
     by_code: bool = False
     overrides: dict[str, object] = field(default_factory=dict)
     specs: dict[int, Spec] = field(default_factory=dict)
+    # Before this instant (in microseconds) nothing of it is due; it saves looking.
+    quiet_until: int = 0
+
+    def may_be_due(self, now: int) -> bool:
+        """Could a tick be due, or a pause be over?"""
+        if now < self.quiet_until:
+            return False
+        if self.state == "active" and self.moved is None and self.skip_until is None:
+            tick = self.grid.next(self.decided)
+            self.quiet_until = 2**62 if tick is None else (tick + self.offset) * MICROS
+        return now >= self.quiet_until
 
     @property
     def offset(self) -> int:
@@ -112,6 +123,7 @@ class Planner:
     def decide(self) -> list[Decision]:
         """Every tick that is due, in order; for overlap `replace` see `loose`."""
         schedule = self.schedule
+        schedule.quiet_until = 0
         if schedule.state == "paused":
             until = schedule.paused_until
             if until is None or until * MICROS > self.now:
