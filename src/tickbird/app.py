@@ -12,7 +12,8 @@ from tickbird.blocking import Blocking, Portal
 from tickbird.client import Client, policies
 from tickbird.domain.definition import Definition, Target, check_name
 from tickbird.domain.errors import DefinitionError, NotFoundError, StoreError
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.instants import EPOCH
+from tickbird.domain.triggers import Trigger, at
 from tickbird.engine.sync import Declarations
 from tickbird.store.protocol import Store
 from tickbird.targets.protocol import Run
@@ -89,10 +90,13 @@ class Tickbird:
 
         def register(function: Callable[P, R]) -> Task[P, R]:
             chosen = name if name is not None else str(getattr(function, "__name__", ""))
-            own = {key: value for key, value in policies(options).items() if key in _TASK_POLICIES}
+            given = policies({key: value for key, value in options.items() if key != "payload"})
+            own = {key: value for key, value in given.items() if key in _TASK_POLICIES}
             if schedule is None and len(own) < len(options):
                 extra = ", ".join(sorted(set(options) - set(own)))
                 raise DefinitionError(f"task {chosen!r}: {extra} belongs to a schedule;", hint="give schedule= too.")
+            # The policies of a task have the same ranges as those of a schedule.
+            Definition(trigger=at(EPOCH), target=Target(check_name(chosen, "task")), **own)
             task = Task(function, chosen, self._send, **own)
             if chosen in self.tasks:
                 raise DefinitionError(
@@ -120,6 +124,18 @@ class Tickbird:
     ) -> None:
         """Declare a schedule of a task in code; policies not given here are the task's."""
         check_name(name, "schedule")
+        if not isinstance(task, Task | str):
+            raise DefinitionError(
+                f"schedule {name!r}: {getattr(task, '__name__', task)!r} is not a task;",
+                field="task",
+                hint="register the function with @bird.task first.",
+            )
+        if not isinstance(trigger, Trigger):
+            raise DefinitionError(
+                f"schedule {name!r}: {str(trigger)[:60]!r} is not a trigger;",
+                field="trigger",
+                hint="use cron(...), every(...), at(...) or any_of(...).",
+            )
         registered = self.tasks.get(task if isinstance(task, str) else task.name)
         if registered is None or (isinstance(task, Task) and registered is not task):
             known = ", ".join(sorted(self.tasks)) or "none yet"
@@ -130,15 +146,12 @@ class Tickbird:
         if name in self._declared:
             raise DefinitionError(f"there are two schedules named {name!r};", field="schedule", hint="rename one.")
         own = {key: getattr(registered, key) for key in _TASK_POLICIES}
-        try:
-            definition = Definition(
-                trigger=trigger,
-                target=Target(registered.name),
-                payload=registered.validate(payload or {}),
-                **{**own, **policies(options)},
-            )
-        except TypeError as error:
-            raise DefinitionError(f"schedule {name!r}: {error}.", field="schedule") from None
+        definition = Definition(
+            trigger=trigger,
+            target=Target(registered.name),
+            payload=registered.validate(payload or {}),
+            **{**own, **policies(options)},
+        )
         self._declared[name] = _Declared(registered, definition)
 
     @property

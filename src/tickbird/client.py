@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from difflib import get_close_matches
+from typing import Any, Literal, get_args
 
 from tickbird.domain.calendars import Calendar, exclude
 from tickbird.domain.codec import encode_field
 from tickbird.domain.commands import Command, Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.definition import Backoff, Definition, Target, check_name, check_payload, check_text
+from tickbird.domain.definition import FIELDS, Backoff, Definition, Target, check_name, check_payload, check_text
 from tickbird.domain.durations import Duration, seconds
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError
+from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, PayloadError
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation
-from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.instants import EPOCH, to_datetime, to_seconds
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
+from tickbird.domain.triggers import at as once
 from tickbird.domain.why import explain
 from tickbird.store.protocol import AuditRecord, Changed, Decisions, RevisionRecord, ScheduleRow, Store, Worker
 
@@ -38,6 +40,11 @@ class ComingTick:
 def policies(values: Mapping[str, Any]) -> dict[str, Any]:
     """Policies as people write them ("10m", a list of tags, exclude=["sat"]) as a definition takes them."""
     taken: dict[str, Any] = dict(values)
+    for name in taken:
+        if name not in FIELDS:
+            close = get_close_matches(name, FIELDS, 1)
+            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(FIELDS)}."
+            raise DefinitionError(f"{name[:60]!r} is not an option of a schedule;", field=name, hint=hint)
     for name, least in _DURATIONS.items():
         if taken.get(name) is not None:
             taken[name] = seconds(taken[name], name, least=least)
@@ -79,7 +86,7 @@ class Client:
         """A new schedule of a task; `options` are the policies of a definition."""
         check_name(name, "schedule")
         checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
-        definition = _definition(trigger=trigger, target=Target(task), payload=checked, **policies(options))
+        definition = Definition(trigger=trigger, target=Target(task), payload=checked, **policies(options))
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
         return (await self._change(name, command)).schedule
 
@@ -100,8 +107,11 @@ class Client:
         limit: int = 100,
     ) -> Sequence[ScheduleRow]:
         """Schedules by name, a page at a time: `after` is the last name of the page before."""
+        if state is not None:
+            _one_of(state, "state", get_args(State))
+        check_text(contains, "contains")
         return await self._store.list_schedules(
-            self._namespace, contains=contains, state=state, tag=tag, after=after, limit=limit
+            self._namespace, contains=contains, state=state, tag=tag, after=after, limit=_page(limit)
         )
 
     async def update(self, name: str, *, actor: str, revision: int | None = None, **fields: Any) -> Schedule:
@@ -243,14 +253,16 @@ class Client:
         """A run without a schedule, now or later; returns its id."""
         check_text(actor, "actor", least=1, most=200)
         checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
+        # The same ranges as those of a schedule.
+        Definition(trigger=once(EPOCH), target=Target(task), queue=queue, priority=priority)
         if at is not None:
             to_seconds(at)
             if delay:
                 raise InvalidError("at and delay: give one of them, not both.", field="at")
         run = NewRun(
-            Target(check_name(task, "task")),
+            Target(task),
             checked,
-            check_name(queue, "queue"),
+            queue,
             priority,
             at,
             seconds(delay, "delay"),
@@ -270,13 +282,15 @@ class Client:
         """Runs, newest first, a page at a time: `before` is the last id of the page before."""
         if schedule is not None:
             await self._find(schedule)
+        if status is not None:
+            _one_of(status, "status", get_args(Status))
         return await self._store.list_runs(
-            self._namespace, schedule=schedule, status=status, before=before, limit=limit
+            self._namespace, schedule=schedule, status=status, before=before, limit=_page(limit)
         )
 
     async def run(self, run_id: int) -> RunRecord:
         """A run by id."""
-        run = await self._store.get_run(run_id)
+        run = await self._store.get_run(run_id) if 0 < run_id < 2**63 else None
         if run is None or run.namespace != self._namespace:
             raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
         return run
@@ -352,16 +366,20 @@ class Client:
         return payload
 
 
+def _one_of(value: object, field: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise InvalidError(f"{field}: {str(value)[:60]!r} is not one of {', '.join(choices)}.", field=field)
+
+
+def _page(limit: int) -> int:
+    if not 1 <= limit <= 10_000:
+        raise InvalidError("limit: must be from 1 to 10000.", field="limit")
+    return limit
+
+
 def no_such_schedule(name: str) -> NotFoundError:
     """The error for a name that no schedule has."""
     return NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
-
-
-def _definition(**fields: Any) -> Definition:
-    try:
-        return Definition(**fields)
-    except TypeError as error:
-        raise InvalidError(f"{error}.".replace("Definition.__init__() got an", "there is an")) from None
 
 
 def _validate_by_schema(task: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ import secrets
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,6 +21,8 @@ from tickbird.store.protocol import Store, Worker
 from tickbird.version import VERSION
 
 log = logging.getLogger("tickbird.worker")
+# Some parents signal a child and then its whole group: so soon after the first, a second one is the same one.
+_ECHO = 0.2
 
 
 def describe_worker(bird: Tickbird, *, queues: tuple[str, ...] | None = None, slots: int = 10) -> Worker:
@@ -63,6 +66,7 @@ class WorkerProcess:
         self._engine: Engine | None = None
         self._engine_loop: asyncio.AbstractEventLoop | None = None
         self._draining = False
+        self._signalled_at = float("-inf")
         self._failure: BaseException | None = None
         self.on_started: Callable[[], None] = lambda: None
 
@@ -98,6 +102,8 @@ class WorkerProcess:
         thread.join()
         if self._failure is not None:
             raise self._failure
+        if signals and self.busy:
+            self._leave()
 
     @property
     def busy(self) -> int:
@@ -110,7 +116,17 @@ class WorkerProcess:
         if self._engine is not None and self._engine_loop is not None:
             self._engine_loop.call_soon_threadsafe(self._engine.drain)
 
+    def _leave(self) -> None:
+        """End the process without the tasks that did not stop when asked, for which Python itself would wait."""
+        log.warning("tasks that did not stop when asked: %d; their runs were put back", self.busy)
+        logging.shutdown()
+        os._exit(0)
+
     def _on_signal(self, number: int) -> None:
+        now = time.monotonic()
+        if self._draining and now - self._signalled_at < _ECHO:
+            return
+        self._signalled_at = now
         if self._draining:
             log.warning("second signal: ending at once; what was executing is tried again when its lease ends")
             os._exit(128 + number)

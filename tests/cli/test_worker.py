@@ -150,7 +150,10 @@ def test_a_second_signal_ends_at_once(cli: Cli) -> None:
         Path("running").open().close()
         process.send_signal(signal.SIGTERM)
         log.wait_for("draining")
-        process.send_signal(signal.SIGTERM)
+        # A second one that comes at once is taken for an echo of the first.
+        while process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
         code, text = finished(process, log)
     assert code == 128 + signal.SIGTERM, text
     assert "second signal" in text
@@ -215,7 +218,7 @@ def test_a_worker_of_a_server_that_is_down(bare: Cli) -> None:
         (("--plan-only", "--execute-only"), "exclude each other"),
         (("--slots", "0"), "0 is not in the range"),
         (("--drain", "soon"), "'soon' is not a length of time"),
-        (("--lease", "0"), "must be at least 1 s"),
+        (("--lease", "0"), "it must be from 1 s"),
         (("--queues", "a b"), "queue: 'a b' is not a usable name"),
         (("--queues", ""), "queue: '' is not a usable name"),
         (("--log-level", "loud"), "'loud' is not one of"),

@@ -102,3 +102,15 @@ async def test_a_huge_result_is_cut_and_says_so() -> None:
     assert run.status == "succeeded"
     assert run.result["characters"] == 1_000_002
     assert len(run.result["cut"]) == 100_000
+
+
+async def test_a_task_that_returns_a_coroutine_has_not_run() -> None:
+    async def inner() -> None: ...
+
+    def wrapped() -> Any:
+        return inner()
+
+    run = await outcome(wrapped)
+    assert (run.status, run.failure_kind) == ("failed", "raised")
+    assert run.error is not None
+    assert "returned a coroutine" in run.error

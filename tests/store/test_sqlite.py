@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -413,9 +415,9 @@ async def test_a_failed_migration_leaves_nothing(path: str, monkeypatch: pytest.
 
 
 def contents(path: str) -> dict[str, bytes]:
-    # What readers note in shared memory is never in the file.
-    folder = Path(path).parent
-    return {file.name: b"" if file.name.endswith("-shm") else file.read_bytes() for file in folder.iterdir()}
+    # What readers note in shared memory is never in the file, and a log without content says nothing.
+    files = [file for file in Path(path).parent.iterdir() if not file.name.endswith("-shm")]
+    return {file.name: content for file in files if (content := file.read_bytes())}
 
 
 @pytest.mark.parametrize("mode", ["DELETE", "WAL"])
@@ -522,3 +524,25 @@ async def test_a_row_that_the_database_refuses_stands_alone(store: SqliteStore, 
 def test_the_driver_is_a_store() -> None:
     store: Store = SqliteStore(":memory:")
     assert store.url == "sqlite://"
+
+
+def write_elsewhere(path: str) -> bool:
+    """Let another process write and end; is the log still there?"""
+    lines = ("import sqlite3", f"db = sqlite3.connect({path!r})", "db.execute('UPDATE schedules SET app = 1')")
+    subprocess.run([sys.executable, "-c", "; ".join((*lines, "db.commit()", "db.close()"))], check=True)
+    return Path(f"{path}-wal").exists()
+
+
+async def test_opening_a_file_once_more_drops_no_locks(path: str) -> None:
+    first = SqliteStore(path)
+    await first.open()
+    await create(first, "clock")
+    second = SqliteStore(path)
+    await second.open()
+    await second.close()
+    # A process that believes itself to be alone would clear the log away when it ends.
+    assert write_elsewhere(path)
+    schedule = await first.get_schedule("default", "clock")
+    assert schedule is not None
+    assert schedule.app == "1"
+    await first.close()

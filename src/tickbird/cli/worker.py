@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
-import threading
 import time
 
 import click
@@ -84,7 +82,6 @@ def worker(
     process.on_started = started
     asyncio.run(process.run(signals=True))
     log.info("worker %s has ended", described.id)
-    _leave_stuck_threads()
 
 
 def _log_to_stderr(level: str) -> None:
@@ -95,15 +92,3 @@ def _log_to_stderr(level: str) -> None:
     root = logging.getLogger()
     root.addHandler(shown)
     root.setLevel(level.upper())
-
-
-def _leave_stuck_threads() -> None:
-    """End without those threads of tasks that did not stop when asked, for which Python itself would wait."""
-    threads = [thread for thread in threading.enumerate() if thread.name.startswith("tickbird task")]
-    for thread in threads:
-        # An idle one of a pool that was shut down ends by itself in no time.
-        thread.join(0.2)
-    if stuck := sum(thread.is_alive() for thread in threads):
-        log.warning("tasks that did not stop when asked: %d; they are tried again when their leases end", stuck)
-        logging.shutdown()
-        os._exit(0)

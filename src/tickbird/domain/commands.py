@@ -111,9 +111,10 @@ class Create(Command):
         )
         if self.app is None and fresh.grid.next(floor(now)) is None:
             raise DefinitionError(
-                f"trigger: {self.definition.trigger!r} has no tick after {to_datetime(floor(now)).isoformat()};",
+                f"trigger: {self.definition.trigger!r} has no tick after {to_datetime(floor(now)).isoformat()}"
+                + (f" and until end_at ({self.definition.end_at.isoformat()});" if self.definition.end_at else ";"),
                 field="trigger",
-                hint="choose an instant in the future.",
+                hint="choose one that has a tick in the future.",
             )
         plan = begin(fresh, now)
         if reached is not None and reached > floor(now):
@@ -230,7 +231,9 @@ class Resume(Command):
             return _revised("resume", active, begin(active, now), **detail)
         note = f"paused by {schedule.pause.by}" + (f": {schedule.pause.note}" if schedule.pause.note else "")
         plan = pass_over(active, "paused", floor(now) - active.offset, actor=schedule.pause.by, note=note)
-        return _revised("resume", active, plan, **detail)
+        # They passed under the revision that paused them.
+        skips = tuple(replace(skip, revision=schedule.revision) for skip in plan.skips)
+        return _revised("resume", active, replace(plan, skips=skips), **detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

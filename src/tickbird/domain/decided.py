@@ -150,7 +150,7 @@ class SkipChain(Chain):
             paused = self.evidence.paused_then(self._due_at(definition))
             if paused is None:
                 return "state", note or f"it was paused by {by or 'somebody'}"
-            ended = self.evidence.revision(skip.revision)
+            ended = self.evidence.revision(skip.revision + 1)
             resumed = ended is not None and ended.action == "resume" and ended.at == skip.decided_at
             text = self._pause(paused, "it was paused")
             return "state", text + (f", resumed by {ended.actor} at {times(ended.at)}" if ended and resumed else "")

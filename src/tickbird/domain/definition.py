@@ -97,6 +97,8 @@ class Definition:
     def __post_init__(self) -> None:
         check_name(self.target.name, self.target.kind)
         check_name(self.queue, "queue")
+        if not isinstance(self.tags, tuple):
+            self._refuse("tags", "must be a list of names")
         for tag in self.tags:
             check_name(tag, "tag")
         for name, allowed in (("catch_up", CatchUp), ("overlap", Overlap), ("on_crash", OnCrash)):

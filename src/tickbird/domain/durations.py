@@ -21,7 +21,9 @@ def seconds(value: Duration, field: str, *, least: int = 0) -> int:
     if total is None:
         raise DefinitionError(f"{field}: {_shown(value)} is not a length of time;", field=field, hint=type_help + ".")
     if not least <= total <= LONGEST:
-        raise DefinitionError(f"{field}: {_shown(value)} is out of range; it must be at least {least} s.", field=field)
+        raise DefinitionError(
+            f"{field}: {_shown(value)} is out of range; it must be from {least} s to 100 years.", field=field
+        )
     return total
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import json
 import random
 import traceback
@@ -108,7 +109,14 @@ class Attempt:
 
     def _block(self, arguments: Any) -> Any:
         try:
-            return self.executable.call(arguments)
+            result = self.executable.call(arguments)
+            if inspect.isawaitable(result):
+                if inspect.iscoroutine(result):
+                    result.close()
+                raise TypeError(
+                    "the task returned a coroutine, so nothing ran: a decorator around an `async def` must be one too"
+                )
+            return result
         except _UNCARRIED as error:
             raise TaskExited(error) from error
 

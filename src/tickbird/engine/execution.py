@@ -6,7 +6,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
@@ -18,7 +20,7 @@ from tickbird.targets.protocol import Executable
 log = logging.getLogger("tickbird.engine")
 _SOONEST_RENEWAL = 0.25
 # What a drained worker gives to work that was asked to stop, and to its own end.
-_UNWINDING = 5.0
+_UNWINDING = 2.0
 _UNTIL_GONE = 2.0
 
 
@@ -101,13 +103,18 @@ class Execution:
         task.add_done_callback(partial(self._report, attempt))
 
     def _report_returned(self) -> None:
-        self._loop.call_soon_threadsafe(self._returned)
+        self._tell(self._returned)
+
+    def _tell(self, what: Callable[..., None], *arguments: Any) -> None:
+        """Call this in the engine's loop; one that has ended does not listen any more."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(what, *arguments)
 
     def _report(self, attempt: Attempt, task: asyncio.Task[Outcome | None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("run %d: its attempt broke", attempt.record.id, exc_info=error)
         outcome = None if task.cancelled() or task.exception() else task.result()
-        self._loop.call_soon_threadsafe(self._ended, attempt, outcome)
+        self._tell(self._ended, attempt, outcome)
 
     def _returned(self) -> None:
         self.busy -= 1
@@ -118,6 +125,7 @@ class Execution:
             # The lease is lost or about to be: another worker takes the run over.
             self._let_go(_key(attempt))
         else:
+            _log_failure(attempt, outcome)
             self._outcomes.append(outcome)
             self.on_outcome()
 
@@ -216,3 +224,16 @@ class Execution:
 
 def _key(attempt: Attempt) -> tuple[int, int]:
     return attempt.record.id, attempt.record.attempt
+
+
+def _log_failure(attempt: Attempt, outcome: Outcome) -> None:
+    """A line for what went wrong; the whole traceback is kept with the run."""
+    if outcome.error is None:
+        return
+    record, error = attempt.record, outcome.error.strip().rpartition("\n")[2][:500]
+    name = record.schedule or record.target.name
+    if outcome.status == "queued":
+        text = "run %d of %s: attempt %d failed and is tried again in %.1f s: %s"
+        log.warning(text, record.id, name, record.attempt, outcome.delay, error)
+    else:
+        log.error("run %d of %s: attempt %d failed: %s", record.id, name, record.attempt, error)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from tickbird.domain.commands import Create
+from tickbird.domain.commands import Command, Create, PauseCommand, Redefine, Resume
 from tickbird.domain.definition import Definition
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.sync import reconcile
@@ -15,6 +15,12 @@ from tickbird.store.protocol import Store, Worker
 
 log = logging.getLogger("tickbird.engine")
 _TRIES = 5
+_WORDS: Mapping[type[Command], str] = {
+    Create: "created",
+    Redefine: "changed",
+    Resume: "resumed: its code is back",
+    PauseCommand: "paused: removed from code",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ async def sync(
         try:
             for name, command in commands:
                 await store.change_schedule(declarations.namespace, name, command, now=now)
-                action = "created" if isinstance(command, Create) else type(command).__name__.lower()
+                action = _WORDS[type(command)]
                 done.append(f"{name}: {action}")
                 log.info("schedule %s: %s", name, action)
         except (ConflictError, NotFoundError):

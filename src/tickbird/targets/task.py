@@ -98,7 +98,9 @@ class Task(Generic[P, R]):
                 default = ... if parameter.default is parameter.empty else parameter.default
                 fields[f"p{place}"] = (self._hints.get(name, Any), Field(default, alias=name))
         try:
-            return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
+            return create_model(
+                self.name, __config__=ConfigDict(extra="forbid", ser_json_inf_nan="constants"), **fields
+            )
         except (PydanticSchemaGenerationError, PydanticUserError) as error:
             raise DefinitionError(
                 f"task {self.name!r} takes something that JSON cannot carry: {str(error).splitlines()[0]}",
@@ -110,12 +112,20 @@ class Task(Generic[P, R]):
         """The payload as JSON, as it will be stored; raises PayloadError when it does not fit the signature."""
         from pydantic import ValidationError
 
+        if not isinstance(payload, Mapping):
+            raise PayloadError(f"payload of task {self.name!r}: must be an object of its arguments.", field="payload")
+        wanted = self._model
         try:
-            model = self._model.model_validate(dict(payload))
+            model = wanted.model_validate(dict(payload))
+            sent: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            check_payload(sent)
         except ValidationError as error:
             raise PayloadError(f"payload of task {self.name!r}: {_reasons(error)}.", field="payload") from None
-        sent: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        check_payload(sent)
+        except DefinitionError as error:
+            raise PayloadError(f"task {self.name!r}: {error}", field="payload") from None
+        except (ValueError, TypeError, RecursionError) as error:
+            reason = str(error).splitlines()[0][:200]
+            raise PayloadError(f"payload of task {self.name!r}: cannot be sent as JSON: {reason}.") from None
         return sent
 
     def prepare(self, run: Run) -> Mapping[str, Any]:
@@ -155,8 +165,10 @@ class Sender:
 
 def _checked_parameters(function: Callable[..., Any], name: str) -> dict[str, inspect.Parameter]:
     """The parameters of a function whose arguments can all be given by name."""
-    if not inspect.isroutine(function):
-        raise DefinitionError(f"task {name!r} must be a function.", field="task")
+    if not inspect.isroutine(function) or isinstance(function, classmethod | staticmethod):
+        raise DefinitionError(
+            f"task {name!r} must be a function;", field="task", hint="define it with `def` or `async def` in a module."
+        )
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise DefinitionError(f"task {name!r} is a generator; a task returns one result.", field="task")
     parameters = dict(inspect.signature(function).parameters)

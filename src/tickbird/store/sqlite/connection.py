@@ -133,15 +133,15 @@ def _check_place(path: Path) -> None:
 
 
 def _look_ahead(path: Path) -> None:
-    """Refuse another program's database through a connection that leaves it, and its folder, as they are."""
+    """Refuse another program's database through a connection that cannot change it.
+
+    Only through SQLite: to open and close the file in any other way would drop the locks that other connections of
+    this process hold on it.
+    """
     if not path.is_file() or not path.stat().st_size or not os.access(path, os.R_OK):
         return
-    with path.open("rb") as file:
-        is_wal = file.read(20)[18:] == b"\x02\x02"
-    # Reading in WAL mode makes files beside it, which its own program may then have no right to; a file
-    # that nobody has open is complete without them.
-    mode = "immutable=1" if is_wal and not Path(f"{path}-wal").exists() else "mode=ro"
-    db = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", timeout=BUSY_TIMEOUT, isolation_level=None, uri=True)
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    db = sqlite3.connect(uri, timeout=BUSY_TIMEOUT, isolation_level=None, uri=True)
     try:
         patiently(db, lambda: _check_owner(db, str(path)))
     except sqlite3.OperationalError as error:
