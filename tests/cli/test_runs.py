@@ -39,6 +39,16 @@ def test_runs_are_listed_newest_first(shop: Cli) -> None:
     assert rows[0].endswith("ValueError: no data")
 
 
+def test_notes_are_short_also_in_a_pipe(shop: Cli) -> None:
+    shop("trigger", "etl")
+    execute(shop, status="failed", error="ValueError: " + "x" * 5_000, failure_kind="raised")
+    [head, row] = shop.ok("runs").out.splitlines()
+    note = row[head.index("NOTE") :]
+    assert note.startswith("ValueError: xxx")
+    assert note.endswith("x…")
+    assert len(note) == 120
+
+
 def test_runs_are_filtered_and_counted(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tickbird.cli.runs._PAGE", 2)
     for _ in range(5):

@@ -219,6 +219,16 @@ BROKEN = [
 ]
 
 
+def test_a_definition_of_a_newer_format_is_a_problem(cli: Cli) -> None:
+    cli.insert("tomorrow", {"v": 99, "when": "always"})
+    words = "needs a newer version of tickbird; left alone"
+    for out in (cli.ok("ls").out, cli.ok("show", "tomorrow").out):
+        assert words in out
+    assert cli.ok("show", "tomorrow", "--json").json["problems"] == [words]
+    [listed] = cli.ok("ls", "--json").json["schedules"]
+    assert (listed["state"], listed["problems"]) == ("active", [words])
+
+
 @pytest.mark.parametrize("definition", BROKEN)
 def test_a_parked_schedule_is_shown_with_what_is_wrong(cli: Cli, definition: dict[str, Any]) -> None:
     cli.insert("broken", definition)

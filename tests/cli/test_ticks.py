@@ -7,6 +7,18 @@ import pytest
 from tests.cli.conftest import Cli
 from tickbird.domain.cron import cron
 
+LATE = """
+    from datetime import UTC, datetime
+
+    from tickbird import Tickbird, at
+
+    bird = Tickbird()
+
+
+    @bird.task(schedule=at(datetime(2020, 1, 1, tzinfo=UTC)))
+    def party() -> None: ...
+"""
+
 
 def test_preview_of_a_cron_expression_needs_no_store(bare: Cli) -> None:
     out = bare.ok("preview", "--cron", "0 9 * * 1-5", "--tz", "Asia/Tokyo", "-n", "3", "--after", "2026-01-01").out
@@ -113,6 +125,14 @@ def test_why_explains_the_last_tick_too(cli: Cli) -> None:
     assert (last["verdict"], following["verdict"]) == ("skipped", "will run")
     assert last["at"] < following["at"]
     assert cli.ok("why", "hourly").out.count("hourly at ") == 2
+
+
+def test_why_explains_the_only_tick_though_it_is_older_than_the_schedule(cli: Cli) -> None:
+    cli.write("late", LATE)
+    cli.ok("sync", "late")
+    [explanation] = cli.ok("why", "party", "--json").json["explanations"]
+    assert (explanation["at"], explanation["verdict"]) == ("2020-01-01T00:00:00Z", "skipped")
+    assert "already past when the schedule was created" in cli.ok("why", "party").out
 
 
 def test_why_reads_a_time_without_a_zone_on_the_schedules_clock(shop: Cli) -> None:

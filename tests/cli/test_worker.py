@@ -203,6 +203,13 @@ def test_a_worker_never_migrates_a_server(bare: Cli, postgres_url: str) -> None:
     assert words == "the database has no Tickbird schema; run `tickbird migrate`."
 
 
+def test_a_worker_says_what_it_has(bare: Cli) -> None:
+    text = "from tickbird import Tickbird, every\nbird = Tickbird()\n"
+    bare.write("one", f"{text}@bird.task(schedule=every(hours=1))\ndef hourly(): ...")
+    with worker(bare, "one", "--url", "sqlite:///one.db", "--slots", "1") as (_, log):
+        log.wait_for("app default, 1 task, 1 schedule, queues default, 1 slot\n")
+
+
 def test_a_worker_of_a_server_that_is_down(bare: Cli) -> None:
     bare.write("shop", APP)
     process = bare.start("worker", "shop", "--url", "postgresql://postgres@127.0.0.1:1/db", "--log-level", "error")

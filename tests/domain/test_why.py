@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -159,6 +160,13 @@ class TestARun:
         assert brief("Traceback:\n  File x\nKeyError: 'a'\n\n") == "KeyError: 'a'"
         assert len(brief("x" * 5_000)) == 200
         assert brief(None) == ""
+
+    def test_a_group_of_exceptions_is_told_by_its_last_one(self) -> None:
+        inner = ExceptionGroup("two of them", [KeyError("a"), ValueError("one\nPair")])
+        text = "".join(traceback.format_exception(ExceptionGroup("all", [OSError("x"), inner])))
+        assert text.endswith("-\n")
+        assert brief(text).startswith("ValueError: one")
+        assert brief("+----\n") == "+----"
 
     @pytest.mark.parametrize(
         "kind, words",

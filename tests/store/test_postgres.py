@@ -595,6 +595,7 @@ class TestErrors:
         url = "postgresql://postgres@127.0.0.1:1/x"
         text = await self._refusal(url, StoreUnavailableError)
         assert text.startswith("database 'x' at 127.0.0.1:1 cannot be reached")
+        assert "?." not in text
 
     async def test_a_missing_database(self, postgres_server: PostgresServer) -> None:
         text = await self._refusal(postgres_server.url_of("nowhere"), StoreError)

@@ -18,6 +18,7 @@ from tickbird.cli.settings import Settings
 from tickbird.domain.definition import check_name
 from tickbird.domain.errors import InvalidError, NotFoundError, TickbirdError
 
+_MISSING = object()
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -95,15 +96,14 @@ def _line(error: BaseException, name: str) -> str:
 def _named(module: ModuleType, attribute: str) -> Tickbird:
     found: Any = module
     for part in attribute.split("."):
-        found = getattr(found, part, None)
+        found = getattr(found, part, _MISSING)
     if isinstance(found, Tickbird):
         return found
-    wrong = "nothing" if found is None else f"a {type(found).__name__}"
+    wrong = f"{module.__name__}:{attribute} is a {type(found).__name__}, not a Tickbird;"
+    if found is _MISSING:
+        wrong = f"the module {module.__name__!r} has no {attribute!r};"
     known = ", ".join(sorted(_birds(module))) or "none"
-    raise NotFoundError(
-        f"{module.__name__}:{attribute} is {wrong}, not a Tickbird;",
-        hint=f"the module's Tickbird instances: {known}.",
-    )
+    raise NotFoundError(wrong, hint=f"the module's Tickbird instances: {known}.")
 
 
 def _only(module: ModuleType) -> Tickbird:

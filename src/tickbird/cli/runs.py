@@ -19,6 +19,8 @@ from tickbird.domain.progress import brief
 from tickbird.domain.runs import AttemptRecord, RunRecord, Status
 
 _PAGE = 500
+# A table stays readable also where nothing folds its columns; `tickbird runs ID` shows all.
+_LONGEST_NOTE = 120
 STYLES: dict[Status, str] = {
     "waiting": "dim",
     "queued": "cyan",
@@ -97,7 +99,8 @@ def _remark(run: RunRecord) -> str:
     said = [brief(run.error)] if run.error else []
     said += [run.reason] if run.reason else []
     said += [f"covers {run.covers.count:,} ticks"] if run.covers else []
-    return "; ".join(said)
+    text = "; ".join(said)
+    return text if len(text) <= _LONGEST_NOTE else text[: _LONGEST_NOTE - 1] + "…"
 
 
 def _detail(settings: Settings, run_id: int) -> None:

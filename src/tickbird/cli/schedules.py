@@ -18,6 +18,7 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.cli.ticks import tick_table, with_notes
 from tickbird.client import Client
+from tickbird.domain.codec import FORMAT
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import brief, obstacle
@@ -59,8 +60,13 @@ def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime) -> li
     """What keeps an active schedule from running as it should."""
     found: list[str] = []
     definition, due_at = schedule.definition, schedule.next_run_at
-    if schedule.state != "active" or definition is None:
+    if schedule.state != "active":
         return found
+    if definition is None:
+        # Whatever else cannot be read is parked as soon as it is planned.
+        version = schedule.raw.get("v")
+        newer = isinstance(version, int) and version > FORMAT
+        return ["needs a newer version of tickbird; left alone" if newer else "cannot be read"]
     if unserved := obstacle(definition.queue, definition.target.name, workers):
         found.append(unserved)
     if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:

@@ -28,6 +28,9 @@ class Settings:
 
 def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
     """Keep a value where it was given, so that one before the command and one after it do not undo each other."""
+    if value == "":
+        # Most likely a shell variable that is not set; the default would be some other store.
+        raise click.UsageError(f"--{option.name} is empty; give it a value, or leave it out.", ctx)
     if value:
         setattr(ctx.ensure_object(Settings), str(option.name), value)
 

@@ -13,6 +13,7 @@ from tickbird.cli.output import Screen, emit
 from tickbird.cli.session import complete
 from tickbird.cli.settings import Command, Settings
 from tickbird.domain.codec import fingerprint
+from tickbird.domain.progress import count
 from tickbird.engine.sync import sync as write_declarations
 from tickbird.store.protocol import Store, Worker
 
@@ -68,9 +69,9 @@ def sync(settings: Settings, app: str | None, app_option: str | None) -> None:
             screen.line(change)
         for name in kept:
             screen.line(f"{name}: kept as stored, since a live worker still declares that")
-        count = len(bird.declarations.schedules)
+        declared = count(len(bird.declarations.schedules), "schedule")
         if not changes and not kept:
-            screen.line(f"Nothing to change: the store has what app {bird.app} declares ({count} schedules).")
+            screen.line(f"Nothing to change: the store has what app {bird.app} declares ({declared}).")
 
     done = [dict(zip(("schedule", "change"), change.split(": ", 1), strict=True)) for change in changes]
     emit(settings, lambda: {"app": bird.app, "namespace": bird.namespace, "changes": done, "kept": kept}, show_changes)

@@ -190,8 +190,9 @@ async def _asked(client: Client, name: str, at: str | None) -> list[Instant]:
         return [Instant(to_datetime(second + 1))]
     ticks = (schedule.grid.previous(second + 1), schedule.grid.next(second))
     found = [to_datetime(tick) for tick in ticks if tick is not None]
-    # A tick before the schedule existed explains nothing that anybody wonders about.
-    return [Instant(tick) for tick in found if schedule.created_at is None or tick >= schedule.created_at]
+    # A tick before the schedule existed explains nothing that anybody wonders about, unless there is no other.
+    since = [tick for tick in found if schedule.created_at is None or tick >= schedule.created_at]
+    return [Instant(tick) for tick in since or found]
 
 
 def _show(screen: Screen, explanation: Explanation) -> None:

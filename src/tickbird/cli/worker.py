@@ -13,6 +13,7 @@ from tickbird.cli.apps import app_argument, find_app
 from tickbird.cli.arguments import length
 from tickbird.cli.settings import Command, Settings
 from tickbird.domain.definition import check_name
+from tickbird.domain.progress import count
 
 log = logging.getLogger("tickbird.worker")
 _LEVELS = ("debug", "info", "warning", "error")
@@ -69,14 +70,14 @@ def worker(
     def started() -> None:
         doing = "plans" if plan_only else "executes" if execute_only else "plans and executes"
         log.info(
-            "worker %s %s: app %s, %d tasks, %d schedules, queues %s, %d slots",
+            "worker %s %s: app %s, %s, %s, queues %s, %s",
             described.id,
             doing,
             bird.app,
-            len(described.tasks),
-            len(described.declares),
+            count(len(described.tasks), "task"),
+            count(len(described.declares), "schedule"),
             ", ".join(described.queues) or "none",
-            described.slots,
+            count(described.slots, "slot"),
         )
 
     process.on_started = started

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -16,6 +17,8 @@ LONGEST_ERROR = 200
 MOST_ATTEMPTS = 20
 # Without a readable definition, lateness is measured against the default.
 GRACE = 10
+# A line of a traceback of several exceptions that names one; those of its frames are indented more.
+_IN_GROUP = re.compile(r"\| ((?:\w+\.)*(?:[A-Z]\w*: .*|\w*(?:Error|Exception|Exit)))")
 
 
 class Progress:
@@ -309,8 +312,10 @@ def obstacle(queue: str, task: str, workers: Sequence[LiveWorker], busy: Counter
 
 
 def brief(error: str | None) -> str:
-    """The last line of an error, which says what it was."""
+    """The last line of an error, which says what it was; of a group, its last exception."""
     lines = [line.strip() for line in (error or "").splitlines() if line.strip()]
+    if lines and lines[-1].startswith("+--"):
+        lines = [match[1] for line in lines if (match := _IN_GROUP.fullmatch(line))] or lines
     text = lines[-1].rstrip(".") if lines else ""
     return text if len(text) <= LONGEST_ERROR else text[: LONGEST_ERROR - 1] + "…"
 

@@ -70,6 +70,8 @@ def _connection_error(said: str, place: str) -> StoreError:
         return StoreError(f"{place} does not exist: {said};", hint="create the database, then run `tickbird migrate`.")
     if "role" in said and "does not exist" in said:
         return StoreError(f"{place} refused the login: {said}.", hint="Create the role, or check the user in the URL.")
+    end = "" if said.endswith("?") else "."
     return StoreUnavailableError(
-        f"{place} cannot be reached: {said}.", hint="Check that PostgreSQL runs there and that the address is right."
+        f"{place} cannot be reached: {said}{end}",
+        hint="Check that PostgreSQL runs there and that the address is right.",
     )
