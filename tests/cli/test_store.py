@@ -170,7 +170,7 @@ def test_sync_tells_what_it_changed(cli: Cli) -> None:
     assert cli.ok("sync", "shop:bird").out.startswith("Nothing to change: the store has what app shop declares")
     cli.write("shop2", APP.replace("retries=3", "retries=4"))
     document = cli.ok("sync", "shop2", "--json").json
-    assert document["changes"] == [{"schedule": "digest", "change": "redefine"}]
+    assert document["changes"] == [{"schedule": "digest", "change": "changed"}]
     assert (document["app"], document["kept"]) == ("shop", [])
 
 
@@ -185,7 +185,7 @@ def test_a_sync_counts_as_declared_for_a_while(shop: Cli) -> None:
 def test_a_rollback_wins_over_the_sync_before_it(shop: Cli) -> None:
     shop.write("newer", APP.replace("retries=3", "retries=4"))
     shop.ok("sync", "newer")
-    assert shop.ok("sync", "shop").out == "digest: redefine\n"
+    assert shop.ok("sync", "shop").out == "digest: changed\n"
     assert shop.ok("show", "digest", "--json").json["definition"]["retries"] == 3
     assert len(shop.store(lambda client, _: client.workers())) == 1
 
