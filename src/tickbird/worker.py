@@ -22,7 +22,7 @@ from tickbird.version import VERSION
 
 log = logging.getLogger("tickbird.worker")
 # Some parents signal a child and then its whole group: so soon after the first, a second one is the same one.
-_ECHO = 0.2
+ECHO = 0.2
 
 
 def describe_worker(bird: Tickbird, *, queues: tuple[str, ...] | None = None, slots: int = 10) -> Worker:
@@ -124,7 +124,7 @@ class WorkerProcess:
 
     def _on_signal(self, number: int) -> None:
         now = time.monotonic()
-        if self._draining and now - self._signalled_at < _ECHO:
+        if self._draining and now - self._signalled_at < ECHO:
             return
         self._signalled_at = now
         if self._draining:

@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from tickbird.demo.snapshot import Snapshot
 from tickbird.demo.terminal import Display, Lines, Screen, plain_shapes
 from tickbird.domain.errors import StoreUnavailableError, TickbirdError
 from tickbird.engine.engine import EngineOptions
-from tickbird.worker import WorkerProcess
+from tickbird.worker import ECHO, WorkerProcess
 
 # Few slots, so that runs have to wait for one now and then; a short lease, so that a killed demo is soon made good.
 SLOTS = 7
@@ -53,6 +54,7 @@ class Demo:
         self._notices = notices
         self._process = WorkerProcess(bird, slots=SLOTS, options=OPTIONS)
         self._draining = False
+        self._signalled_at = float("-inf")
 
     async def run(self, seconds: float | None) -> Snapshot:
         """Work and show; the last snapshot."""
@@ -97,6 +99,10 @@ class Demo:
             await asyncio.wait({working}, timeout=_REFRESH)
 
     def _on_signal(self, number: int) -> None:
+        now = time.monotonic()
+        if self._draining and now - self._signalled_at < ECHO:
+            return
+        self._signalled_at = now
         if self._draining:
             self._display.end()
             print("Ended at once; what was executing is tried again at the next start.", flush=True)
