@@ -128,16 +128,17 @@ def resume_catches_up(patch: Patch) -> None:
     patch.setattr(commands, "pass_over", lambda schedule, *_, **__: planner.settle(schedule, schedule.cursor))
 
 
-MUTATIONS: tuple[Callable[[Patch], None], ...] = (
-    last_tick_of_a_window_is_lost,
-    coalesced_into_the_wrong_label,
-    overlap_counts_manual_runs,
-    finish_takes_any_attempt,
-    cursor_moves_without_runs,
-    release_is_forgotten,
-    renew_asks_for_no_owner,
-    rescue_takes_good_leases,
-    worker_goes_on_past_its_lease,
-    old_workers_revert_a_deploy,
-    resume_catches_up,
-)
+# Each with a seed shortly before the first that shows it: those about leases need several faults at once.
+MUTATIONS: dict[Callable[[Patch], None], int] = {
+    last_tick_of_a_window_is_lost: 0,
+    coalesced_into_the_wrong_label: 0,
+    overlap_counts_manual_runs: 0,
+    finish_takes_any_attempt: 30,
+    cursor_moves_without_runs: 0,
+    release_is_forgotten: 0,
+    renew_asks_for_no_owner: 10,
+    rescue_takes_good_leases: 0,
+    worker_goes_on_past_its_lease: 110,
+    old_workers_revert_a_deploy: 0,
+    resume_catches_up: 0,
+}
