@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from tickbird.domain.commands import Create, Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.testing.simulation.deploys import Deploys
-from tickbird.testing.simulation.grids import DAY, HOUR, MINUTE
+from tickbird.testing.simulation.grids import HOUR
 from tickbird.testing.simulation.history import CursorRow, Event, RunRow, SkipRow
 from tickbird.testing.simulation.lifecycle import Lifecycle
 from tickbird.testing.simulation.specs import Spec
@@ -43,10 +43,9 @@ class Checker:
         self.lifecycle = Lifecycle(self)
         self.deploys = Deploys(self)
         beat, begin = record.scenario.beat, int(record.scenario.begin.timestamp())
-        # Far enough that every tick a person can name is within reach, near enough to list all of them.
-        margin = max(80 * beat, 300 * DAY if beat >= 12 * HOUR else 3 * DAY if beat >= 10 * MINUTE else 0)
+        margin = 80 * beat
         last = max((call.now for call in record.calls), default=record.scenario.begin) + timedelta(seconds=margin)
-        self.reach = begin - min(margin, 80 * max(beat, HOUR)), int(last.timestamp())
+        self.reach = begin - 80 * max(beat, HOUR), int(last.timestamp())
 
     def broken(self, promise: str, text: str) -> None:
         """Note a violation in the call that is looked at."""

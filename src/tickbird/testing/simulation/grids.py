@@ -212,21 +212,27 @@ class Grid:
 
     def between(self, after: int, until: int) -> list[int]:
         """The ticks of (after, until]."""
-        found = _ticks(self.form, *self.reach)
         if self.start_at is not None:
             after = max(after, self.start_at - 1)
         if self.end_at is not None:
             until = min(until, self.end_at)
+        found = _ticks(self.form, *self.reach)
+        if until > self.reach[1]:
+            # Rare: somebody skipped ticks that come long after the simulation.
+            found = found + _ticks(self.form, self.reach[1] + 1, until)
         return found[bisect_right(found, after) : bisect_right(found, until)]
 
     def next(self, after: int) -> int | None:
         """The first tick after an instant."""
-        found = _ticks(self.form, *self.reach)
         if self.start_at is not None:
             after = max(after, self.start_at - 1)
-        place = bisect_right(found, after)
-        tick = found[place] if place < len(found) else None
-        return None if tick is None or (self.end_at is not None and tick > self.end_at) else tick
+        for further in (0, 3 * DAY, 30 * DAY, 400 * DAY):
+            found = self.between(after, max(after, self.reach[1]) + further)
+            if found:
+                return found[0]
+            if self.end_at is not None and self.end_at <= max(after, self.reach[1]) + further:
+                return None
+        return None
 
     def last(self, until: int) -> int | None:
         """The last tick up to an instant."""
