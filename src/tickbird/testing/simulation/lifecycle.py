@@ -222,7 +222,8 @@ class Lifecycle:
             end >= one.began and one.ended is not None and begin <= one.ended <= end + soon
             for begin, end in record.hosts[one.host].freezes
         )
-        jumped = any(one.began <= at <= other.began for at in record.jumps)
+        _, claimed_at = self._claims.get((one.run_id, one.attempt), ("", one.began))
+        jumped = any(claimed_at <= at <= other.began for at in record.jumps)
         if not (one.thread or froze or jumped):
             self._broken(
                 "I8",
