@@ -314,8 +314,9 @@ class Model:
         if schedule.state != "paused":
             raise Refused
         schedule.state, schedule.pause_until = "active", None
-        self._revise(schedule)
+        # They passed under the revision that paused them.
         self._pass_over(schedule, "paused", floor(now) - self.offset(schedule))
+        self._revise(schedule)
         self._settle(schedule)
 
     def _next_tick(self, schedule: ModelSchedule) -> int:
