@@ -1,10 +1,24 @@
-"""Whose time counts: the store's, unless a test brings its own."""
+"""Whose time counts: the store's, unless a test brings its own; and what to do when that clock jumps."""
 
 from __future__ import annotations
 
+import logging
 import time
-from datetime import datetime
-from typing import Protocol
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from tickbird.domain.instants import EPOCH
+from tickbird.store.protocol import Expected
+
+log = logging.getLogger("tickbird.engine")
+
+# Seconds by which the store's clock and ours may part between two looks, and how long it then waits for agreement.
+TOLERANCE: Final = 30.0
+PATIENCE: Final = 300.0
+
+# Goes on while a laptop or a virtual machine sleeps, as the store's clock does. Where the system has none, waking up
+# looks like a jump of the store's clock, and planning may begin five minutes later.
+_STEADY: Final[int | None] = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 class Clock(Protocol):
@@ -15,7 +29,7 @@ class Clock(Protocol):
         ...
 
     def monotonic(self) -> float:
-        """Seconds that only grow, for sleeps and leases."""
+        """Seconds that only grow, for leases and to hold against the store's clock."""
         ...
 
 
@@ -27,5 +41,92 @@ class StoreClock:
         return None
 
     def monotonic(self) -> float:
-        """The process's own steady clock."""
-        return time.monotonic()
+        """The machine's own steady clock, which nobody can set."""
+        return time.monotonic() if _STEADY is None else time.clock_gettime(_STEADY)
+
+
+class ClockWatch:
+    """Holds the store's clock against the steady one, and tells planning and rescue which instants to believe."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        # What must be added to the steady clock to get the store's; and where the store's stands after a jump, and
+        # since when it has stood there.
+        self._offset: float | None = None
+        self._jumped: tuple[float, float] | None = None
+
+    @property
+    def alarmed(self) -> bool:
+        """Has the store's clock jumped, and not been believed since?"""
+        return self._jumped is not None
+
+    @property
+    def patience(self) -> float:
+        """Seconds until another look is worth it: the clock may be set right at any time."""
+        if self._jumped is None:
+            return 0.0
+        return min(TOLERANCE, max(0.0, self._jumped[1] + PATIENCE - self._clock.monotonic()))
+
+    def expected(self) -> Expected | None:
+        """What the store's clock may show now; None: whatever it likes, as nothing is known yet."""
+        if self._offset is None:
+            return None
+        middle = self._clock.monotonic() + self._offset
+        return _instant(middle - TOLERANCE), _instant(middle + TOLERANCE)
+
+    def believes(self, now: datetime, asked_at: float, expected: Expected | None) -> bool:
+        """See an answer to a question that named what was expected; False: the store has therefore done nothing."""
+        self.see(now, asked_at)
+        return expected is None or expected[0] <= now <= expected[1]
+
+    def see(self, now: datetime, asked_at: float) -> None:
+        """Compare what the store's clock showed at some moment between the question and now."""
+        answered_at = self._clock.monotonic()
+        least, most = now.timestamp() - answered_at, now.timestamp() - asked_at
+        if self._offset is None:
+            # An answer that took long says too little to begin with.
+            if answered_at - asked_at < TOLERANCE / 2:
+                self._offset = least
+        elif _apart(self._offset, least, most) <= TOLERANCE:
+            self._agree(_within(self._offset, least, most))
+        elif self._jumped is None or _apart(self._jumped[0], least, most) > TOLERANCE:
+            self._alarm(_within(self._offset, least, most), answered_at)
+        elif answered_at - self._jumped[1] >= PATIENCE:
+            self._accept(_within(self._jumped[0], least, most))
+        else:
+            self._jumped = _within(self._jumped[0], least, most), self._jumped[1]
+
+    def _agree(self, offset: float) -> None:
+        self._offset = offset
+        if self._jumped is not None:
+            log.warning("the store's clock has been set right; planning goes on")
+            self._jumped = None
+
+    def _alarm(self, offset: float, at: float) -> None:
+        by = timedelta(seconds=round(abs(offset - (self._offset or 0.0))))
+        log.error(
+            "the store's clock has jumped %s by %s: nothing is planned or rescued until it is set right; "
+            "if it is right now, it is believed in %.0f minutes",
+            "ahead" if offset > (self._offset or 0.0) else "back",
+            by,
+            PATIENCE / 60,
+        )
+        self._jumped = offset, at
+
+    def _accept(self, offset: float) -> None:
+        log.warning("the store's clock is believed as it is since its jump; planning goes on")
+        self._offset, self._jumped = offset, None
+
+
+def _apart(offset: float, least: float, most: float) -> float:
+    """How far an offset is from a range, 0 within it."""
+    return max(least - offset, offset - most, 0.0)
+
+
+def _within(offset: float, least: float, most: float) -> float:
+    """The offset of a range that is nearest to another; so slow drift is followed, and slow answers prove nothing."""
+    return min(max(offset, least), most)
+
+
+def _instant(seconds: float) -> datetime:
+    return EPOCH + timedelta(seconds=seconds)

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from tickbird.domain.errors import StoreError
-from tickbird.engine.clock import Clock, StoreClock
+from tickbird.engine.clock import Clock, ClockWatch, StoreClock
 from tickbird.engine.execution import Execution
 from tickbird.engine.loop import Repeat
 from tickbird.engine.planning import Planning
@@ -63,7 +63,8 @@ class Engine:
             threads=threads,
             on_crash=on_crash,
         )
-        self.planning = Planning(store, clock, self._wake_claim)
+        watch = ClockWatch(clock)
+        self.planning = Planning(store, clock, self._wake_claim, watch=watch)
         self.upkeep = Upkeep(
             store,
             clock,
@@ -73,6 +74,7 @@ class Engine:
             heartbeat=options.heartbeat,
             retention=options.retention,
             on_runs=self._wake_claim,
+            watch=watch,
         )
         poll = options.safety_poll
         self._claim = Repeat("claim", self.execution.claim, poll)

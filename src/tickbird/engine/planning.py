@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from tickbird.engine.clock import Clock
+from tickbird.engine.clock import Clock, ClockWatch
 from tickbird.store.protocol import Planned, Store
 
 log = logging.getLogger("tickbird.engine")
@@ -14,19 +14,30 @@ log = logging.getLogger("tickbird.engine")
 class Planning:
     """Plans due schedules in batches until none is left."""
 
-    def __init__(self, store: Store, clock: Clock, on_runs: Callable[[], None], batch: int = 500) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        on_runs: Callable[[], None],
+        batch: int = 500,
+        watch: ClockWatch | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._on_runs = on_runs
         self._batch = batch
+        self._watch = watch or ClockWatch(clock)
 
     async def step(self) -> float | None:
         """Plan one batch; the seconds until the next schedule is due."""
         began = self._clock.monotonic()
-        planned = await self._store.plan_due(self._batch, now=self._clock.now())
+        expected = self._watch.expected()
+        planned = await self._store.plan_due(self._batch, expected=expected, now=self._clock.now())
         if planned.runs:
             self._on_runs()
         _tell(planned)
+        if not self._watch.believes(planned.now, began, expected):
+            return self._watch.patience
         if planned.more:
             return 0.0
         if planned.next_at is None:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tickbird.engine.clock import Clock
+from tickbird.engine.clock import Clock, ClockWatch
 from tickbird.engine.sync import Declarations, sync
 from tickbird.store.protocol import Store, Worker
 
@@ -35,6 +35,7 @@ class Upkeep:
         heartbeat: float,
         retention: Retention,
         on_runs: Callable[[], None],
+        watch: ClockWatch | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -44,6 +45,7 @@ class Upkeep:
         self._heartbeat = heartbeat
         self._retention = retention
         self._on_runs = on_runs
+        self._watch = watch or ClockWatch(clock)
         self._removed_checked = 0.0
 
     async def begin(self) -> None:
@@ -54,17 +56,23 @@ class Upkeep:
     async def heartbeat(self) -> float | None:
         """Stay live; now and then look for schedules that no live worker's code has any more."""
         await self._report()
-        if self._clock.monotonic() - self._removed_checked > 4 * self._heartbeat:
+        # By a clock that has jumped, live workers may seem long gone.
+        due = self._clock.monotonic() - self._removed_checked > 4 * self._heartbeat
+        if due and not self._watch.alarmed:
             await sync(self._store, self._declarations, self.worker, now=self._clock.now())
             self._removed_checked = self._clock.monotonic()
         return self._heartbeat
 
     async def _report(self) -> None:
-        await self._store.report_worker(self.worker, 3 * self._heartbeat, now=self._clock.now())
+        began = self._clock.monotonic()
+        self._watch.see(await self._store.report_worker(self.worker, 3 * self._heartbeat, now=self._clock.now()), began)
 
     async def rescue(self) -> float | None:
         """Take runs from lost workers; look again when the next lease ends, at the latest after one lease."""
-        rescued = await self._store.rescue(now=self._clock.now())
+        began, expected = self._clock.monotonic(), self._watch.expected()
+        rescued = await self._store.rescue(expected=expected, now=self._clock.now())
+        if not self._watch.believes(rescued.now, began, expected):
+            return self._watch.patience
         for run in rescued.requeued:
             log.warning("run %d: its worker was lost, so it is tried again", run)
         for run in rescued.failed:
@@ -77,6 +85,8 @@ class Upkeep:
 
     async def prune(self) -> float | None:
         """Delete what is past its retention, a batch at a time."""
+        if self._watch.alarmed:
+            return self._watch.patience
         batch = 1_000
         gone = await self._store.prune(
             older_than=self._retention.seconds, keep=self._retention.keep, limit=batch, now=self._clock.now()

@@ -18,6 +18,9 @@ from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, Run
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
 
+# The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.
+Expected = tuple[datetime, datetime]
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -186,7 +189,9 @@ class Store(Protocol):
 
     # Planning
 
-    async def plan_due(self, limit: int = 500, *, now: datetime | None = None) -> Planned:
+    async def plan_due(
+        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+    ) -> Planned:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
         ...
 
@@ -231,7 +236,9 @@ class Store(Protocol):
         """Cancel a run that has not started; ask a running one to stop. A final one raises ConflictError."""
         ...
 
-    async def rescue(self, limit: int = 500, *, now: datetime | None = None) -> Rescued:
+    async def rescue(
+        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+    ) -> Rescued:
         """Take runs whose lease has expired from their worker; cancel those not started in time."""
         ...
 

@@ -28,6 +28,7 @@ from tickbird.store.protocol import (
     Changed,
     Claimed,
     Decisions,
+    Expected,
     Finished,
     Held,
     Planned,
@@ -91,11 +92,15 @@ class PostgresStore:
 
     # Planning
 
-    async def plan_due(self, limit: int = 500, *, now: datetime | None = None) -> Planned:
+    async def plan_due(
+        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+    ) -> Planned:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
         [(seen_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", now=now, format=FORMAT))
         if not due:
             return Planned(seen_at, next_at=next_at)
+        if expected is not None and not expected[0] <= seen_at <= expected[1]:
+            return Planned(seen_at)
         locked: list[int] = []
 
         async def whole(db: Session) -> Batch:
@@ -222,11 +227,15 @@ class PostgresStore:
         """Cancel a run that has not started; ask a running one to stop. A final one raises ConflictError."""
         return await self._transact(lambda db: cancel(db, self._known, run_id, actor, reason, now))
 
-    async def rescue(self, limit: int = 500, *, now: datetime | None = None) -> Rescued:
+    async def rescue(
+        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+    ) -> Rescued:
         """Take runs whose lease has expired from their worker; cancel those not started in time."""
         [(seen_at, next_at, waiting)] = await self._once(lambda db: db.fetch("next_rescue", now=now))
         if not waiting and (next_at is None or next_at >= seen_at):
             return Rescued(seen_at, next_at=next_at)
+        if expected is not None and not expected[0] <= seen_at <= expected[1]:
+            return Rescued(seen_at)
         rescued = await self._transact(lambda db: rescue(db, self._known, limit, seen_at))
         if rescued.requeued or rescued.released:
             self._bell.ring()

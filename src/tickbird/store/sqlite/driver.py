@@ -21,6 +21,7 @@ from tickbird.store.protocol import (
     Changed,
     Claimed,
     Decisions,
+    Expected,
     Finished,
     Held,
     Planned,
@@ -138,12 +139,18 @@ class SqliteStore:
 
     # Planning
 
-    async def plan_due(self, limit: int = 500, *, now: datetime | None = None) -> Planned:
+    async def plan_due(
+        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+    ) -> Planned:
         """Plan up to `limit` due schedules."""
-        at = to_micros(now)
-        planned = await self._writer.run(
-            lambda db: planning.plan_due(db, self._known, limit, clock() if at is None else at)
-        )
+
+        def plan(db: sqlite3.Connection) -> Planned:
+            at = clock() if now is None else to_micros(now)
+            if _jumped(at, expected):
+                return Planned(to_instant(at))
+            return planning.plan_due(db, self._known, limit, at)
+
+        planned = await self._writer.run(plan)
         if planned.runs:
             self._signal()
         return planned
@@ -211,10 +218,16 @@ class SqliteStore:
             self._signal()
         return run
 
-    async def rescue(self, limit: int = 500, *, now: datetime | None = None) -> Rescued:
+    async def rescue(
+        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+    ) -> Rescued:
         """Take runs whose lease has expired from their worker; cancel those not started in time."""
-        at = to_micros(now)
-        rescued = await self._write(lambda db: rescue(db, self._known, limit, clock() if at is None else at))
+
+        def take(db: sqlite3.Connection) -> Rescued:
+            at = clock() if now is None else to_micros(now)
+            return Rescued(to_instant(at)) if _jumped(at, expected) else rescue(db, self._known, limit, at)
+
+        rescued = await self._write(take)
         if rescued.requeued or rescued.released:
             self._signal()
         return rescued
@@ -326,6 +339,10 @@ def _seen(db: sqlite3.Connection, before: tuple[int, int] = (-1, -1)) -> tuple[i
         return before
     [woken] = db.execute(SQL["wake_count"]).fetchone()
     return version, woken
+
+
+def _jumped(at: int, expected: Expected | None) -> bool:
+    return expected is not None and not expected[0] <= to_instant(at) <= expected[1]
 
 
 def _path(path_or_url: str) -> str:
