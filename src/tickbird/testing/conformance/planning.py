@@ -184,6 +184,14 @@ class Planning:
         assert (await plan(store, 0)).next_at == later(60)
         assert (await plan(store, 60)).next_at == later(120)
 
+    async def test_nothing_is_planned_by_a_clock_that_shows_what_nobody_expects(self, store: Store) -> None:
+        schedule = await create(store)
+        for low, high in ((0, 59.9), (60.1, 100)):
+            planned = await store.plan_due(expected=(later(low), later(high)), now=later(60))
+            assert (planned.now, planned.schedules, planned.runs, planned.skips) == (later(60), 0, 0, 0)
+        assert await get(store) == schedule
+        assert (await store.plan_due(expected=(later(60), later(60)), now=later(60))).runs == 1
+
     async def test_a_loop_by_next_at_neither_spins_nor_oversleeps(self, store: Store) -> None:
         await create(store, "a", every(seconds=7 * 60), overlap="allow")
         await create(store, "b", every(seconds=3600), overlap="allow")

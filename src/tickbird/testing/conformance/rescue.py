@@ -41,6 +41,17 @@ class Rescue:
         assert (attempt.attempt, attempt.worker, attempt.outcome) == (1, "w1", "lost")
         assert (attempt.started_at, attempt.ended_at) == (later(0), later(31))
 
+    async def test_nothing_is_rescued_by_a_clock_that_shows_what_nobody_expects(self, store: Store) -> None:
+        await enqueue(store)
+        run = await start(store, 0, lease=30)
+        await enqueue(store, start_within=20)
+        for low, high in ((0, 30.9), (31.1, 60)):
+            rescued = await store.rescue(expected=(later(low), later(high)), now=later(31))
+            assert (rescued.now, list(rescued.requeued), list(rescued.misfired)) == (later(31), [], [])
+        assert await read(store, run) == run
+        rescued = await store.rescue(expected=(later(31), later(31)), now=later(31))
+        assert (list(rescued.requeued), len(rescued.misfired)) == ([run.id], 1)
+
     async def test_a_worker_that_wakes_up_changes_nothing(self, store: Store) -> None:
         await enqueue(store)
         first = await start(store, 0, lease=30)

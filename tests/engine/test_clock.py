@@ -1,0 +1,231 @@
+"""A clock that is set: which jumps alarm, what is held meanwhile, and when the store's clock is believed again."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tickbird import Tickbird, every
+from tickbird.domain.definition import Target
+from tickbird.domain.runs import NewRun
+from tickbird.engine.clock import PATIENCE, TOLERANCE, ClockWatch, StoreClock
+from tickbird.engine.sync import sync
+from tickbird.engine.upkeep import Retention, Upkeep
+from tickbird.testing import Harness, ManualClock
+from tickbird.worker import describe_worker
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Looks:
+    """A watch that looks at a store's clock which a test moves by hand."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock(START)
+        self.watch = ClockWatch(self.clock)
+        self.look()
+
+    def look(self) -> bool:
+        """Compare now; is there an alarm?"""
+        self.watch.see(self.clock.now(), self.clock.monotonic())
+        return self.watch.alarmed
+
+    def after(self, seconds: float) -> bool:
+        """Let time pass, then look."""
+        self.clock.move_to(self.clock.now() + timedelta(seconds=seconds))
+        return self.look()
+
+    def jump(self, seconds: float) -> bool:
+        """Set the clock, then look."""
+        self.clock.jump(seconds=seconds)
+        return self.look()
+
+    def believes(self) -> bool:
+        """Would the store plan at what its clock shows?"""
+        expected = self.watch.expected()
+        assert expected is not None
+        return expected[0] <= self.clock.now() <= expected[1]
+
+
+@pytest.fixture
+def looks() -> Looks:
+    """After the first look."""
+    return Looks()
+
+
+def test_before_the_first_answer_every_instant_will_do() -> None:
+    assert ClockWatch(ManualClock(START)).expected() is None
+
+
+@pytest.mark.parametrize("seconds", [86_400, -86_400, TOLERANCE + 1, -TOLERANCE - 1])
+def test_a_jump_alarms_and_is_not_believed(looks: Looks, seconds: float, caplog: pytest.LogCaptureFixture) -> None:
+    looks.clock.jump(seconds=seconds)
+    assert not looks.believes()
+    assert looks.look()
+    assert not looks.believes()
+    [record] = caplog.records
+    assert record.levelno == logging.ERROR
+    assert ("jumped ahead by" if seconds > 0 else "jumped back by") in record.getMessage()
+
+
+@pytest.mark.parametrize("seconds", [86_400, -86_400])
+def test_it_is_believed_after_five_minutes(looks: Looks, seconds: float) -> None:
+    looks.jump(seconds)
+    assert looks.after(PATIENCE - 1)
+    assert not looks.believes()
+    assert not looks.after(1)
+    assert looks.believes()
+    # What it shows now is what it is held to from here on.
+    assert looks.jump(-seconds)
+
+
+@pytest.mark.parametrize("seconds", [86_400, -86_400])
+def test_it_is_believed_at_once_when_it_is_set_right(looks: Looks, seconds: float) -> None:
+    looks.jump(seconds)
+    looks.after(100)
+    assert not looks.jump(-seconds)
+    assert looks.believes()
+
+
+def test_a_clock_that_jumps_again_has_five_more_minutes_to_wait(looks: Looks) -> None:
+    looks.jump(3_600)
+    assert looks.after(PATIENCE - 1)
+    assert looks.jump(3_600)
+    assert looks.after(PATIENCE - 1)
+    assert not looks.after(1)
+
+
+def test_small_corrections_and_drift_never_alarm(looks: Looks) -> None:
+    for turn in range(2_000):
+        # A clock that runs a tenth too fast, and is put back whenever it is half a minute ahead.
+        looks.clock.jump(seconds=-TOLERANCE if turn % 10 == 9 else 3)
+        assert looks.believes()
+        assert not looks.after(30)
+
+
+def test_the_new_clock_may_drift_before_it_is_believed(looks: Looks) -> None:
+    looks.jump(3_600)
+    for _ in range(10):
+        assert looks.jump(20)
+        looks.after(PATIENCE / 10)
+    assert not looks.watch.alarmed
+
+
+@pytest.mark.parametrize("shown_after", [0, 300, 600])
+def test_an_answer_that_took_long_is_no_jump(looks: Looks, shown_after: float) -> None:
+    asked_at, shown = looks.clock.monotonic(), looks.clock.now() + timedelta(seconds=shown_after)
+    looks.clock.move_to(START + timedelta(seconds=600))
+    looks.watch.see(shown, asked_at)
+    assert not looks.watch.alarmed
+    assert looks.believes()
+
+
+def test_an_answer_that_took_long_is_nothing_to_begin_with() -> None:
+    clock = ManualClock(START)
+    watch = ClockWatch(clock)
+    watch.see(START, clock.monotonic() - 600)
+    assert watch.expected() is None
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="needs a clock that runs on while the machine sleeps")
+def test_the_steady_clock_counts_sleep() -> None:
+    before = time.clock_gettime(time.CLOCK_BOOTTIME)
+    assert before <= StoreClock().monotonic() <= time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def hourly() -> Tickbird:
+    """An app with a task at every full hour, all of whose ticks run."""
+    bird = Tickbird()
+
+    @bird.task(schedule=every(hours=1), catch_up="all")
+    def work() -> None: ...
+
+    return bird
+
+
+async def ticks(harness: Harness) -> list[int]:
+    """The hours of the ticks that have run."""
+    runs = await harness.runs("work")
+    return [int((run.scheduled_for - START).total_seconds() // 3_600) for run in runs if run.scheduled_for]
+
+
+async def test_a_day_ahead_and_back_makes_neither_a_storm_nor_a_day_of_silence() -> None:
+    async with Harness(hourly(), START) as harness:
+        await harness.advance(minutes=90)
+        harness.clock.jump(days=1)
+        await harness.advance(minutes=2)
+        assert await ticks(harness) == [1]
+        harness.clock.jump(days=-1)
+        await harness.advance(hours=2)
+        assert await ticks(harness) == [1, 2, 3]
+
+
+async def test_a_clock_that_stays_ahead_is_believed_and_its_ticks_caught_up() -> None:
+    async with Harness(hourly(), START) as harness:
+        await harness.advance(minutes=90)
+        harness.clock.jump(hours=3)
+        await harness.advance(minutes=4)
+        assert await ticks(harness) == [1]
+        await harness.advance(minutes=2)
+        assert await ticks(harness) == [1, 2, 3, 4]
+
+
+async def test_what_is_decided_stays_decided_when_the_clock_goes_back() -> None:
+    async with Harness(hourly(), START) as harness:
+        await harness.advance(hours=4)
+        harness.clock.jump(hours=-2)
+        await harness.advance(hours=4)
+        assert await ticks(harness) == [1, 2, 3, 4, 5, 6]
+
+
+async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> None:
+    bird, other = hourly(), Tickbird()
+
+    @other.task(schedule=every(hours=1))
+    def elsewhere() -> None: ...
+
+    async with Harness(bird, START) as harness:
+        store, clock = harness.store, harness.clock
+        both = {**bird.declarations.schedules, **other.declarations.schedules}
+        await sync(store, replace(bird.declarations, schedules=both), now=clock.now())
+        await harness.advance(hours=1)
+        upkeep = Upkeep(
+            store,
+            clock,
+            harness.worker,
+            bird.declarations,
+            lease=30.0,
+            heartbeat=15.0,
+            retention=Retention(3_600, keep=0),
+            on_runs=lambda: None,
+        )
+        await store.report_worker(describe_worker(other), 45, now=clock.now())
+        await upkeep.heartbeat()
+        clock.jump(days=1)
+        clock.move_to(clock.now() + timedelta(minutes=2))
+        await upkeep.heartbeat()
+        await upkeep.prune()
+        assert await ticks(harness) == [1]
+        assert (await harness.client.get("elsewhere")).state == "active"
+        # Believed in the end, it does what is due.
+        clock.move_to(clock.now() + timedelta(seconds=PATIENCE))
+        await upkeep.heartbeat()
+        await upkeep.prune()
+        assert await ticks(harness) == []
+        assert (await harness.client.get("elsewhere")).state == "paused"
+
+
+async def test_a_lease_does_not_end_by_a_jump() -> None:
+    async with Harness(hourly(), START) as harness:
+        store, clock = harness.store, harness.clock
+        await store.enqueue("default", [NewRun(Target("work"), {})], "ana", now=clock.now())
+        claimed = await store.claim_runs(harness.worker, 1, 60.0, queues=("default",), tasks=("work",), now=clock.now())
+        clock.jump(hours=1)
+        await harness._upkeep.rescue()
+        run = await store.get_run(claimed.runs[0].run.id)
+        assert run is not None
+        assert (run.status, run.crashes) == ("running", 0)
