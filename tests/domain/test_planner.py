@@ -16,7 +16,19 @@ from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.every import every
 from tickbird.domain.instants import to_seconds
-from tickbird.domain.planner import ActiveRun, Facts, Plan, begin, next_look, park, pass_over, plan, repair, retime
+from tickbird.domain.planner import (
+    ActiveRun,
+    Facts,
+    Plan,
+    PlannedRun,
+    begin,
+    next_look,
+    park,
+    pass_over,
+    plan,
+    repair,
+    retime,
+)
 from tickbird.domain.runs import Origin, Status
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule
 from tickbird.domain.triggers import Trigger, at
@@ -558,6 +570,11 @@ def test_a_year_of_seconds_is_not_walked() -> None:
 )
 def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, Any], elapsed: float) -> None:
     one = schedule(trigger=trigger, **policies)
-    short = planner._one_on_time(one, Facts(), BASE + elapsed)
+    assert one.definition is not None
+    assert one.cursor.planned_until is not None
+    short = planner.on_time(one.definition, one.offset, one.cursor.planned_until, BASE + elapsed)
     if short is not None:
-        assert short == planner._Look(one, Facts(), BASE + elapsed).plan()
+        tick, due_at, start_by, look = short
+        long = plan(one, Facts(), BASE + elapsed)
+        assert long.runs == (PlannedRun(tick, due_at, "schedule", "queued", start_by),)
+        assert long == Plan(Cursor(tick, look, one.cursor.runs_planned + 1), "active", one.revision, runs=long.runs)

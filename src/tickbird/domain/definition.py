@@ -140,6 +140,11 @@ class Definition:
             return self.grace
         return self.start_within
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Do its ticks become runs whatever the day and however many there were?"""
+        return not self.exclude and self.max_runs is None
+
     @property
     def crash_limit(self) -> int:
         """How often a run may lose its worker and still be tried again."""

@@ -35,6 +35,9 @@ class Facts:
 
 NO_FACTS = Facts()
 
+# A tick that becomes a queued run: tick, `due_at`, `start_by`, and when to look again.
+OnTime = tuple[int, int, int | None, int]
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
@@ -103,7 +106,7 @@ def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = N
         paused = end_pause(schedule, until)
         following = plan(at_plan(schedule, paused), facts, now)
         return replace(following, skips=paused.skips + following.skips)
-    return _one_on_time(schedule, facts, now) or _Look(_without_stale_move(schedule), facts, now).plan()
+    return _Look(_without_stale_move(schedule), facts, now).plan()
 
 
 def at_plan(schedule: Schedule, decided: Plan) -> Schedule:
@@ -251,28 +254,24 @@ def starts_waiting(definition: Definition, active: int) -> bool:
     return definition.overlap != "allow" and active >= definition.max_concurrent
 
 
-def _one_on_time(schedule: Schedule, facts: Facts, now: float) -> Plan | None:
-    """The plan of nearly every look, without ceremony: one tick, on time, nothing in its way. Else None."""
-    cursor, policy = schedule.cursor, schedule.definition
-    if facts.active or cursor.moved_tick is not None or cursor.skip_until is not None:
+def on_time(definition: Definition, offset: int, planned_until: int, now: float) -> OnTime | None:
+    """What `plan` decides for nearly every look, told without ceremony; None where it takes the long way.
+
+    For an active schedule with nothing moved, skipped or running: one tick, on time, and another one to come.
+    """
+    if not definition.is_plain:
         return None
-    if policy is None or policy.exclude or policy.max_runs is not None or cursor.planned_until is None:
-        return None
-    grid, offset = policy.grid, schedule.offset
-    tick = grid.next(cursor.planned_until)
+    grid = definition.grid
+    tick = grid.next(planned_until)
     if tick is None:
         return None
-    late, limit = now - tick - offset, policy.start_limit
-    if not 0 <= late <= policy.grace or (limit is not None and late > limit):
+    due_at, limit = tick + offset, definition.start_limit
+    if not 0 <= now - due_at <= definition.grace or (limit is not None and now - due_at > limit):
         return None
     following = grid.next(tick)
-    look = None if following is None else following + offset
-    if look is not None and look <= now:
+    if following is None or following + offset <= now:
         return None
-    due_at = tick + offset
-    run = PlannedRun(tick, due_at, "schedule", "queued", None if limit is None else due_at + limit)
-    state: State = "ended" if look is None else "active"
-    return Plan(Cursor(tick, look, cursor.runs_planned + 1), state, schedule.revision, runs=(run,))
+    return tick, due_at, None if limit is None else due_at + limit, following + offset
 
 
 class _Full(Exception):

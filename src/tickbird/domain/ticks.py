@@ -27,7 +27,7 @@ class Segment:
 class Ticks:
     """Instants are whole seconds since the epoch; ranges are (after, until]."""
 
-    __slots__ = ("_calendar", "_first", "_last", "_trigger", "_zone")
+    __slots__ = ("_answer", "_calendar", "_first", "_last", "_trigger", "_zone")
 
     def __init__(self, definition: Definition) -> None:
         self._trigger = definition.trigger
@@ -35,9 +35,18 @@ class Ticks:
         self._first = to_seconds(definition.start_at) if definition.start_at else None
         self._last = to_seconds(definition.end_at) if definition.end_at else None
         self._zone = ZoneInfo(definition.trigger.tz) if definition.exclude else None
+        # The last question and its answer: a planner asks for the tick after the one it has just decided, twice.
+        self._answer: tuple[int | None, int | None] = (None, None)
 
     def next(self, after: int) -> int | None:
         """The first tick after this instant."""
+        asked, tick = self._answer
+        if asked != after:
+            tick = self._next(after)
+            self._answer = after, tick
+        return tick
+
+    def _next(self, after: int) -> int | None:
         if self._first is not None and after < self._first:
             after = self._first - 1
         tick = self._trigger.next_tick(after)

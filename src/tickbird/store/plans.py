@@ -4,26 +4,45 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tickbird.domain.codec import decode_definition
-from tickbird.domain.definition import Definition, check_payload
-from tickbird.domain.planner import Facts, Plan, PlannedSkip, park, plan
+from tickbird.domain.definition import Definition, check_payload, spread_offset
+from tickbird.domain.planner import Facts, OnTime, Plan, PlannedSkip, on_time, park, plan
 from tickbird.domain.schedule import Edited, Schedule
 
 LONGEST_ERROR = 2_000
-LARGEST_CACHE = 16_384
+# At about 1.5 kB each.
+LARGEST_CACHE = 65_536
 
 
-@dataclass(frozen=True, slots=True)
+class Template(NamedTuple):
+    """What all runs of a revision have in common."""
+
+    namespace: str
+    target_kind: str
+    target: str
+    queue: str
+    priority: int
+    crash_limit: int
+
+
 class Known:
     """What never changes about one revision of a schedule."""
 
-    namespace: str
-    name: str
-    definition: Definition
+    __slots__ = ("definition", "name", "namespace", "offset", "template")
+
+    def __init__(self, namespace: str, name: str, definition: Definition) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.definition = definition
+        self.offset = spread_offset(namespace, name, definition.spread)
+        target = definition.target
+        self.template = Template(
+            namespace, target.kind, target.name, definition.queue, definition.priority, definition.crash_limit
+        )
 
 
 class KnownRevisions:
@@ -35,10 +54,15 @@ class KnownRevisions:
 
     def get(self, schedule_id: int, revision: int) -> Known | None:
         """What is known of a revision; None when it must be read."""
-        known = self._known.get((schedule_id, revision))
+        key = schedule_id, revision
+        known = self._known.get(key)
         if known is not None:
-            self._known.move_to_end((schedule_id, revision))
+            self._known.move_to_end(key)
         return known
+
+    def missing(self, revisions: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Those of these revisions that must be read."""
+        return [key for key in revisions if key not in self._known]
 
     def add(self, schedule_id: int, revision: int, known: Known) -> Known:
         """Remember a revision that was read; the longest unused one is forgotten when there are too many."""
@@ -96,6 +120,45 @@ def decide(
     if edited is not None and decided.revision == edited.before.revision:
         definition = edited.before.definition or definition
     return Decided(schedule, decided, definition, last_skip_id)
+
+
+# Schedule id, revision, `planned_until`, and: is the schedule active, with nothing moved, skipped or just edited?
+DueCursor = tuple[int, int, int | None, bool]
+
+
+class OnTimeRow(NamedTuple):
+    """A tick that becomes a queued run and moves its cursor by one; all other columns follow from the template."""
+
+    schedule_id: int
+    revision: int
+    tick: int
+    due_at: int
+    start_by: int | None
+    next_run_at: int
+    template: Template
+
+
+def plan_on_time(
+    due: Iterable[DueCursor], known: KnownRevisions, busy: Container[int], now: float
+) -> tuple[list[OnTimeRow], list[int]]:
+    """The ticks of nearly all due cursors; and the ids of those schedules whose plan takes the long way."""
+    rows: list[OnTimeRow] = []
+    others: list[int] = []
+    for schedule_id, revision, planned_until, is_plain in due:
+        if is_plain and planned_until is not None and schedule_id not in busy:
+            one = known.get(schedule_id, revision)
+            if one is not None and (found := _on_time(one, planned_until, now)) is not None:
+                rows.append(OnTimeRow(schedule_id, revision, *found, one.template))
+                continue
+        others.append(schedule_id)
+    return rows, others
+
+
+def _on_time(one: Known, planned_until: int, now: float) -> OnTime | None:
+    try:
+        return on_time(one.definition, one.offset, planned_until, now)
+    except Exception:  # noqa: BLE001 - the long way will say what is wrong, and park this schedule alone
+        return None
 
 
 class CursorRow(NamedTuple):

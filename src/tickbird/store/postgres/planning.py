@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts, park
 from tickbird.domain.schedule import Cursor, Edited, Schedule
 from tickbird.store.plans import (
     Decided,
+    DueCursor,
     KnownRevisions,
     LastSkip,
+    OnTimeRow,
     Rows,
     decide,
+    plan_on_time,
     to_rows,
     wanted_ids,
     wanted_skips,
@@ -30,6 +33,7 @@ from tickbird.store.postgres.waiters import release
 MOST_RUNS: Final = 10_000
 REPLACED: Final = "replaced"
 PLANNER: Final = "planner"
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -68,15 +72,64 @@ async def plan_locked(
     """Plan the schedules of these locked cursors; with a refusal, park them for it."""
     if not locked:
         return Batch()
-    now: datetime = locked[0][-1]
-    looks = await _looks(db, known, locked)
+    now = EPOCH + timedelta(microseconds=locked[0][4])
+    due: list[DueCursor] = [(row[0], row[1], row[2], row[3]) for row in locked]
+    await learn(db, known, (row[:2] for row in due if row[3]))
     if refusal is None:
-        batch = await _decide(db, looks, now.timestamp())
+        facts = await read_facts(db, (row[0] for row in due))
+        on_time, others = plan_on_time(due, known, facts, now.timestamp())
+        await _write_on_time(db, on_time, now)
+    else:
+        facts, on_time, others = {}, [], [row[0] for row in due]
+    done = Batch(now=now, schedules=len(on_time), runs=len(on_time))
+    if others:
+        done.add(await _plan_others(db, known, others, facts, now, refusal))
+    return done
+
+
+async def _write_on_time(db: Session, rows: Sequence[OnTimeRow], now: datetime) -> None:
+    if not rows:
+        return
+    schedules, revisions, ticks, due, start_by, following, templates = zip(*rows, strict=True)
+    # Many schedules, few kinds of runs: what a kind has in common is sent once.
+    kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
+    common = list(zip(*kinds, strict=True))
+    await db.execute(
+        "write_on_time",
+        schedules=numbers(schedules),
+        revisions=numbers(revisions),
+        ticks=numbers(ticks),
+        due=numbers(due),
+        start_by=numbers(start_by),
+        next=numbers(following),
+        templates=numbers(map(kinds.__getitem__, templates)),
+        namespaces=texts(common[0]),
+        kinds=texts(common[1]),
+        targets=texts(common[2]),
+        queues=texts(common[3]),
+        priorities=numbers(common[4]),
+        crash_limits=numbers(common[5]),
+        now=now,
+    )
+
+
+async def _plan_others(
+    db: Session,
+    known: KnownRevisions,
+    ids: Sequence[int],
+    facts: Mapping[int, Facts],
+    now: datetime,
+    refusal: str | None,
+) -> Batch:
+    """Plan schedules that are late, held up, edited or otherwise out of the ordinary."""
+    looks = await _looks(db, known, await db.fetch("read_cursors", ids=numbers(ids)))
+    if refusal is None:
+        batch = await _decide(db, looks, facts, now.timestamp())
     else:
         batch = [Decided(look.schedule, park(look.schedule, refusal), None, look.last_skip_id) for look in looks]
     batch = await _undisputed(db, batch)
-    await write(db, known, batch, now, [row[-2] for row in locked], edited=_pending(looks))
-    done = Batch(now=now, schedules=len(batch), left=len(batch) < len(locked))
+    await write(db, known, batch, now, edited=_pending(looks))
+    done = Batch(schedules=len(batch), left=len(batch) < len(ids))
     for decided in batch:
         # A schedule with more due ticks than fit into one plan is still due.
         done.left |= (decided.plan.cursor.next_run_at or now.timestamp() + 1) <= now.timestamp()
@@ -87,27 +140,28 @@ async def plan_locked(
     return done
 
 
-async def _looks(db: Session, known: KnownRevisions, locked: Sequence[tuple[Any, ...]]) -> list[Look]:
-    """The schedules of locked cursors; usually their revisions are known and nothing more is read."""
-    rare = [row[0] for row in locked if row[2] != "active" or row[12] is not None]
-    details = {row["id"]: row for row in await db.fetch_named("read_schedules", ids=numbers(rare))} if rare else {}
-    wanted = [(row[0], row[1]) for row in locked] + [(row[0], row[12]) for row in locked if row[12] is not None]
-    await learn(db, known, wanted)
+async def _looks(db: Session, known: KnownRevisions, cursors: Sequence[tuple[Any, ...]]) -> list[Look]:
+    """The schedules of locked cursors; where the revision is known and the state plain nothing more is read."""
+    prior = [(row[0], row[12]) for row in cursors if row[12] is not None]
+    await learn(db, known, prior)
+    plain = {row[0]: known.get(row[0], row[1]) for row in cursors if row[2] == "active" and row[12] is None}
+    unknown = [row[0] for row in cursors if plain.get(row[0]) is None]
+    details = (
+        {row["id"]: row for row in await db.fetch_named("read_schedules", ids=numbers(unknown))} if unknown else {}
+    )
     looks = []
-    for row in locked:
-        schedule_id, revision, last_skip_id, prior = row[0], row[1], row[11], row[12]
-        if (detail := details.get(schedule_id)) is not None:
-            schedule = to_schedule(detail, explain=True)
-        elif (found := known.get(schedule_id, revision)) is not None:
-            cursor = Cursor(*row[3:11])
-            schedule = Schedule(schedule_id, found.namespace, found.name, revision, row[2], found.definition, cursor)
+    for row in cursors:
+        schedule_id, revision, last_skip_id = row[0], row[1], row[11]
+        if (found := plain.get(schedule_id)) is not None:
+            definition, cursor = found.definition, Cursor(*row[3:11])
+            schedule = Schedule(schedule_id, found.namespace, found.name, revision, row[2], definition, cursor)
+            looks.append(Look(schedule, last_skip_id))
         else:
-            [detail] = await db.fetch_named("read_schedules", ids=numbers([schedule_id]))
-            schedule = to_schedule(detail, explain=True)
-        look = Look(schedule, last_skip_id)
-        if prior is not None and detail is not None:
-            look.edited = edited_by_sql(known, schedule, prior, detail["edited_at"])
-        looks.append(look)
+            schedule = to_schedule(details[schedule_id], explain=True)
+            look = Look(schedule, last_skip_id)
+            if row[12] is not None:
+                look.edited = edited_by_sql(known, schedule, row[12], details[schedule_id]["edited_at"])
+            looks.append(look)
     return looks
 
 
@@ -118,8 +172,7 @@ def edited_by_sql(known: KnownRevisions, schedule: Schedule, prior: int, changed
     return Edited(replace(schedule, revision=prior, definition=definition), changed_at)
 
 
-async def _decide(db: Session, looks: Sequence[Look], now: float) -> list[Decided]:
-    facts = await read_facts(db, [look.schedule.id for look in looks])
+async def _decide(db: Session, looks: Sequence[Look], facts: Mapping[int, Facts], now: float) -> list[Decided]:
     batch: list[Decided] = []
     relying: dict[int, int] = {}
     runs = 0
@@ -178,7 +231,6 @@ async def write(
     known: KnownRevisions,
     batch: Sequence[Decided],
     now: datetime,
-    ids: Sequence[int] = (),
     *,
     edited: Collection[int] = (),
     reason: str = REPLACED,
@@ -187,7 +239,7 @@ async def write(
     """Write what was decided: a statement per kind of row, whatever the number of schedules."""
     if not batch:
         return Rows()
-    spare = iter([*ids, *await _more_ids(db, batch, len(ids))])
+    spare = await _take_ids(db, batch)
     last_skips: dict[int, LastSkip] = {}
     if wanted := wanted_skips(batch):
         last_skips = {row[0]: LastSkip(*row) for row in await db.fetch("read_skips", ids=numbers(wanted))}
@@ -218,10 +270,10 @@ async def write(
     return rows
 
 
-async def _more_ids(db: Session, batch: Sequence[Decided], given: int) -> list[int]:
-    """An id came with each locked cursor; the few plans that make more rows than one need more."""
-    short = sum(wanted_ids(batch)) - given
-    return [row[0] for row in await db.fetch("take_ids", count=short)] if short > 0 else []
+async def _take_ids(db: Session, batch: Sequence[Decided]) -> Iterator[int]:
+    """Ids for the runs and skips of these plans: known before they are written, so that skips can name runs."""
+    count = sum(wanted_ids(batch))
+    return iter([row[0] for row in await db.fetch("take_ids", count=count)] if count else [])
 
 
 def _is_rare(cursor: Cursor) -> bool:

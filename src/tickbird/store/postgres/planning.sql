@@ -19,16 +19,20 @@ SELECT
 
 -- name: lock_due
 -- Half from the oldest and half from the newest end, so that a mountain of late ticks does not starve what is due now;
--- where fewer are due than the limit the halves meet, hence UNION. An id comes with each, for the run or skip to be.
+-- the newest half stops where the oldest one ended. The clock comes with each row, in microseconds.
 WITH oldest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
     ORDER BY next_run_at, schedule_id LIMIT (%(limit)s::integer + 1) / 2
     FOR UPDATE SKIP LOCKED
 ),
+reached AS MATERIALIZED (
+    SELECT next_run_at, schedule_id FROM oldest ORDER BY next_run_at DESC, schedule_id DESC LIMIT 1
+),
 newest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+        AND (next_run_at, schedule_id) > ((SELECT next_run_at FROM reached), (SELECT schedule_id FROM reached))
     ORDER BY next_run_at DESC, schedule_id DESC LIMIT %(limit)s::integer / 2
     FOR UPDATE SKIP LOCKED
 ),
@@ -39,24 +43,14 @@ fresh AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 ),
 taken AS (
-    (SELECT * FROM oldest UNION SELECT * FROM newest) UNION ALL SELECT * FROM fresh
+    SELECT * FROM oldest UNION ALL SELECT * FROM newest UNION ALL SELECT * FROM fresh
 )
 SELECT
     schedule_id,
     revision,
-    state,
     date_part('epoch', planned_until)::bigint,
-    date_part('epoch', next_run_at)::bigint,
-    runs_planned,
-    date_part('epoch', moved_tick)::bigint,
-    date_part('epoch', moved_due_at)::bigint,
-    date_part('epoch', skip_until)::bigint,
-    skip_by,
-    skip_note,
-    last_skip_id,
-    prior_revision,
-    nextval('tickbird.ids'),
-    coalesce(%(now)s::timestamptz, statement_timestamp())
+    state = 'active' AND coalesce(moved_tick, skip_until) IS NULL AND prior_revision IS NULL,
+    (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
 
 -- name: lock_these
@@ -74,6 +68,16 @@ WITH taken AS MATERIALIZED (
 SELECT
     schedule_id,
     revision,
+    date_part('epoch', planned_until)::bigint,
+    state = 'active' AND coalesce(moved_tick, skip_until) IS NULL AND prior_revision IS NULL,
+    (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
+FROM taken;
+
+-- name: read_cursors
+-- All of cursors that are locked.
+SELECT
+    schedule_id,
+    revision,
     state,
     date_part('epoch', planned_until)::bigint,
     date_part('epoch', next_run_at)::bigint,
@@ -84,10 +88,9 @@ SELECT
     skip_by,
     skip_note,
     last_skip_id,
-    prior_revision,
-    nextval('tickbird.ids'),
-    coalesce(%(now)s::timestamptz, statement_timestamp())
-FROM taken;
+    prior_revision
+FROM tickbird.cursors
+WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
 -- name: read_revisions
 SELECT v.schedule_id, v.revision, s.namespace, s.name, v.definition
@@ -122,8 +125,42 @@ SELECT id, revision, reason, date_part('epoch', last_at)::bigint, run_id, actor,
 FROM tickbird.skips
 WHERE id = ANY(%(ids)s::bigint[]);
 
+-- name: write_on_time
+-- The hot one: ticks that become queued runs, and the cursors that they move.
+WITH u AS MATERIALIZED (
+    SELECT * FROM unnest(
+        %(schedules)s::bigint[], %(revisions)s::integer[], %(ticks)s::bigint[], %(due)s::bigint[],
+        %(start_by)s::bigint[], %(next)s::bigint[], %(templates)s::integer[]
+    ) AS u(schedule_id, revision, tick, due_at, start_by, next_run_at, template)
+),
+t AS MATERIALIZED (
+    SELECT * FROM unnest(
+        %(namespaces)s::text[], %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
+        %(crash_limits)s::integer[]
+    ) WITH ORDINALITY AS t(namespace, target_kind, target, queue, priority, crash_limit, number)
+),
+moved AS (
+    UPDATE tickbird.cursors AS c
+    SET next_run_at = to_timestamp(u.next_run_at),
+        planned_until = to_timestamp(u.tick),
+        runs_planned = c.runs_planned + 1
+    FROM u
+    WHERE c.schedule_id = u.schedule_id
+)
+INSERT INTO tickbird.runs (
+    namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
+    scheduled_for, due_at, available_at, start_by, crash_limit, created_at
+)
+SELECT
+    t.namespace, u.schedule_id, u.revision, t.target_kind, t.target, t.queue, t.priority, 'queued', 'schedule',
+    to_timestamp(u.tick), to_timestamp(u.due_at), to_timestamp(u.due_at), to_timestamp(u.start_by), t.crash_limit,
+    %(now)s
+FROM u
+JOIN t ON t.number = u.template
+ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+
 -- name: write_plans
--- The hot one: cursors that moved, and their runs.
+-- Whatever else was decided: cursors that moved, and their runs.
 WITH c AS MATERIALIZED (
     SELECT * FROM unnest(
         %(cursors)s::bigint[], %(states)s::text[], %(next)s::bigint[], %(until)s::bigint[], %(planned)s::integer[],

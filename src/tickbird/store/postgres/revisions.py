@@ -11,7 +11,7 @@ from tickbird.store.postgres.rows import numbers
 
 async def learn(db: Session, known: KnownRevisions, revisions: Iterable[tuple[int, int]]) -> None:
     """Read and decode these revisions unless they are known; what cannot be read stays unknown."""
-    missing = [key for key in revisions if known.get(*key) is None]
+    missing = known.missing(revisions)
     if not missing:
         return
     rows = await db.fetch(

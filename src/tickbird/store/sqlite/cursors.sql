@@ -82,6 +82,11 @@ SET state = ?2,
     changed_at = NULL
 WHERE schedule_id = ?1;
 
+-- name: move_on_time
+UPDATE cursors
+SET next_run_at = ?3 * 1000000, planned_until = ?2 * 1000000, runs_planned = runs_planned + 1
+WHERE schedule_id = ?1;
+
 -- name: revise_cursor
 UPDATE cursors SET revision = :revision, format = :format WHERE schedule_id = :id;
 

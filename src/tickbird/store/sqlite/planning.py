@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +12,15 @@ from tickbird.domain.planner import NO_FACTS, Facts, park
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule
 from tickbird.store.plans import (
     Decided,
+    DueCursor,
     Known,
     KnownRevisions,
     LastSkip,
+    OnTimeRow,
     Rows,
     decide,
     error_text,
+    plan_on_time,
     read_definition,
     to_rows,
     wanted_ids,
@@ -56,9 +59,10 @@ class Tally:
     skips: int = 0
     parked: list[str] = field(default_factory=list)
 
-    def add(self, batch: Sequence[Decided]) -> None:
+    def add(self, on_time: Sequence[OnTimeRow], batch: Sequence[Decided]) -> None:
         """Count what a committed batch has decided."""
-        self.schedules += len(batch)
+        self.schedules += len(on_time) + len(batch)
+        self.runs += len(on_time)
         for decided in batch:
             self.runs += len(decided.plan.runs)
             self.skips += len(decided.plan.skips)
@@ -74,14 +78,12 @@ def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int
     tally = Tally()
     rows: list[Row] = []
 
-    def whole() -> list[Decided]:
+    def whole() -> tuple[list[OnTimeRow], list[Decided]]:
         rows[:] = _due(db, limit, now)
-        batch = _decide(db, known, rows, now)
-        write_plans(db, known, batch, now)
-        return batch
+        return _plan(db, known, rows, now)
 
     try:
-        tally.add(write(db, whole))
+        tally.add(*write(db, whole))
     except REFUSED:
         known.clear()
         _bisect(db, known, [row[0] for row in rows], now, tally)
@@ -106,23 +108,23 @@ def _next_due(db: sqlite3.Connection, now: int) -> tuple[int | None, bool]:
 def _bisect(db: sqlite3.Connection, known: KnownRevisions, ids: list[int], now: int, tally: Tally) -> None:
     """The database refused a batch: try its halves, until the row at fault stands alone and is parked."""
 
-    def part(error: BaseException | None = None) -> list[Decided]:
-        rows = db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall()
-        # Another process may have planned them meanwhile.
-        rows = [row for row in rows if (row[2] == "active" if row[4] is None else row[4] * MICROS <= now)]
-        batch = _decide(db, known, rows, now)
-        if error is not None:
-            batch = [Decided(d.schedule, park(d.schedule, error_text(error)), None, d.last_skip_id) for d in batch]
+    def part() -> tuple[list[OnTimeRow], list[Decided]]:
+        return _plan(db, known, _still_due(db, ids, now), now)
+
+    def parking(error: BaseException) -> tuple[list[OnTimeRow], list[Decided]]:
+        rows = _still_due(db, ids, now)
+        batch = _decide(db, known, rows, read_facts(db, ids), now)
+        batch = [Decided(d.schedule, park(d.schedule, error_text(error)), None, d.last_skip_id) for d in batch]
         write_plans(db, known, batch, now)
-        return batch
+        return [], batch
 
     try:
-        tally.add(write(db, part))
+        tally.add(*write(db, part))
     except REFUSED as error:
         known.clear()
         if len(ids) == 1:
             refusal = error
-            tally.add(write(db, lambda: part(refusal)))
+            tally.add(*write(db, lambda: parking(refusal)))
             return
         middle = len(ids) // 2
         _bisect(db, known, ids[:middle], now, tally)
@@ -140,11 +142,50 @@ def _due(db: sqlite3.Connection, limit: int, now: int) -> list[Row]:
     return due + db.execute(SQL["never_planned"], {"format": FORMAT, "limit": room}).fetchall()
 
 
-def _decide(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], now: int) -> list[Decided]:
-    """What becomes of the schedules with these cursors."""
-    if not rows:
-        return []
+def _still_due(db: sqlite3.Connection, ids: Sequence[int], now: int) -> list[Row]:
+    """Those of these cursors that no other process has planned meanwhile."""
+    rows = db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall()
+    return [row for row in rows if (row[2] == "active" if row[4] is None else row[4] * MICROS <= now)]
+
+
+def _plan(
+    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], now: int
+) -> tuple[list[OnTimeRow], list[Decided]]:
+    """Decide what becomes of the schedules with these cursors, and write it: nearly all are on time."""
     facts = read_facts(db, [row[0] for row in rows])
+    on_time, others = plan_on_time(map(_due_cursor, rows), known, facts, now / MICROS)
+    if on_time:
+        _write_on_time(db, on_time, now)
+    batch: list[Decided] = []
+    if others:
+        left = set(others)
+        batch = _decide(db, known, [row for row in rows if row[0] in left], facts, now)
+        write_plans(db, known, batch, now)
+    return on_time, batch
+
+
+def _due_cursor(row: Row) -> DueCursor:
+    is_plain = row[2] == "active" and row[6] is None and row[8] is None and row[12] is None
+    return row[0], row[1], row[3], is_plain
+
+
+def _write_on_time(db: sqlite3.Connection, rows: Sequence[OnTimeRow], now: int) -> None:
+    ids = reserve_ids(db, "run", len(rows))
+    db.executemany(SQL["move_on_time"], [(row.schedule_id, row.tick, row.next_run_at) for row in rows])
+    db.executemany(
+        SQL["insert_on_time"],
+        [
+            (run_id, now, schedule_id, revision, tick, due_at, start_by, *template)
+            for run_id, (schedule_id, revision, tick, due_at, start_by, _, template) in zip(ids, rows, strict=True)
+        ],
+    )
+    db.execute(SQL["wake_others"])
+
+
+def _decide(
+    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], facts: Mapping[int, Facts], now: int
+) -> list[Decided]:
+    """What becomes of the schedules with these cursors."""
     # Kept here, since reading the others may push them out of the cache.
     ready = {
         row[0]: one for row in rows if row[2] == "active" and row[12] is None and (one := known.get(row[0], row[1]))
@@ -169,7 +210,7 @@ def _decide(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], 
 def plan_these(db: sqlite3.Connection, known: KnownRevisions, ids: Sequence[int], now: int) -> None:
     """Plan these schedules once, within the caller's transaction."""
     rows = db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall()
-    write_plans(db, known, _decide(db, known, rows, now), now)
+    write_plans(db, known, _decide(db, known, rows, read_facts(db, ids), now), now)
 
 
 def _hot(row: Row, one: Known) -> Schedule:
