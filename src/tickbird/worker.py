@@ -62,7 +62,9 @@ class WorkerProcess:
         self._options = options or EngineOptions()
         self.worker = describe_worker(bird, queues=queues, slots=slots)
         if not self._options.execute:
-            self.worker = replace(self.worker, queues=(), slots=0, tasks={})
+            self.worker = replace(self.worker, kind="planner", queues=(), slots=0, tasks={})
+        elif not self._options.plan:
+            self.worker = replace(self.worker, kind="executor")
         self._engine: Engine | None = None
         self._engine_loop: asyncio.AbstractEventLoop | None = None
         self._draining = False

@@ -178,7 +178,7 @@ def test_a_worker_that_only_plans(cli: Cli) -> None:
     with worker(cli, "work:bird", "--plan-only") as (process, log):
         wait_until(lambda: cli.store(lambda client, _: client.runs()))
         [live] = cli.store(lambda client, _: client.workers())
-        assert (live.queues, live.slots) == ((), 0)
+        assert (live.kind, live.queues, live.slots) == ("planner", (), 0)
         process.send_signal(signal.SIGTERM)
         assert finished(process, log)[0] == 0
     assert not Path("beats").exists()
@@ -189,7 +189,7 @@ def test_a_worker_that_only_executes_some_queues(shop: Cli) -> None:
     with worker(shop, *args) as (process, log):
         shop("trigger", "etl")
         wait_until(lambda: shop.store(lambda client, _: client.runs(status="failed")))
-        live = [each for each in shop.store(lambda client, _: client.workers()) if each.kind == "worker"]
+        live = [each for each in shop.store(lambda client, _: client.workers()) if each.kind == "executor"]
         assert live[0].queues == ("gpu", "default")
         process.send_signal(signal.SIGTERM)
         assert finished(process, log)[0] == 0

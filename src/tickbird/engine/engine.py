@@ -14,7 +14,7 @@ from tickbird.engine.execution import Execution
 from tickbird.engine.loop import Repeat
 from tickbird.engine.planning import Planning
 from tickbird.engine.sync import Declarations
-from tickbird.engine.upkeep import Retention, Upkeep
+from tickbird.engine.upkeep import PRUNE_PAUSE, Retention, Upkeep
 from tickbird.store.protocol import Store, Worker
 from tickbird.targets.protocol import Executable
 
@@ -23,13 +23,13 @@ log = logging.getLogger("tickbird.engine")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """How a worker works; times in seconds."""
+    """How a worker works; times in seconds. An idle one sends two heartbeats and looks three times a minute."""
 
     plan: bool = True
     execute: bool = True
     lease: float = 30.0
-    heartbeat: float = 15.0
-    safety_poll: float = 30.0
+    heartbeat: float = 30.0
+    safety_poll: float = 60.0
     drain: float = 30.0
     retention: Retention = field(default_factory=Retention)
 
@@ -81,9 +81,9 @@ class Engine:
         self._finish = Repeat("finish", self.execution.finish, poll)
         self._renew = Repeat("renew", self.execution.renew, options.lease / 3)
         self._plan = Repeat("plan", self.planning.step, poll)
-        self._rescue = Repeat("rescue", self.upkeep.rescue, options.lease)
+        self._rescue = Repeat("rescue", self.upkeep.rescue, 2 * options.lease)
         self._heartbeat = Repeat("heartbeat", self.upkeep.heartbeat, options.heartbeat)
-        self._prune = Repeat("prune", self.upkeep.prune, 600.0)
+        self._prune = Repeat("prune", self.upkeep.prune, PRUNE_PAUSE)
         self.execution.on_room = self._claim.wake
         self.execution.on_outcome = self._finish.wake
         self._ending = asyncio.Event()
@@ -146,7 +146,8 @@ class Engine:
         return 0.0
 
     def _wake_all(self) -> None:
-        self._plan.wake()
+        # Somebody waits for a run that was triggered; it comes first.
         if self.execution.busy < self.execution.slots:
             self._claim.wake()
+        self._plan.wake()
         self._renew.wake()

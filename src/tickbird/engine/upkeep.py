@@ -5,12 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from tickbird.engine.clock import Clock, ClockWatch
 from tickbird.engine.sync import Declarations, sync
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol import Reported, Store, Worker
 
 log = logging.getLogger("tickbird.engine")
+
+# A worker that misses two heartbeats still counts as live.
+_LIVE_BEATS = 3
+# Definitions are looked at after so many heartbeats even if nothing calls for it: a person may have deleted one.
+_SYNC_BEATS = 20
+PRUNE_PAUSE = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,32 +50,50 @@ class Upkeep:
         self._declarations = declarations
         self._lease = lease
         self._heartbeat = heartbeat
+        self._live_for = _LIVE_BEATS * heartbeat
         self._retention = retention
         self._on_runs = on_runs
         self._watch = watch or ClockWatch(clock)
-        self._removed_checked = 0.0
+        self._reported: Reported | None = None
+        # When definitions were last brought in step; None: they must be.
+        self._in_step: datetime | None = None
 
     async def begin(self) -> None:
         """Publish this worker, then bring the store to what its code declares."""
-        await self._report()
-        await sync(self._store, self._declarations, self.worker, now=self._clock.now())
+        await self._sync(await self._report())
 
     async def heartbeat(self) -> float | None:
-        """Stay live; now and then look for schedules that no live worker's code has any more."""
-        await self._report()
+        """Stay live; bring definitions in step again when some worker's code may count no more."""
+        before, reported = self._reported, await self._report()
+        if before is None or self._has_lost(before, reported):
+            self._in_step = None
+        since = None if self._in_step is None else (reported.now - self._in_step).total_seconds()
         # By a clock that has jumped, live workers may seem long gone.
-        due = self._clock.monotonic() - self._removed_checked > 4 * self._heartbeat
-        if due and not self._watch.alarmed:
-            await sync(self._store, self._declarations, self.worker, now=self._clock.now())
-            self._removed_checked = self._clock.monotonic()
+        if not self._watch.alarmed and (since is None or since >= _SYNC_BEATS * self._heartbeat):
+            await self._sync(reported)
         return self._heartbeat
 
-    async def _report(self) -> None:
+    async def _report(self) -> Reported:
         began = self._clock.monotonic()
-        self._watch.see(await self._store.report_worker(self.worker, 3 * self._heartbeat, now=self._clock.now()), began)
+        reported = await self._store.report_worker(self.worker, self._live_for, now=self._clock.now())
+        self._watch.see(reported.now, began)
+        self._reported = reported
+        return reported
+
+    def _has_lost(self, before: Reported, reported: Reported) -> bool:
+        """Has a worker of this app gone, or was this one taken for gone? One that comes looks for itself."""
+        silent = (reported.now - before.now).total_seconds()
+        return silent >= self._live_for or not before.peers <= reported.peers
+
+    async def _sync(self, reported: Reported) -> None:
+        await sync(self._store, self._declarations, self.worker, now=self._clock.now())
+        self._in_step = reported.now
 
     async def rescue(self) -> float | None:
-        """Take runs from lost workers; look again when the next lease ends, at the latest after one lease."""
+        """Take runs from lost workers; look again when the next lease ends, at the latest after two leases.
+
+        A lease that begins after this look ends after one lease, and so is found at most one lease too late.
+        """
         began, expected = self._clock.monotonic(), self._watch.expected()
         rescued = await self._store.rescue(expected=expected, now=self._clock.now())
         if not self._watch.believes(rescued.now, began, expected):
@@ -80,8 +105,8 @@ class Upkeep:
         if rescued.requeued or rescued.released:
             self._on_runs()
         if rescued.next_at is None:
-            return self._lease
-        return min(self._lease, max(0.05, (rescued.next_at - rescued.now).total_seconds()))
+            return 2 * self._lease
+        return min(2 * self._lease, max(0.05, (rescued.next_at - rescued.now).total_seconds()))
 
     async def prune(self) -> float | None:
         """Delete what is past its retention, a batch at a time."""
@@ -91,7 +116,7 @@ class Upkeep:
         gone = await self._store.prune(
             older_than=self._retention.seconds, keep=self._retention.keep, limit=batch, now=self._clock.now()
         )
-        return 0.1 if gone >= batch else 600.0
+        return 0.1 if gone >= batch else PRUNE_PAUSE
 
     async def drain(self) -> None:
         """Tell that this worker takes nothing new."""

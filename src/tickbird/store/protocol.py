@@ -94,7 +94,7 @@ class Worker:
     host: str
     pid: int
     version: str
-    # "worker", or "sync" for a deploy step that only declares.
+    # "worker" plans and executes, "planner" and "executor" do one of it; "sync" is a deploy step that only declares.
     kind: str = "worker"
     queues: tuple[str, ...] = ()
     slots: int = 0
@@ -106,6 +106,14 @@ class Worker:
     seen_at: datetime | None = None
     # It counts as live until then.
     live_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The store's clock as a worker reported, and the ids of the other live workers of its app."""
+
+    now: datetime
+    peers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,8 +256,8 @@ class Store(Protocol):
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> datetime:
-        """Insert or refresh this worker's row; it counts as live for so long. Returns the store's now."""
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
+        """Insert or refresh this worker's row; it counts as live for so long."""
         ...
 
     async def retire_worker(self, worker_id: str) -> None:

@@ -33,6 +33,7 @@ from tickbird.store.protocol import (
     Held,
     Planned,
     Renewed,
+    Reported,
     Rescued,
     RevisionRecord,
     ScheduleRow,
@@ -249,9 +250,9 @@ class PostgresStore:
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> datetime:
-        """Insert or refresh this worker's row; it counts as live for so long. Returns the store's now."""
-        [(seen_at,)] = await self._once(
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
+        """Insert or refresh this worker's row; it counts as live for so long."""
+        [(seen_at, peers)] = await self._once(
             lambda db: db.fetch(
                 "report_worker",
                 id=worker.id,
@@ -271,7 +272,7 @@ class PostgresStore:
                 now=now,
             )
         )
-        return seen_at  # type: ignore[no-any-return]
+        return Reported(seen_at, frozenset(peers))
 
     async def retire_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""

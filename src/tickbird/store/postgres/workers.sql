@@ -24,7 +24,12 @@ SET namespace = excluded.namespace,
     draining = excluded.draining,
     seen_at = excluded.seen_at,
     live_until = excluded.live_until
-RETURNING seen_at;
+RETURNING
+    seen_at,
+    ARRAY(
+        SELECT o.id FROM tickbird.workers AS o
+        WHERE o.namespace = w.namespace AND o.app = w.app AND o.id <> w.id AND o.live_until > w.seen_at
+    );
 
 -- name: retire_worker
 DELETE FROM tickbird.workers WHERE id = %(id)s;

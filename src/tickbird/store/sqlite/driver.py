@@ -26,6 +26,7 @@ from tickbird.store.protocol import (
     Held,
     Planned,
     Renewed,
+    Reported,
     Rescued,
     RevisionRecord,
     ScheduleRow,
@@ -239,11 +240,11 @@ class SqliteStore:
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> datetime:
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
         """Insert or refresh this worker's row."""
         at = clock() if now is None else to_micros(now)
-        await self._write(lambda db: workers.report(db, worker, live_for, at))
-        return to_instant(at)
+        peers = await self._write(lambda db: workers.report(db, worker, live_for, at))
+        return Reported(to_instant(at), peers)
 
     async def retire_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""

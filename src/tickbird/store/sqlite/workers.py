@@ -13,8 +13,8 @@ from tickbird.store.sqlite.times import MICROS, to_micros
 REMEMBERED = 86_400 * MICROS
 
 
-def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) -> None:
-    """Insert or refresh a worker's row."""
+def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) -> frozenset[str]:
+    """Insert or refresh a worker's row; the ids of the other live workers of its app."""
     row = {
         "id": worker.id,
         "namespace": worker.namespace,
@@ -34,6 +34,7 @@ def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) ->
     }
     db.execute(SQL["report_worker"], row)
     db.execute(SQL["forget_workers"], {"cutoff": now - REMEMBERED})
+    return frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row))
 
 
 def live(db: sqlite3.Connection, namespace: str, now: int) -> list[Worker]:

@@ -21,6 +21,9 @@ SET queues = excluded.queues,
 -- name: forget_workers
 DELETE FROM workers WHERE live_until < :cutoff;
 
+-- name: list_peers
+SELECT id FROM workers WHERE namespace = :namespace AND app = :app AND id <> :id AND live_until > :now;
+
 -- name: retire_worker
 DELETE FROM workers WHERE id = :id;
 

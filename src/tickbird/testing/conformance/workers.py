@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tickbird.domain.commands import Delete, Redefine, Update
-from tickbird.store.protocol import Store
+from tickbird.store.protocol import Reported, Store
 from tickbird.testing.conformance.steps import NAMESPACE, a_worker, change, create, define, later
 
 
@@ -19,7 +21,7 @@ class Workers:
             declares={"nightly": "f1"},
             draining=True,
         )
-        assert await store.report_worker(worker, 30, now=later(5)) == later(5)
+        assert await store.report_worker(worker, 30, now=later(5)) == Reported(later(5))
         [found] = await store.list_workers(NAMESPACE, now=later(6))
         for name in ("id", "namespace", "app", "host", "pid", "version", "kind", "queues", "slots", "draining"):
             assert getattr(found, name) == getattr(worker, name), name
@@ -43,6 +45,16 @@ class Workers:
         await store.report_worker(a_worker("a"), 30, now=later(100))
         assert {found.id for found in await store.list_workers(NAMESPACE, now=later(101))} == {"a"}
 
+    async def test_a_report_names_the_other_live_workers_of_the_app(self, store: Store) -> None:
+        await store.report_worker(a_worker("a"), 30, now=later(0))
+        await store.report_worker(a_worker("b"), 60, now=later(0))
+        await store.report_worker(replace(a_worker("c"), app="other"), 60, now=later(0))
+        await store.report_worker(a_worker("d", namespace="elsewhere"), 60, now=later(0))
+        assert (await store.report_worker(a_worker("e"), 60, now=later(10))).peers == {"a", "b"}
+        assert (await store.report_worker(a_worker("e"), 60, now=later(31))).peers == {"b"}
+        await store.retire_worker("b")
+        assert (await store.report_worker(a_worker("e"), 60, now=later(32))).peers == set()
+
     async def test_a_retired_worker_is_gone(self, store: Store) -> None:
         await store.report_worker(a_worker("a"), 30, now=later(0))
         await store.retire_worker("a")
@@ -52,7 +64,7 @@ class Workers:
     async def test_reports_use_the_stores_clock(self, store: Store) -> None:
         before = await store.now()
         seen = await store.report_worker(a_worker(), 60)
-        assert before <= seen <= await store.now()
+        assert before <= seen.now <= await store.now()
         assert [found.id for found in await store.list_workers(NAMESPACE)] == ["w1"]
 
     async def test_an_app_sees_its_own_schedules_and_those_it_names(self, store: Store) -> None:

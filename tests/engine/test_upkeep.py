@@ -1,0 +1,169 @@
+"""What a worker does while nothing is due, and what makes it look at definitions again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tickbird import Tickbird, every
+from tickbird.domain.sync import StoredSchedule
+from tickbird.engine.upkeep import Retention, Upkeep
+from tickbird.store.sqlite import SqliteStore
+from tickbird.testing import ManualClock
+from tickbird.worker import describe_worker
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+BEAT = 30.0
+LEASE = 30.0
+
+
+class Counting(SqliteStore):
+    """Counts how often definitions were read."""
+
+    looks = 0
+
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+        self.looks += 1
+        return await super().app_schedules(namespace, app, names)
+
+
+class Fleet:
+    """Workers of one app on one store, with a clock that the test moves."""
+
+    def __init__(self, store: Counting) -> None:
+        self.store = store
+        self.clock = ManualClock(START)
+
+    async def start(self, **schedules: Any) -> Upkeep:
+        """A worker whose code declares these schedules of one task: name → trigger."""
+        bird = Tickbird(app="shop")
+
+        @bird.task
+        def work() -> None: ...
+
+        for name, trigger in schedules.items():
+            bird.schedule(name, work, trigger)
+        upkeep = Upkeep(
+            self.store,
+            self.clock,
+            describe_worker(bird),
+            bird.declarations,
+            lease=LEASE,
+            heartbeat=BEAT,
+            retention=Retention(),
+            on_runs=lambda: None,
+        )
+        await upkeep.begin()
+        self.store.looks = 0
+        return upkeep
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self.clock.move_to(self.clock.now() + timedelta(seconds=seconds))
+
+    async def state(self, name: str) -> str | None:
+        """The state of a schedule."""
+        schedule = await self.store.get_schedule("default", name)
+        return None if schedule is None else schedule.state
+
+
+@pytest.fixture
+async def fleet() -> AsyncIterator[Fleet]:
+    store = Counting("sqlite://:memory:")
+    await store.open()
+    yield Fleet(store)
+    await store.close()
+
+
+async def beat(fleet: Fleet, *workers: Upkeep, times: int = 1) -> None:
+    """So many heartbeats of each worker."""
+    for _ in range(times):
+        fleet.wait(BEAT)
+        for worker in workers:
+            assert await worker.heartbeat() == BEAT
+
+
+async def test_heartbeats_read_nothing_while_no_worker_leaves(fleet: Fleet) -> None:
+    first = await fleet.start(a=every(hours=1))
+    await beat(fleet, first, times=5)
+    second = await fleet.start(a=every(hours=1))
+    await beat(fleet, first, second, times=5)
+    assert fleet.store.looks == 0
+
+
+async def test_what_only_a_worker_that_left_declared_is_paused_at_the_next_heartbeat(fleet: Fleet) -> None:
+    stays, leaves = await fleet.start(a=every(hours=1)), await fleet.start(b=every(hours=1))
+    await beat(fleet, stays, leaves)
+    await leaves.end()
+    await beat(fleet, stays)
+    assert (await fleet.state("a"), await fleet.state("b")) == ("active", "paused")
+
+
+async def test_a_worker_that_vanished_counts_for_three_heartbeats(fleet: Fleet) -> None:
+    stays, vanishes = await fleet.start(a=every(hours=1)), await fleet.start(b=every(hours=1))
+    await beat(fleet, stays, vanishes)
+    await beat(fleet, stays, times=2)
+    assert await fleet.state("b") == "active"
+    await beat(fleet, stays)
+    assert await fleet.state("b") == "paused"
+
+
+async def test_one_that_came_after_the_last_look_is_missed_too(fleet: Fleet) -> None:
+    stays = await fleet.start(a=every(hours=1))
+    await beat(fleet, stays, times=3)
+    leaves = await fleet.start(b=every(hours=1))
+    await beat(fleet, stays, leaves)
+    await leaves.end()
+    await beat(fleet, stays)
+    assert await fleet.state("b") == "paused"
+
+
+async def test_a_worker_that_was_taken_for_gone_resumes_its_schedules(fleet: Fleet) -> None:
+    frozen, other = await fleet.start(a=every(hours=1)), await fleet.start(b=every(hours=1))
+    await beat(fleet, frozen, other)
+    await beat(fleet, other, times=3)
+    assert await fleet.state("a") == "paused"
+    await beat(fleet, frozen)
+    assert await fleet.state("a") == "active"
+
+
+async def test_what_a_person_deleted_is_declared_again_in_time(fleet: Fleet) -> None:
+    worker = await fleet.start(a=every(hours=1))
+    await Tickbird().client_on(fleet.store).delete("a", actor="ana")
+    await beat(fleet, worker, times=19)
+    assert await fleet.state("a") == "deleted"
+    await beat(fleet, worker)
+    assert await fleet.state("a") == "active"
+
+
+async def test_a_sync_that_failed_is_repeated(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    stays, leaves = await fleet.start(a=every(hours=1)), await fleet.start(b=every(hours=1))
+    await beat(fleet, stays, leaves)
+    await leaves.end()
+
+    async def lost(*_: Any) -> Any:
+        raise OSError("the answer is lost")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fleet.store, "app_schedules", lost)
+        with pytest.raises(OSError, match="lost"):
+            await beat(fleet, stays)
+    assert await fleet.state("b") == "active"
+    await beat(fleet, stays)
+    assert await fleet.state("b") == "paused"
+
+
+async def test_rescue_looks_after_two_leases_when_nothing_runs(fleet: Fleet) -> None:
+    worker = await fleet.start()
+    assert await worker.rescue() == 2 * LEASE
+
+
+async def test_rescue_looks_when_the_next_lease_ends(fleet: Fleet) -> None:
+    worker = await fleet.start()
+    client = Tickbird().client_on(fleet.store)
+    await client.enqueue("work", actor="ana", at=START, unknown_task_ok=True)
+    await fleet.store.claim_runs(worker.worker, 1, 12.0, queues=["default"], tasks=["work"], now=START)
+    assert await worker.rescue() == 12.0
