@@ -18,8 +18,7 @@ def execute(cli: Cli, **outcome: Any) -> int:
 
     async def work(_: Client, store: Store) -> int:
         queues, tasks = ["default", "gpu"], ["digest", "etl"]
-        [claimed] = (await store.claim_runs(worker, 1, 30, queues=queues, tasks=tasks)).runs
-        run = claimed.run
+        [run] = (await store.claim_runs(worker, 1, 30, queues=queues, tasks=tasks)).runs
         await store.finish([Outcome(run.id, run.attempt, **outcome)])
         return run.id
 

@@ -226,6 +226,6 @@ async def test_a_lease_does_not_end_by_a_jump() -> None:
         claimed = await store.claim_runs(harness.worker, 1, 60.0, queues=("default",), tasks=("work",), now=clock.now())
         clock.jump(hours=1)
         await harness._upkeep.rescue()
-        run = await store.get_run(claimed.runs[0].run.id)
+        run = await store.get_run(claimed.runs[0].id)
         assert run is not None
         assert (run.status, run.crashes) == ("running", 0)

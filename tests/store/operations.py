@@ -357,18 +357,18 @@ class Claimed(Operation):
 
         def mirror(model: Model, answer: Any) -> None:
             available = {run.id: run for run in model.available(now)}
-            taken = [claimed.run.id for claimed in answer.runs]
+            taken = [claimed.id for claimed in answer.runs]
             assert set(taken) <= set(available), "took what was not available"
             assert taken == sorted(taken, key=list(available).index), "took runs in the wrong order"
             for claimed in answer.runs:
-                run = available[claimed.run.id]
+                run = available[claimed.id]
                 assert run.due_at <= now, "began before it was due"
                 model.claim(run, self.worker, LEASE, now)
-                assert claimed.run.attempt == run.attempt
+                assert claimed.attempt == run.attempt
 
         def whole(model: Model, answer: Any) -> None:
             wanted = [run.id for run in model.available(now)][: self.limit]
-            assert [claimed.run.id for claimed in answer.runs] == wanted
+            assert [claimed.id for claimed in answer.runs] == wanted
             mirror(model, answer)
 
         async def send(store: Store) -> Any:
@@ -377,7 +377,7 @@ class Claimed(Operation):
             )
 
         def done(answer: Any) -> None:
-            state.held[self.worker] += [(claimed.run.id, claimed.run.attempt) for claimed in answer.runs]
+            state.held[self.worker] += [(claimed.id, claimed.attempt) for claimed in answer.runs]
 
         return Call(send, whole, mirror, done)
 

@@ -71,7 +71,7 @@ async def create_many(database: Database, count: int, definition: Definition = M
 
 async def claim(store: PostgresStore, limit: int = 100, now: datetime | None = None) -> list[Any]:
     claimed = await store.claim_runs(WORKER, limit, 60, queues=["default"], tasks=["work"], now=now)
-    return [found.run for found in claimed.runs]
+    return list(claimed.runs)
 
 
 class Database:

@@ -103,7 +103,7 @@ async def _race(path: str, name: str, barrier: Barrier) -> list[int]:
         claimed = await store.claim_runs(
             a_worker(name), 1, 60, queues=["default"], tasks=["work"], now=later(60 * turn)
         )
-        outcomes = [Outcome(found.run.id, found.run.attempt, "succeeded") for found in claimed.runs]
+        outcomes = [Outcome(found.id, found.attempt, "succeeded") for found in claimed.runs]
         done += (await store.finish(outcomes, now=later(60 * turn))).accepted
     await store.close()
     return done

@@ -88,12 +88,23 @@ class RunRecord:
     failure_kind: FailureKind | None
 
 
-@dataclass(frozen=True, slots=True)
+# One is made for each run that is executed, and a frozen one takes three times as long to make.
+@dataclass(slots=True)
 class ClaimedRun:
-    """A run leased to this worker, with the definition it was planned under (None when it has no schedule)."""
+    """A run leased to this worker: what its task may look at, and what decides about another attempt."""
 
-    run: RunRecord
-    definition: Definition | None
+    id: int
+    attempt: int
+    failures: int
+    target: str
+    origin: Origin
+    due_at: datetime
+    payload: Mapping[str, Any]
+    scheduled_for: datetime | None = None
+    covers: Covers | None = None
+    # The schedule's name, and what the run was planned under; None when it belongs to no schedule.
+    schedule: str | None = None
+    definition: Definition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +151,8 @@ class NewRun:
     retry_of: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as ClaimedRun is not.
+@dataclass(slots=True)
 class Outcome:
     """How an attempt ended: a final status, or `queued` for another attempt after `delay` seconds.
 

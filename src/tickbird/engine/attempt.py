@@ -6,40 +6,26 @@ import asyncio
 import contextvars
 import inspect
 import json
+import logging
 import random
 import traceback
-from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from tickbird.domain.definition import Backoff
+from tickbird.domain.definition import Definition
 from tickbird.domain.errors import PayloadError
 from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome
 from tickbird.targets.protocol import Executable, Run
 
+log = logging.getLogger("tickbird.engine")
+
 StopReason = Literal["cancel", "drain", "lease"]
 _LONGEST_ERROR = 20_000
 _LONGEST_RESULT = 100_000
+# How long a coroutine past its time-out may take to clean up before that is recorded.
+_UNWINDING = 1.0
 # What a future cannot carry, or what an event loop would end for.
 _UNCARRIED = (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration)
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What decides between another attempt and the end: from the run's definition, else from its task."""
-
-    retries: int
-    backoff: Backoff
-    timeout: int | None
-    may_start_again: bool
-
-
-def policy_of(claimed: ClaimedRun, executable: Executable, on_crash: str) -> Policy:
-    """The policies that a run was planned with."""
-    source = claimed.definition or executable
-    crash = claimed.definition.on_crash if claimed.definition else on_crash
-    return Policy(source.retries, source.backoff, source.timeout, crash == "retry")
 
 
 class TaskExited(RuntimeError):
@@ -49,54 +35,91 @@ class TaskExited(RuntimeError):
         super().__init__(f"the task raised {type(error).__name__}({str(error)[:200]})")
 
 
-class Attempt:
-    """A run on this worker, from claim to finish."""
+class Reports(Protocol):
+    """Who is told, in the loop that executes, what becomes of attempts."""
 
-    def __init__(self, claimed: ClaimedRun, executable: Executable, policy: Policy, lease_ends: float) -> None:
-        self.record = claimed.run
-        self.run = Run(claimed.run)
+    def returned(self) -> None:
+        """A function is really done, and its slot is free."""
+        ...
+
+    def ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        """This is the outcome to record; None when the lease was lost."""
+        ...
+
+
+class Attempt:
+    """A run on this worker, from claim to finish. Its methods are called in the loop that executes."""
+
+    __slots__ = (
+        "_call",
+        "_loop",
+        "_may_start_again",
+        "_policy",
+        "_reported",
+        "_reports",
+        "_timed_out",
+        "_timer",
+        "claimed",
+        "executable",
+        "lease_ends",
+        "run",
+        "stop_reason",
+    )
+
+    def __init__(self, claimed: ClaimedRun, executable: Executable, on_crash: str, lease_ends: float) -> None:
+        self.claimed = claimed
+        self.run = Run(claimed)
         self.executable = executable
-        self.policy = policy
+        # The policies that the run was planned with; without a schedule, those of its task.
+        definition = claimed.definition
+        self._policy: Definition | Executable = definition or executable
+        self._may_start_again = (definition.on_crash if definition else on_crash) == "retry"
         # On the worker's monotonic clock; past it the run may belong to somebody else.
         self.lease_ends = lease_ends
         self.stop_reason: StopReason | None = None
         self._call: asyncio.Future[Any] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timed_out = False
+        self._reported = False
 
     def ask_to_stop(self, reason: StopReason) -> None:
-        """Cancel a coroutine; tell a thread, which can only be asked. Call it in the loop that executes."""
+        """Cancel a coroutine; tell a thread, which can only be asked."""
         # A lost lease outweighs everything: its outcome must not be sent.
         if self.stop_reason is None or reason == "lease":
             self.stop_reason = reason
+        self._cancel()
+
+    def _cancel(self) -> None:
         self.run.ask_to_stop()
         if self._call is not None and not self.executable.blocking:
             self._call.cancel()
 
-    async def perform(self, threads: Executor | None, on_returned: Callable[[], None]) -> Outcome | None:
-        """The outcome to record, or None when the lease was lost; `on_returned` once the function is really done."""
+    def begin(self, loop: asyncio.AbstractEventLoop, threads: Executor | None, reports: Reports) -> None:
+        """Start the function; the reports tell how it went."""
+        self._loop, self._reports = loop, reports
+        # One context for all that belongs to the attempt, so that none sees what another one has set.
+        context = contextvars.copy_context()
         try:
-            arguments = self.executable.prepare(self.run)
-        except Exception as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
-            on_returned()
-            return self._failed("raised", str(error) if isinstance(error, PayloadError) else _trace(error), again=False)
-        self._call = self._start(arguments, threads)
-        self._call.add_done_callback(lambda _: on_returned())
-        if self.stop_reason is not None:
-            self.ask_to_stop(self.stop_reason)
-        await asyncio.wait({self._call}, timeout=self.policy.timeout)
-        if not self._call.done():
-            await self._end_timed_out()
-            return self._failed("timeout", f"took longer than its timeout of {self.policy.timeout} s")
-        return self._outcome(self._call)
+            arguments = context.run(self.executable.prepare, self.run)
+        except (Exception, *_UNCARRIED) as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
+            reports.returned()
+            text = str(error) if isinstance(error, PayloadError) else _trace(error)
+            self._report(self._failed("raised", text, again=False))
+            return
+        self._call = self._start(arguments, threads, context)
+        timeout = self._policy.timeout
+        if timeout is not None:
+            self._timer = loop.call_later(timeout, self._time_out)
+        self._call.add_done_callback(self._done)
 
-    def _start(self, arguments: Any, threads: Executor | None) -> asyncio.Future[Any]:
+    def _start(self, arguments: Any, threads: Executor | None, context: contextvars.Context) -> asyncio.Future[Any]:
         if not self.executable.blocking:
-            return asyncio.ensure_future(self._await(arguments))
-        loop = asyncio.get_running_loop()
+            return self._loop.create_task(self._await(arguments), context=context)
         if threads is not None:
-            return loop.run_in_executor(threads, contextvars.copy_context().run, self._block, arguments)
-        inline: asyncio.Future[Any] = loop.create_future()
+            return self._loop.run_in_executor(threads, context.run, self._block, arguments)
+        inline = self._loop.create_future()
         try:
-            inline.set_result(self._block(arguments))
+            inline.set_result(context.run(self._block, arguments))
         except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
             inline.set_exception(error)
         return inline
@@ -120,18 +143,42 @@ class Attempt:
         except _UNCARRIED as error:
             raise TaskExited(error) from error
 
-    async def _end_timed_out(self) -> None:
+    def _time_out(self) -> None:
         """Give a coroutine a moment to unwind; a thread keeps its slot until it returns."""
         assert self._call is not None
-        self.run.ask_to_stop()
-        if self.executable.blocking:
-            # Nobody will read what it returns or raises in the end.
-            self._call.add_done_callback(lambda call: call.cancelled() or call.exception())
+        if self._call.done():
             return
-        self._call.cancel()
-        await asyncio.wait({self._call}, timeout=1.0)
-        if self._call.done() and not self._call.cancelled():
-            self._call.exception()
+        self._timed_out = True
+        self._cancel()
+        if self.executable.blocking:
+            self._report_time_out()
+        else:
+            self._timer = self._loop.call_later(_UNWINDING, self._report_time_out)
+
+    def _report_time_out(self) -> None:
+        if not self._reported:
+            self._report(self._failed("timeout", f"took longer than its timeout of {self._policy.timeout} s"))
+
+    def _done(self, call: asyncio.Future[Any]) -> None:
+        self._reports.returned()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._timed_out:
+            # Nobody reads what it returned or raised in the end.
+            if not call.cancelled():
+                call.exception()
+            self._report_time_out()
+            return
+        try:
+            outcome = self._outcome(call)
+        except Exception:
+            log.exception("run %d: its attempt broke", self.claimed.id)
+            outcome = None
+        self._report(outcome)
+
+    def _report(self, outcome: Outcome | None) -> None:
+        self._reported = True
+        self._reports.ended(self, outcome)
 
     def _outcome(self, call: asyncio.Future[Any]) -> Outcome | None:
         error = None if call.cancelled() else call.exception()
@@ -139,30 +186,30 @@ class Attempt:
             return None
         if self.stop_reason == "cancel":
             # The store knows who asked for it, and why.
-            return Outcome(self.record.id, self.record.attempt, "cancelled")
+            return Outcome(self.claimed.id, self.claimed.attempt, "cancelled")
         if self.stop_reason == "drain" and (call.cancelled() or error is not None):
             return self.put_back()
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
         if error is not None:
             return self._failed("raised", _trace(error))
-        return Outcome(self.record.id, self.record.attempt, "succeeded", result=_as_json(call.result()))
+        return Outcome(self.claimed.id, self.claimed.attempt, "succeeded", _as_json(call.result()))
 
     def put_back(self, delay: float = 0.0) -> Outcome:
         """A worker that goes away: the run is tried elsewhere, unless it must never start twice."""
-        if self.policy.may_start_again:
+        if self._may_start_again:
             reason = "put back: its worker was stopping"
-            return Outcome(self.record.id, self.record.attempt, "queued", reason=reason, delay=delay)
+            return Outcome(self.claimed.id, self.claimed.attempt, "queued", reason=reason, delay=delay)
         reason = "its worker was stopping, and on_crash is 'fail'"
-        return Outcome(self.record.id, self.record.attempt, "failed", error=reason, failure_kind="lost")
+        return Outcome(self.claimed.id, self.claimed.attempt, "failed", error=reason, failure_kind="lost")
 
     def _failed(self, kind: FailureKind, error: str, *, again: bool = True) -> Outcome | None:
         if self.stop_reason == "lease":
             return None
-        failures = self.record.failures + 1
-        run, attempt = self.record.id, self.record.attempt
-        if again and failures <= self.policy.retries:
-            delay = self.policy.backoff.delay(failures, random.random())  # noqa: S311
+        failures = self.claimed.failures + 1
+        run, attempt = self.claimed.id, self.claimed.attempt
+        if again and failures <= self._policy.retries:
+            delay = self._policy.backoff.delay(failures, random.random())  # noqa: S311
             return Outcome(run, attempt, "queued", error=error, failure_kind=kind, delay=delay, failures=1)
         return Outcome(run, attempt, "failed", error=error, failure_kind=kind, failures=1)
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
-from functools import partial
-from typing import Any
 
 from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
-from tickbird.engine.attempt import Attempt, StopReason, policy_of
+from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
 from tickbird.store.protocol import Held, Store, Worker
 from tickbird.targets.protocol import Executable
 
 log = logging.getLogger("tickbird.engine")
+Ending = tuple[Attempt, Outcome | None]
 _SOONEST_RENEWAL = 0.25
 # What a drained worker gives to work that was asked to stop, and to its own end.
 _UNWINDING = 2.0
@@ -57,77 +56,91 @@ class Execution:
         self.held: dict[tuple[int, int], Attempt] = {}
         # Functions that have not returned: each takes a slot, also one that is past its time-out.
         self.busy = 0
+        self._reserved = 0
+        self._reports = _Mailbox(work_loop, self._loop, self._collect)
         self._outcomes: list[Outcome] = []
         self.on_room: Callable[[], None] = lambda: None
         self.on_outcome: Callable[[], None] = lambda: None
         self._idle = asyncio.Event()
         self._idle.set()
 
+    @property
+    def room(self) -> int:
+        """How many more runs could be started now."""
+        return self.slots - self.busy - self._reserved if self._claiming and self._executables else 0
+
+    def reserve(self, most: int) -> int:
+        """Keep up to so many slots for runs that are about to be leased to this worker; how many, for `take`."""
+        reserved = max(0, min(most, self.room))
+        self._reserved += reserved
+        return reserved
+
+    def take(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
+        """Start runs that were leased to this worker since `began`, unless that is too long ago; end a reservation."""
+        self._reserved -= reserved
+        if runs and self._clock.monotonic() > began + self._lease - self._margin:
+            # The process or its network stood still meanwhile: by now they may have begun elsewhere.
+            log.error("%d runs are left to others: the answer to their claim came too late", len(runs))
+            return False
+        attempts = [self._attempt(run, began + self._lease) for run in runs]
+        if attempts:
+            self.held.update((_key(attempt), attempt) for attempt in attempts)
+            self.busy += len(attempts)
+            self._idle.clear()
+            self._work_loop.call_soon_threadsafe(self._begin, attempts)
+        return True
+
+    def _attempt(self, run: ClaimedRun, lease_ends: float) -> Attempt:
+        return Attempt(run, self._executables[run.target], self._on_crash.get(run.target, "retry"), lease_ends)
+
     async def claim(self) -> float | None:
         """Claim as many runs as there is room for, and start them."""
-        room = self.slots - self.busy
-        if not self._claiming or room <= 0 or not self._executables:
+        room = self.reserve(self.slots)
+        if not room:
             return None
         began = self._clock.monotonic()
-        claimed = await self._store.claim_runs(
-            self._worker,
-            room,
-            self._lease,
-            queues=self._worker.queues,
-            tasks=self._executables,
-            now=self._clock.now(),
-        )
-        if claimed.runs and self._clock.monotonic() > began + self._lease - self._margin:
-            # The process or its network stood still meanwhile: by now they may have begun elsewhere.
-            log.error("%d runs are left to others: the answer to their claim came too late", len(claimed.runs))
+        try:
+            claimed = await self._store.claim_runs(
+                self._worker,
+                room,
+                self._lease,
+                queues=self._worker.queues,
+                tasks=self._executables,
+                now=self._clock.now(),
+            )
+        except BaseException:
+            self.take((), room, began)
+            raise
+        if not self.take(claimed.runs, room, began):
             return 0.0
-        for run in claimed.runs:
-            self._start(run, began + self._lease)
         if len(claimed.runs) == room or claimed.next_at is None:
             return None
         return (claimed.next_at - claimed.now).total_seconds() - (self._clock.monotonic() - began)
 
-    def _start(self, claimed: ClaimedRun, lease_ends: float) -> None:
-        name = claimed.run.target.name
-        executable = self._executables[name]
-        policy = policy_of(claimed, executable, self._on_crash.get(name, "retry"))
-        attempt = Attempt(claimed, executable, policy, lease_ends)
-        self.held[_key(attempt)] = attempt
-        self.busy += 1
-        self._idle.clear()
-        self._work_loop.call_soon_threadsafe(self._work, attempt)
+    def _begin(self, attempts: Sequence[Attempt]) -> None:
+        """In the loop that executes: start them all; how they end is reported back in batches."""
+        for attempt in attempts:
+            try:
+                attempt.begin(self._work_loop, self._threads, self._reports)
+            except Exception:
+                log.exception("run %d: its attempt broke", attempt.claimed.id)
+                self._reports.returned()
+                self._reports.ended(attempt, None)
 
-    def _work(self, attempt: Attempt) -> None:
-        """In the loop that executes: perform the attempt, and report back to the engine's loop."""
-        task = self._work_loop.create_task(attempt.perform(self._threads, self._report_returned))
-        task.add_done_callback(partial(self._report, attempt))
-
-    def _report_returned(self) -> None:
-        self._tell(self._returned)
-
-    def _tell(self, what: Callable[..., None], *arguments: Any) -> None:
-        """Call this in the engine's loop; one that has ended does not listen any more."""
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(what, *arguments)
-
-    def _report(self, attempt: Attempt, task: asyncio.Task[Outcome | None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("run %d: its attempt broke", attempt.record.id, exc_info=error)
-        outcome = None if task.cancelled() or task.exception() else task.result()
-        self._tell(self._ended, attempt, outcome)
-
-    def _returned(self) -> None:
-        self.busy -= 1
-        self.on_room()
-
-    def _ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        if outcome is None:
-            # The lease is lost or about to be: another worker takes the run over.
-            self._let_go(_key(attempt))
-        else:
-            _log_failure(attempt, outcome)
-            self._outcomes.append(outcome)
+    def _collect(self, returned: int, endings: Sequence[Ending]) -> None:
+        """In the engine's loop: what the loop that executes has reported."""
+        self.busy -= returned
+        for attempt, outcome in endings:
+            if outcome is None:
+                # The lease is lost or about to be: another worker takes the run over.
+                self._let_go(_key(attempt))
+            else:
+                _log_failure(attempt, outcome)
+                self._outcomes.append(outcome)
+        if self._outcomes:
             self.on_outcome()
+        if returned:
+            self.on_room()
 
     async def finish(self) -> float | None:
         """Record all outcomes that have come in; leases are kept until that has succeeded."""
@@ -192,7 +205,7 @@ class Execution:
         """Stop work before its lease can have expired: by then it may have begun elsewhere."""
         for attempt in self.held.values():
             if attempt.stop_reason != "lease" and self._clock.monotonic() > attempt.lease_ends - self._margin:
-                log.error("run %d: its lease could not be kept, so it is asked to stop", attempt.record.id)
+                log.error("run %d: its lease could not be kept, so it is asked to stop", attempt.claimed.id)
                 self._stop(attempt, "lease")
 
     def _stop(self, attempt: Attempt, reason: StopReason) -> None:
@@ -222,18 +235,55 @@ class Execution:
         return True
 
 
+class _Mailbox:
+    """What happened in the loop that executes, told to the engine's loop once per turn, since waking it is costly."""
+
+    def __init__(
+        self,
+        work_loop: asyncio.AbstractEventLoop,
+        engine_loop: asyncio.AbstractEventLoop,
+        collect: Callable[[int, Sequence[Ending]], None],
+    ) -> None:
+        self._work_loop = work_loop
+        self._engine_loop = engine_loop
+        self._collect = collect
+        self._returned = 0
+        self._endings: list[Ending] = []
+        self._sending = False
+
+    def returned(self) -> None:
+        self._returned += 1
+        self._send_soon()
+
+    def ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        self._endings.append((attempt, outcome))
+        self._send_soon()
+
+    def _send_soon(self) -> None:
+        if not self._sending:
+            self._sending = True
+            self._work_loop.call_soon(self._send)
+
+    def _send(self) -> None:
+        returned, endings = self._returned, self._endings
+        self._returned, self._endings, self._sending = 0, [], False
+        # A loop that has ended does not listen any more.
+        with suppress(RuntimeError):
+            self._engine_loop.call_soon_threadsafe(self._collect, returned, endings)
+
+
 def _key(attempt: Attempt) -> tuple[int, int]:
-    return attempt.record.id, attempt.record.attempt
+    return attempt.claimed.id, attempt.claimed.attempt
 
 
 def _log_failure(attempt: Attempt, outcome: Outcome) -> None:
     """A line for what went wrong; the whole traceback is kept with the run."""
     if outcome.error is None:
         return
-    record, error = attempt.record, outcome.error.strip().rpartition("\n")[2][:500]
-    name = record.schedule or record.target.name
+    run, error = attempt.claimed, outcome.error.strip().rpartition("\n")[2][:500]
+    name = run.schedule or run.target
     if outcome.status == "queued":
         text = "run %d of %s: attempt %d failed and is tried again in %.1f s: %s"
-        log.warning(text, record.id, name, record.attempt, outcome.delay, error)
+        log.warning(text, run.id, name, run.attempt, outcome.delay, error)
     else:
-        log.error("run %d of %s: attempt %d failed: %s", record.id, name, record.attempt, error)
+        log.error("run %d of %s: attempt %d failed: %s", run.id, name, run.attempt, error)

@@ -3,77 +3,86 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tickbird.domain.definition import Backoff
-from tickbird.domain.runs import Covers, Origin, RunRecord
+from tickbird.domain.runs import ClaimedRun, Covers, Origin
+
+if TYPE_CHECKING:
+    RunLog = logging.LoggerAdapter[logging.Logger]
 
 
 class Run:
     """The run that a function is executing; ask for it by annotating a parameter with `Run`."""
 
-    __slots__ = ("_cancelled", "_record", "log")
+    __slots__ = ("_cancelled", "_claimed", "_log")
 
-    def __init__(self, record: RunRecord) -> None:
-        self._record = record
-        self._cancelled = threading.Event()
-        logger = logging.getLogger(f"tickbird.run.{record.target.name}")
-        self.log = logging.LoggerAdapter(logger, {"run_id": record.id, "attempt": record.attempt})
+    def __init__(self, claimed: ClaimedRun) -> None:
+        self._claimed = claimed
+        self._log: RunLog | None = None
+        self._cancelled = False
+
+    @property
+    def log(self) -> RunLog:
+        """A logger whose lines carry the run's id and attempt."""
+        if self._log is None:
+            logger = logging.getLogger(f"tickbird.run.{self._claimed.target}")
+            self._log = logging.LoggerAdapter(logger, {"run_id": self.id, "attempt": self.attempt})
+        return self._log
 
     @property
     def id(self) -> int:
         """The run's id, the same in every attempt."""
-        return self._record.id
+        return self._claimed.id
 
     @property
     def schedule(self) -> str | None:
         """The schedule's name; None for a run that was enqueued without one."""
-        return self._record.schedule
+        return self._claimed.schedule
 
     @property
     def scheduled_for(self) -> datetime | None:
         """The tick, from the grid and never from a clock; None for a manual run."""
-        return self._record.scheduled_for
+        return self._claimed.scheduled_for
 
     @property
     def due_at(self) -> datetime:
         """When the run became due: the tick plus its spread, or the instant it was moved to."""
-        return self._record.due_at
+        return self._claimed.due_at
 
     @property
     def covers(self) -> Covers | None:
         """The missed ticks that this run stands for, its own included; None when it stands for itself."""
-        return self._record.covers
+        return self._claimed.covers
 
     @property
     def attempt(self) -> int:
         """Which attempt this is, from 1."""
-        return self._record.attempt
+        return self._claimed.attempt
 
     @property
     def origin(self) -> Origin:
         """What made the run: a schedule, a catch-up, a person."""
-        return self._record.origin
+        return self._claimed.origin
 
     @property
     def payload(self) -> Mapping[str, Any]:
         """The payload as it was sent, as JSON."""
-        return self._record.payload
+        return self._claimed.payload
 
     @property
     def cancelled(self) -> bool:
         """Has the run been asked to stop? A function in a thread should look at this now and then."""
-        return self._cancelled.is_set()
+        return self._cancelled
 
     def ask_to_stop(self) -> None:
         """Set `cancelled`."""
-        self._cancelled.set()
+        self._cancelled = True
 
     def __repr__(self) -> str:
-        return f"<Run {self.id} of {self.schedule or self._record.target.name}, attempt {self.attempt}>"
+        return f"<Run {self.id} of {self.schedule or self._claimed.target}, attempt {self.attempt}>"
 
 
 class Executable(Protocol):

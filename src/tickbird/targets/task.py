@@ -62,7 +62,7 @@ class Task(Generic[P, R]):
         """Send with options: at=, delay=, queue=, priority=, start_within=, actor=."""
         return Sender(self, self._send, options)
 
-    @property
+    @cached_property
     def blocking(self) -> bool:
         """A plain `def` blocks; an `async def` does not."""
         return not inspect.iscoroutinefunction(self.function)
@@ -74,6 +74,12 @@ class Task(Generic[P, R]):
         if len(wanted) > 1:
             raise DefinitionError(f"task {self.name!r} asks for the Run twice: {', '.join(wanted)}.", field="task")
         return wanted[0] if wanted else None
+
+    @cached_property
+    def _needs_payload(self) -> bool:
+        """Is there a parameter that must be given?"""
+        given = (name for name, parameter in self._parameters.items() if parameter.default is parameter.empty)
+        return any(name != self.run_parameter for name in given)
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
@@ -108,6 +114,11 @@ class Task(Generic[P, R]):
                 hint="Use plain values, dates, dataclasses or pydantic models.",
             ) from None
 
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The model's fields and the parameters they stand for."""
+        return {field: info.alias or field for field, info in self._model.model_fields.items()}
+
     def validate(self, payload: Mapping[str, Any]) -> dict[str, Any]:
         """The payload as JSON, as it will be stored; raises PayloadError when it does not fit the signature."""
         from pydantic import ValidationError
@@ -130,17 +141,19 @@ class Task(Generic[P, R]):
 
     def prepare(self, run: Run) -> Mapping[str, Any]:
         """Typed arguments from the stored payload, and the Run where it is asked for."""
-        from pydantic import ValidationError
-
-        try:
-            model = self._model.model_validate(run.payload)
-        except ValidationError as error:
-            raise PayloadError(f"payload of task {self.name!r}: {_reasons(error)}.", field="payload") from None
-        names = {field: info.alias or field for field, info in self._model.model_fields.items()}
-        arguments = {names[field]: getattr(model, field) for field in model.model_fields_set}
+        arguments = self._arguments(run.payload) if run.payload or self._needs_payload else {}
         if self.run_parameter is not None:
             arguments[self.run_parameter] = run
         return arguments
+
+    def _arguments(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        from pydantic import ValidationError
+
+        try:
+            model = self._model.model_validate(payload)
+        except ValidationError as error:
+            raise PayloadError(f"payload of task {self.name!r}: {_reasons(error)}.", field="payload") from None
+        return {self._names[field]: getattr(model, field) for field in model.model_fields_set}
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function."""

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.definition import Target, check_payload
+from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
+from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Origin, Outcome, RunRecord, final_already
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
 from tickbird.store.postgres.waiters import release
-from tickbird.store.protocol import Finished, Held, Renewed, Rescued, Worker
+from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 
 
 async def enqueue(db: Session, namespace: str, runs: Sequence[NewRun], actor: str, now: datetime | None) -> list[int]:
@@ -49,65 +50,55 @@ async def claim(
     queues: Collection[str],
     tasks: Collection[str],
     now: datetime | None,
-) -> list[ClaimedRun]:
-    """Lease runs to a worker; the first statement is the whole transaction."""
-    rows = await db.fetch(
-        "claim_runs",
-        worker=worker.id,
-        namespace=worker.namespace,
-        limit=limit,
-        lease=lease,
-        queues=texts(sorted(set(queues))),
-        tasks=texts(sorted(set(tasks))),
-        now=now,
-    )
-    await learn(db, known, {(row[2], row[3]) for row in rows if row[2] is not None})
-    return [_claimed(known, worker.id, row) for row in rows]
+) -> Claimed:
+    """Lease runs to a worker; the first statement is the whole transaction, and all there is when nothing is found."""
+    wanted: dict[str, Any] = {
+        "namespace": worker.namespace,
+        "queues": texts(sorted(set(queues))),
+        "tasks": texts(sorted(set(tasks))),
+        "now": now,
+    }
+    rows = await db.fetch("claim_runs", worker=worker.id, limit=limit, lease=lease, **wanted)
+    seen_at, next_at, first_id = rows[0][:3]
+    if first_id is None:
+        return Claimed(seen_at, next_at=next_at)
+    await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
+    runs = [_claimed(known, *row) for row in rows]
+    if len(runs) == limit:
+        return Claimed(seen_at, runs, seen_at)
+    [(_, next_at)] = await db.fetch("next_available", **wanted)
+    return Claimed(seen_at, runs, next_at)
 
 
-def _claimed(known: KnownRevisions, worker: str, row: tuple[Any, ...]) -> ClaimedRun:
+def _claimed(
+    known: KnownRevisions,
+    _now: datetime,
+    _next_at: datetime | None,
+    run_id: int,
+    schedule_id: int | None,
+    revision: int,
+    attempt: int,
+    failures: int,
+    target: str,
+    origin: Origin,
+    due_at: datetime,
+    scheduled_for: datetime | None,
+    covers_first: datetime | None,
+    covers_last: datetime,
+    covers_count: int,
+    payload: Any,
+) -> ClaimedRun:
     # In the order of the statement claim_runs.
-    (run_id, namespace, schedule_id, revision, target_kind, target, queue, priority, origin, *rest) = row
-    (scheduled_for, due_at, available_at, start_by, first, last, count, attempt, failures, crashes, *rest) = rest
-    (created_at, started_at, lease_until, retry_of, actor, reason, asked_at, asked_by, error, kind, payload) = rest
+    covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)
     revised = None if schedule_id is None else known.get(schedule_id, revision)
-    if payload is None:
-        payload = {} if revised is None else revised.definition.payload
-    run = RunRecord(
-        id=run_id,
-        namespace=namespace,
-        schedule_id=schedule_id,
-        schedule=None if revised is None else revised.name,
-        revision=revision,
-        target=Target(target, target_kind),
-        queue=queue,
-        priority=priority,
-        origin=origin,
-        status="running",
-        scheduled_for=scheduled_for,
-        due_at=due_at,
-        available_at=available_at,
-        start_by=start_by,
-        covers=None if first is None else Covers(first, last, count),
-        attempt=attempt,
-        failures=failures,
-        crashes=crashes,
-        created_at=created_at,
-        started_at=started_at,
-        finished_at=None,
-        lease_until=lease_until,
-        worker=worker,
-        retry_of=retry_of,
-        actor=actor,
-        reason=reason,
-        cancel_requested_at=asked_at,
-        cancel_requested_by=asked_by,
-        payload=payload,
-        result=None,
-        error=error,
-        failure_kind=kind,
+    if revised is None:
+        own = {} if payload is None else payload
+        return ClaimedRun(run_id, attempt, failures, target, origin, due_at, own, scheduled_for, covers)
+    definition = revised.definition
+    own = definition.payload if payload is None else payload
+    return ClaimedRun(
+        run_id, attempt, failures, target, origin, due_at, own, scheduled_for, covers, revised.name, definition
     )
-    return ClaimedRun(run, None if revised is None else revised.definition)
 
 
 async def renew(db: Session, worker: str, held: Sequence[Held], lease: float, now: datetime | None) -> Renewed:
@@ -129,23 +120,39 @@ async def renew(db: Session, worker: str, held: Sequence[Held], lease: float, no
 
 async def finish(db: Session, known: KnownRevisions, outcomes: Sequence[Outcome], now: datetime | None) -> Finished:
     """Record how attempts ended, then release waiters in a later statement, which sees who came meanwhile."""
-    rows = await db.fetch(
-        "finish_runs",
-        ids=numbers(outcome.run_id for outcome in outcomes),
-        attempts=numbers(outcome.attempt for outcome in outcomes),
-        statuses=texts([outcome.status for outcome in outcomes]),
-        delays=numbers(outcome.delay for outcome in outcomes),
-        failures=numbers(outcome.failures for outcome in outcomes),
-        results=texts([None if outcome.result is None else json_text(outcome.result) for outcome in outcomes]),
-        errors=texts([clean(outcome.error) for outcome in outcomes]),
-        kinds=texts([outcome.failure_kind for outcome in outcomes]),
-        reasons=texts([clean(outcome.reason) for outcome in outcomes]),
-        now=now,
-    )
-    at: datetime = rows[0][0]
-    freed = {schedule_id for _, _, schedule_id, status in rows if schedule_id is not None and status in FINAL}
+    # By id, so that two who finish or renew the same runs wait for each other and never in a circle.
+    outcomes = sorted(outcomes, key=_run_id)
+    values: dict[str, Any] = {
+        "ids": numbers([outcome.run_id for outcome in outcomes]),
+        "attempts": numbers([outcome.attempt for outcome in outcomes]),
+        "results": _results(outcomes),
+        "now": now,
+    }
+    if all(outcome.status == "succeeded" and outcome.reason is None for outcome in outcomes):
+        [(at, ended, freed)] = await db.fetch("succeed_runs", **values)
+    else:
+        [(at, ended, freed)] = await db.fetch(
+            "finish_runs",
+            statuses=texts([outcome.status for outcome in outcomes]),
+            delays=numbers([outcome.delay for outcome in outcomes]),
+            failures=numbers([outcome.failures for outcome in outcomes]),
+            errors=texts([clean(outcome.error) for outcome in outcomes]),
+            kinds=texts([outcome.failure_kind for outcome in outcomes]),
+            reasons=texts([clean(outcome.reason) for outcome in outcomes]),
+            **values,
+        )
     released = await release(db, known, freed, at)
-    return Finished(at, frozenset(row[1] for row in rows if row[1] is not None), len(released))
+    return Finished(at, frozenset(ended), len(released))
+
+
+_run_id = attrgetter("run_id")
+
+
+def _results(outcomes: Sequence[Outcome]) -> str:
+    """The results as JSON texts; an empty array, which gives as many NULLs, where there are none."""
+    if all(outcome.result is None for outcome in outcomes):
+        return "{}"
+    return texts([None if outcome.result is None else json_text(outcome.result) for outcome in outcomes])
 
 
 async def cancel(

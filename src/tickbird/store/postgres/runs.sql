@@ -36,7 +36,8 @@ SELECT u.id FROM u ORDER BY u.place;
 
 -- name: claim_runs
 -- Each queue by its own index, then the best of them; what was locked in vain is free again at once.
-WITH picked AS MATERIALIZED (
+-- Where nothing was found, the only row has just the clock and the same instant as next_available.
+WITH RECURSIVE picked AS MATERIALIZED (
     SELECT r.id
     FROM unnest(%(queues)s::text[]) AS q(queue)
     CROSS JOIN LATERAL (
@@ -64,13 +65,52 @@ taken AS (
         lease_until = coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => %(lease)s)
     WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
     RETURNING
-        r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.origin,
-        r.scheduled_for, r.due_at, r.available_at, r.start_by, r.covers_first, r.covers_last, r.covers_count,
-        r.attempt, r.failures, r.crashes, r.created_at, r.started_at, r.lease_until, r.retry_of, r.actor, r.reason,
-        r.cancel_requested_at, r.cancel_requested_by, r.error, r.failure_kind
+        r.id, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at, r.scheduled_for,
+        r.covers_first, r.covers_last, r.covers_count, r.priority, r.available_at
+),
+levels AS (
+    SELECT q.queue, top.priority
+    FROM unnest(%(queues)s::text[]) AS q(queue)
+    CROSS JOIN LATERAL (
+        SELECT r.priority FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
+        ORDER BY r.priority DESC LIMIT 1
+    ) AS top
+    UNION ALL
+    SELECT levels.queue, lower.priority
+    FROM levels
+    CROSS JOIN LATERAL (
+        SELECT r.priority FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = levels.queue AND r.priority < levels.priority
+        ORDER BY r.priority DESC LIMIT 1
+    ) AS lower
 )
-SELECT taken.*, p.payload
-FROM taken
+SELECT
+    c.now,
+    CASE WHEN taken.id IS NULL THEN (
+        SELECT min(
+            CASE
+                WHEN first.available_at <= c.now THEN c.now + interval '100 ms'
+                ELSE first.available_at
+            END
+        )
+        FROM levels
+        CROSS JOIN LATERAL (
+            SELECT r.available_at FROM tickbird.runs AS r
+            WHERE r.status = 'queued'
+                AND r.namespace = %(namespace)s
+                AND r.queue = levels.queue
+                AND r.priority = levels.priority
+                AND r.target = ANY(%(tasks)s::text[])
+                AND (r.start_by IS NULL OR r.start_by >= c.now)
+            ORDER BY r.available_at LIMIT 1
+        ) AS first
+    ) END,
+    taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
+    taken.due_at, taken.scheduled_for, taken.covers_first, taken.covers_last, taken.covers_count,
+    p.payload
+FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
+LEFT JOIN taken ON true
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
 ORDER BY taken.priority DESC, taken.available_at, taken.id;
 
@@ -138,6 +178,27 @@ SELECT c.now, renewed.id, renewed.asked_to_stop
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 LEFT JOIN renewed ON true;
 
+-- name: succeed_runs
+-- As finish_runs, where every run succeeded: that leaves no attempts behind, and needs no look at the rows beforehand.
+-- The status is disguised: else the index of running rows would tempt, as it would in renew_runs.
+WITH done AS (
+    UPDATE tickbird.runs AS r
+    SET status = 'succeeded',
+        lease_until = NULL,
+        finished_at = coalesce(%(now)s::timestamptz, statement_timestamp()),
+        result = u.result::json,
+        error = NULL,
+        failure_kind = NULL,
+        reason = NULL
+    FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[], %(results)s::text[]) AS u(id, attempt, result)
+    WHERE r.id = u.id AND r.attempt = u.attempt AND r.status || '' = 'running'
+    RETURNING r.id, r.schedule_id
+)
+SELECT
+    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    ARRAY(SELECT id FROM done),
+    ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL);
+
 -- name: finish_runs
 -- Locked by id and only then looked at, as in renew_runs.
 WITH u AS MATERIALIZED (
@@ -199,9 +260,10 @@ done AS (
     WHERE r.id = h.id
     RETURNING r.id, r.schedule_id, r.status
 )
-SELECT c.now, done.id, done.schedule_id, done.status
-FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
-LEFT JOIN done ON true;
+SELECT
+    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    ARRAY(SELECT id FROM done),
+    ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL AND status <> 'queued');
 
 -- name: lock_waiters
 -- The oldest waiter of each schedule stands for all: who holds it may release some of them.

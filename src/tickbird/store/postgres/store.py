@@ -195,21 +195,7 @@ class PostgresStore:
         now: datetime | None = None,
     ) -> Claimed:
         """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first."""
-
-        async def work(db: Session) -> Claimed:
-            claimed = await claim(db, self._known, worker, limit, lease, queues, tasks, now)
-            if len(claimed) == limit and claimed[0].run.started_at is not None:
-                return Claimed(claimed[0].run.started_at, claimed, claimed[0].run.started_at)
-            [(seen_at, next_at)] = await db.fetch(
-                "next_available",
-                namespace=worker.namespace,
-                queues=texts(list(queues)),
-                tasks=texts(list(tasks)),
-                now=now,
-            )
-            return Claimed(seen_at, claimed, next_at)
-
-        return await self._once(work)
+        return await self._once(lambda db: claim(db, self._known, worker, limit, lease, queues, tasks, now))
 
     async def renew(
         self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None

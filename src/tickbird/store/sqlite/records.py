@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from tickbird.domain.codec import FORMAT
@@ -23,8 +23,8 @@ def dump(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def run_record(row: Row, schedule: str | None = None, payload: Mapping[str, Any] | None = None) -> RunRecord:
-    """A row of the view `run_records`; name and payload may be known already."""
+def run_record(row: Row) -> RunRecord:
+    """A row of the view `run_records`."""
     return RunRecord(
         id=row[0],
         namespace=row[1],
@@ -56,8 +56,8 @@ def run_record(row: Row, schedule: str | None = None, payload: Mapping[str, Any]
         result=None if row[30] is None else json.loads(row[30]),
         error=row[31],
         failure_kind=row[32],
-        schedule=schedule or row[33],
-        payload=payload if payload is not None else json.loads(row[34] or "{}"),
+        schedule=row[33],
+        payload=json.loads(row[34] or "{}"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.planner import starts_waiting
-from tickbird.domain.runs import FINAL, ClaimedRun, NewRun, Outcome, RunRecord, final_already
+from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 from tickbird.store.sqlite.records import Row, dump, run_record
@@ -88,7 +89,7 @@ def claim(
             level = {**wanted, "queue": queue, "priority": priority, "limit": limit - len(taken)}
             rows += db.execute(SQL["available_runs"], level)
         if len(names) > 1:
-            rows.sort(key=lambda row: (row[12], row[0]))
+            rows.sort(key=lambda row: (row[1], row[0]))
         taken += _readable(db, known, rows[: limit - len(taken)])
     if taken:
         ids = dump([row[0] for row, _ in taken])
@@ -98,7 +99,7 @@ def claim(
         for queue, priority in levels
         for row in db.execute(SQL["next_available"], {**wanted, "queue": queue, "priority": priority})
     ]
-    runs = [_claimed(row, one, worker.id, until, now) for row, one in taken]
+    runs = [_claimed(row, one) for row, one in taken]
     return Claimed(to_instant(now), runs, to_instant(min(later, default=None)))
 
 
@@ -112,12 +113,23 @@ def _readable(db: sqlite3.Connection, known: KnownRevisions, rows: Iterable[Row]
     return pairs
 
 
-def _claimed(row: Row, one: Known | None, worker: str, until: int, now: int) -> ClaimedRun:
-    leased = (*row[:9], "running", *row[10:17], row[17] + 1, *row[18:21], now, row[22], until, worker, *row[25:])
-    if one is None:
-        return ClaimedRun(run_record(leased), None)
-    payload = one.definition.payload if row[34] is None else None
-    return ClaimedRun(run_record(leased, one.name, payload), one.definition)
+def _claimed(row: Row, one: Known | None) -> ClaimedRun:
+    """A row of `available_runs` that has been leased."""
+    (run_id, _, _, _, attempt, failures, target, origin, due_at, scheduled_for, first, last, count, text) = row
+    planned = {} if one is None else one.definition.payload
+    return ClaimedRun(
+        run_id,
+        attempt + 1,
+        failures,
+        target,
+        origin,
+        to_instant(due_at),
+        planned if text is None else json.loads(text),
+        to_instant(scheduled_for),
+        None if first is None else Covers(to_instant(first), to_instant(last), count),
+        None if one is None else one.name,
+        None if one is None else one.definition,
+    )
 
 
 def renew(db: sqlite3.Connection, worker: str, held: Sequence[Held], lease: float, now: int) -> Renewed:
@@ -131,7 +143,7 @@ def renew(db: sqlite3.Connection, worker: str, held: Sequence[Held], lease: floa
     return Renewed(to_instant(now), frozenset(kept), cancelled)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Running:
     """A running run as finish finds it."""
 

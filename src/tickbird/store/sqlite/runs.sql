@@ -61,10 +61,8 @@ SELECT queue, priority FROM levels WHERE priority IS NOT NULL ORDER BY priority 
 
 -- name: available_runs
 SELECT
-    r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.origin, r.status,
-    r.scheduled_for, r.due_at, r.available_at, r.start_by, r.covers_first, r.covers_last, r.covers_count, r.attempt,
-    r.failures, r.crashes, r.created_at, r.started_at, r.finished_at, r.lease_until, r.worker, r.retry_of, r.actor,
-    r.reason, r.cancel_requested_at, r.cancel_requested_by, r.result, r.error, r.failure_kind, NULL, p.payload
+    r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload
 FROM runs AS r
 LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.status = 'queued'

@@ -209,10 +209,10 @@ class Edits:
             a_worker(), 10, 60, queues=("default", "elsewhere"), tasks=("work", "other"), now=later(70)
         )
         [found] = claimed.runs
-        assert (found.run.target.name, found.run.payload, found.run.queue) == ("work", {"n": 1}, "default")
+        assert (found.target, found.payload) == ("work", {"n": 1})
         assert found.definition is not None and found.definition.retries == 4
         await change(store, Delete(actor="ada"), 80)
-        run = await store.get_run(found.run.id)
+        run = await store.get_run(found.id)
         assert run is not None and (run.payload, run.schedule) == ({"n": 1}, NAME)
 
     async def test_unchanged_trigger_keeps_the_cursor(self, store: Store) -> None:
@@ -329,7 +329,7 @@ class Edits:
         for run in await runs_of(store):
             assert run.payload == payload
         found = await store.claim_runs(a_worker(), 9, 60, queues=("default",), tasks=("work",), now=later(60))
-        assert [claimed.run.payload for claimed in found.runs] == [payload]
+        assert [claimed.payload for claimed in found.runs] == [payload]
 
     async def test_definitions_come_back_as_they_were(self, store: Store) -> None:
         definition = define(

@@ -13,7 +13,7 @@ from tickbird.domain.commands import Command, Delete, PauseCommand, Reschedule, 
 from tickbird.domain.definition import Overlap
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.every import every
-from tickbird.domain.runs import RunRecord, Status
+from tickbird.domain.runs import ClaimedRun, Status
 from tickbird.store.protocol import Held, Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
@@ -43,7 +43,7 @@ class History:
         self.random = random.Random(seed)
         self.now = 0
         self.policies: dict[str, dict[str, Any]] = {}
-        self.held: list[RunRecord] = []
+        self.held: list[ClaimedRun] = []
         # What the store answered to each step, and how everything stood in the end.
         self.trace: list[Any] = []
 
@@ -105,8 +105,8 @@ class History:
 
     async def claim(self) -> Any:
         found = (await claim(self.store, self.now, self.random.choice((1, 3)), lease=120)).runs
-        self.held += [claimed.run for claimed in found]
-        return [(claimed.run.schedule, since(claimed.run.scheduled_for), claimed.run.attempt) for claimed in found]
+        self.held += found
+        return [(claimed.schedule, since(claimed.scheduled_for), claimed.attempt) for claimed in found]
 
     async def finish(self) -> Any:
         if not self.held:

@@ -115,7 +115,7 @@ class Ledger:
             await plan(store, at_)
             if step % 3 == 0:
                 for found in (await claim(store, at_, 3)).runs:
-                    await finish(store, found.run, at_)
+                    await finish(store, found, at_)
             if step % 4 == 1:
                 await claim(store, at_, 1)
         for name in names:

@@ -112,14 +112,14 @@ class Prune:
         assert await ranges(store) == [("overlap", 120, 120, 1)]
         await plan(store, 180)
         assert await ranges(store) == [("overlap", 120, 180, 2)]
-        assert (await read(store, run.run)).status == "running"
+        assert (await read(store, run)).status == "running"
 
     async def test_definitions_of_kept_runs_stay(self, store: Store) -> None:
         await create(store, payload={"n": 1})
         await plan(store, 60)
         await prune(store, YEAR)
         [found] = (await claim(store, YEAR)).runs
-        assert found.definition is not None and found.run.payload == {"n": 1}
+        assert found.definition is not None and found.payload == {"n": 1}
 
     async def test_old_skips_and_audit_rows_go_too(self, store: Store) -> None:
         schedule = await create(store)

@@ -10,7 +10,7 @@ from typing import Any
 from tickbird.domain.commands import Create, Delete, PauseCommand, Trigger, Update
 from tickbird.domain.definition import Target
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.runs import NewRun, RunRecord
+from tickbird.domain.runs import ClaimedRun, NewRun
 from tickbird.store.protocol import Held, Store
 from tickbird.testing.conformance.steps import (
     NAME,
@@ -68,10 +68,10 @@ class Races:
     async def test_eight_claimers_never_share_a_run(self, store: Store, other: Store) -> None:
         ids = await store.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 200, "ada", now=later(0))
 
-        async def take(which: Store, name: str) -> list[RunRecord]:
-            taken: list[RunRecord] = []
+        async def take(which: Store, name: str) -> list[ClaimedRun]:
+            taken: list[ClaimedRun] = []
             while found := (await claim(which, 1, 7, worker=a_worker(name))).runs:
-                taken += [claimed.run for claimed in found]
+                taken += found
             return taken
 
         stores = cycle((store, other))
@@ -172,7 +172,7 @@ class Races:
     async def test_one_rescue_of_an_attempt_counts(self, store: Store, other: Store) -> None:
         for _ in range(20):
             await enqueue(store)
-        runs = [found.run for found in (await claim(store, 0, lease=10)).runs]
+        runs = list((await claim(store, 0, lease=10)).runs)
         answers = await race(*(which.rescue(now=later(20)) for which in (store, other, store, other)))
         answers.append(await store.rescue(now=later(20)))
         taken = [run_id for answer in answers for run_id in answer.requeued]
@@ -205,7 +205,7 @@ class Races:
 
     async def test_renewals_and_finishes_of_many_runs_do_not_jam(self, store: Store, other: Store) -> None:
         await store.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 60, "ada", now=later(0))
-        runs = [found.run for found in (await claim(store, 0)).runs]
+        runs = list((await claim(store, 0)).runs)
         held = [Held(run.id, run.attempt) for run in runs]
         outcomes = [Outcome(run.id, run.attempt, "succeeded") for run in runs]
         await race(
@@ -270,7 +270,7 @@ class Races:
             name = f"s{number}"
             await create(store, name, max_concurrent=2, catch_up="all")
             await plan_all(store, 330)
-            one, two = (found.run for found in (await claim(store, 331)).runs)
+            one, two = (await claim(store, 331)).runs
             await race(finish(store, one, 332), finish(other, two, 332), store.rescue(now=later(332)))
             await store.rescue(now=later(333))
             assert await statuses(store, name) == ["succeeded"] * 2 + ["queued"] * 2 + ["waiting"], number

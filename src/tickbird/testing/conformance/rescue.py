@@ -135,14 +135,14 @@ class Rescue:
     async def test_a_deadline_to_start_does_not_bind_further_attempts(self, store: Store) -> None:
         for _ in range(2):
             await enqueue(store, start_within=30)
-        retried, lost = (found.run for found in (await claim(store, 10, lease=20)).runs)
+        retried, lost = (await claim(store, 10, lease=20)).runs
         await finish(store, retried, 20, "queued", delay=60, failures=1)
         rescued = await store.rescue(now=later(40))
         assert (list(rescued.requeued), list(rescued.misfired), rescued.next_at) == ([lost.id], [], None)
         assert list((await store.rescue(now=later(50))).misfired) == []
         claimed = await claim(store, 60)
-        assert ([found.run.id for found in claimed.runs], claimed.next_at) == ([lost.id], later(80))
-        assert [found.run.id for found in (await claim(store, 80)).runs] == [retried.id]
+        assert ([found.id for found in claimed.runs], claimed.next_at) == ([lost.id], later(80))
+        assert [found.id for found in (await claim(store, 80)).runs] == [retried.id]
 
     async def test_next_at_is_the_earliest_to_come(self, store: Store) -> None:
         assert (await store.rescue(now=later(0))).next_at is None
@@ -155,7 +155,7 @@ class Rescue:
     async def test_any_limit_gets_everything_rescued_once(self, store: Store) -> None:
         for _ in range(7):
             await enqueue(store)
-        runs = {found.run.id for found in (await claim(store, 0, lease=10)).runs}
+        runs = {found.id for found in (await claim(store, 0, lease=10)).runs}
         found: list[int] = []
         while requeued := (await store.rescue(3, now=later(20))).requeued:
             assert len(requeued) <= 3

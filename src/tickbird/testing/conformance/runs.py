@@ -68,10 +68,12 @@ class Runs:
         run_id = await enqueue(store)
         claimed = await claim(store, 1, lease=30)
         [found] = claimed.runs
-        assert (claimed.now, found.definition, found.run.id) == (later(1), None, run_id)
-        assert (found.run.status, found.run.attempt, found.run.worker) == ("running", 1, "w1")
-        assert (found.run.started_at, found.run.lease_until) == (later(1), later(31))
-        assert await read(store, run_id) == found.run
+        assert (claimed.now, found.definition, found.id) == (later(1), None, run_id)
+        assert (found.attempt, found.failures, found.target, found.origin) == (1, 0, "work", "manual")
+        assert (found.due_at, found.scheduled_for, found.covers, found.schedule) == (later(0), None, None, None)
+        run = await read(store, run_id)
+        assert (run.status, run.attempt, run.worker) == ("running", 1, "w1")
+        assert (run.started_at, run.lease_until) == (later(1), later(31))
         assert list((await claim(store, 2)).runs) == []
 
     async def test_claim_brings_the_definition_of_its_revision(self, store: Store) -> None:
@@ -79,7 +81,7 @@ class Runs:
         await plan(store, 60)
         [found] = (await claim(store, 60)).runs
         assert found.definition == define(retries=5, timeout=30)
-        assert (found.run.schedule, found.run.scheduled_for) == (NAME, later(60))
+        assert (found.schedule, found.scheduled_for) == (NAME, later(60))
 
     async def test_claim_goes_by_priority_then_age(self, store: Store) -> None:
         order = []
@@ -88,14 +90,14 @@ class Runs:
         names = {run_id: name for name, run_id in order}
         first = await claim(store, 10, 2)
         rest = await claim(store, 10, 10)
-        assert "".join(names[found.run.id] for found in [*first.runs, *rest.runs]) == "dbcafe"
+        assert "".join(names[found.id] for found in [*first.runs, *rest.runs]) == "dbcafe"
 
     async def test_claim_takes_only_given_queues_and_tasks(self, store: Store) -> None:
         mine = await enqueue(store, queue="a")
         await enqueue(store, queue="b")
         await enqueue(store, queue="a", task="other")
         claimed = await claim(store, 1, queues=("a", "c"), tasks=("work", "unknown"))
-        assert [found.run.id for found in claimed.runs] == [mine]
+        assert [found.id for found in claimed.runs] == [mine]
         for queues, tasks in (((), ("work",)), (("a", "b"), ())):
             assert list((await claim(store, 1, queues=queues, tasks=tasks)).runs) == []
         assert len((await claim(store, 1, queues=("a", "b"), tasks=("work", "other"))).runs) == 2
@@ -108,7 +110,7 @@ class Runs:
         await enqueue(store, namespace="one")
         two = await enqueue(store, namespace="two")
         claimed = await claim(store, 1, worker=a_worker("w2", namespace="two"))
-        assert [found.run.id for found in claimed.runs] == [two]
+        assert [found.id for found in claimed.runs] == [two]
         assert claimed.next_at is None
 
     async def test_a_run_is_not_available_before_its_time(self, store: Store) -> None:
@@ -117,9 +119,9 @@ class Runs:
         claimed = await claim(store, 59.999)
         assert (list(claimed.runs), claimed.next_at) == ([], later(60))
         claimed = await claim(store, 60)
-        assert ([found.run.id for found in claimed.runs], claimed.next_at) == ([delayed], later(90))
+        assert ([found.id for found in claimed.runs], claimed.next_at) == ([delayed], later(90))
         claimed = await claim(store, 90)
-        assert ([found.run.id for found in claimed.runs], claimed.next_at) == ([dated], None)
+        assert ([found.id for found in claimed.runs], claimed.next_at) == ([dated], None)
 
     async def test_next_at_speaks_only_of_what_could_be_taken(self, store: Store) -> None:
         await enqueue(store, delay=10, queue="elsewhere")
@@ -138,7 +140,7 @@ class Runs:
         run_id = await enqueue(store, 10, start_within=20)
         assert (await read(store, run_id)).start_by == later(30)
         assert list((await claim(store, 31)).runs) == []
-        assert [found.run.id for found in (await claim(store, 30)).runs] == [run_id]
+        assert [found.id for found in (await claim(store, 30)).runs] == [run_id]
 
     async def test_renew_extends_the_lease(self, store: Store) -> None:
         await enqueue(store)
@@ -165,7 +167,7 @@ class Runs:
     async def test_renewing_some_names_those_that_were_lost(self, store: Store) -> None:
         for _ in range(3):
             await enqueue(store)
-        one, two, three = (found.run for found in (await claim(store, 0)).runs)
+        one, two, three = (await claim(store, 0)).runs
         await finish(store, two, 1)
         held = [Held(run.id, run.attempt) for run in (three, two, one)]
         assert (await store.renew(a_worker(), held, 30, now=later(2))).held == {one.id, three.id}
@@ -256,7 +258,7 @@ class Runs:
     async def test_finishing_many_accepts_each_on_its_own(self, store: Store) -> None:
         for _ in range(4):
             await enqueue(store)
-        runs = [found.run for found in (await claim(store, 0)).runs]
+        runs = list((await claim(store, 0)).runs)
         await finish(store, runs[1], 1)
         outcomes = [
             Outcome(runs[0].id, 1, "succeeded", result={"n": 0}),
@@ -320,7 +322,7 @@ class Runs:
     async def test_a_text_that_a_database_may_refuse_holds_up_nobody(self, store: Store, text: str) -> None:
         for _ in range(3):
             await enqueue(store)
-        good, bad, odd = (found.run for found in (await claim(store, 0)).runs)
+        good, bad, odd = (await claim(store, 0)).runs
         outcomes = [
             Outcome(good.id, 1, "succeeded", result=1),
             Outcome(bad.id, 1, "failed", error=f"ValueError: {text}", failure_kind="raised", failures=1),
@@ -365,7 +367,7 @@ class Runs:
         await create(store)
         for _ in range(4):
             await enqueue(store)
-        runs = [found.run for found in (await claim(store, 1, 3)).runs]
+        runs = list((await claim(store, 1, 3)).runs)
         await finish(store, runs[0], 2)
         await finish(store, runs[1], 2, "failed")
         counts: dict[Status, int] = {"queued": 1, "running": 1, "succeeded": 1, "failed": 1, "cancelled": 0}

@@ -10,7 +10,7 @@ from tickbird.domain.commands import Command, Create
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.every import every
 from tickbird.domain.instants import to_datetime, to_seconds
-from tickbird.domain.runs import NewRun, RunRecord, SkipRecord, Status
+from tickbird.domain.runs import ClaimedRun, NewRun, RunRecord, SkipRecord, Status
 from tickbird.domain.runs import Outcome as Outcome
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.triggers import Trigger
@@ -115,22 +115,23 @@ async def claim(
 
 async def start(store: Store, at: float, **options: Any) -> RunRecord:
     """Lease exactly one run."""
-    claimed = await claim(store, at, 1, **options)
-    [found] = claimed.runs
-    return found.run
+    [found] = (await claim(store, at, 1, **options)).runs
+    return await read(store, found.id)
 
 
-async def finish(store: Store, run: RunRecord, at: float, status: Status = "succeeded", **outcome: Any) -> Finished:
+async def finish(
+    store: Store, run: RunRecord | ClaimedRun, at: float, status: Status = "succeeded", **outcome: Any
+) -> Finished:
     """Record how the run's current attempt ended."""
     return await store.finish([Outcome(run.id, run.attempt, status, **outcome)], now=later(at))
 
 
-async def work_off(store: Store, at: float) -> list[RunRecord]:
+async def work_off(store: Store, at: float) -> list[ClaimedRun]:
     """Run everything that can be run, one after the other, in the order in which it is given out."""
-    done: list[RunRecord] = []
+    done: list[ClaimedRun] = []
     while found := (await claim(store, at, 1)).runs:
-        await finish(store, found[0].run, at)
-        done.append(found[0].run)
+        await finish(store, found[0], at)
+        done.append(found[0])
     return done
 
 
@@ -141,7 +142,7 @@ async def enqueue(store: Store, now: float = 0, *, task: str = "work", namespace
     return run_id
 
 
-async def read(store: Store, run: RunRecord | int) -> RunRecord:
+async def read(store: Store, run: RunRecord | ClaimedRun | int) -> RunRecord:
     """A run that must exist, as it stands now."""
     found = await store.get_run(run if isinstance(run, int) else run.id)
     assert found is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tickbird.domain.commands import Delete, PauseCommand, Trigger
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs import ClaimedRun, RunRecord
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     Outcome,
@@ -152,7 +152,7 @@ class Waiting:
         await create(store, max_concurrent=2, catch_up="all")
         await plan_all(store, 330)
         assert await statuses(store) == ["queued"] * 2 + ["waiting"] * 3
-        one, two = (found.run for found in (await claim(store, 331)).runs)
+        one, two = (await claim(store, 331)).runs
         assert (await finish(store, two, 332)).released == 1
         assert await statuses(store) == ["running", "succeeded", "queued", "waiting", "waiting"]
         three = await start(store, 333)
@@ -261,7 +261,7 @@ class Waiting:
         for at_ in (60, 120):
             await plan(store, at_)
         a = (await runs_of(store, "a"))[0]
-        taken = [found.run for found in (await claim(store, 121)).runs]
+        taken = list((await claim(store, 121)).runs)
         await finish(store, next(run for run in taken if run.id == a.id), 122)
         assert await statuses(store, "a") == ["succeeded", "queued"]
         assert await statuses(store, "b") == ["running", "waiting"]
@@ -276,5 +276,5 @@ class Waiting:
         assert await statuses(store) == ["succeeded", "queued"]
 
 
-def _done(run: RunRecord) -> Outcome:
+def _done(run: ClaimedRun | RunRecord) -> Outcome:
     return Outcome(run.id, run.attempt, "succeeded")
