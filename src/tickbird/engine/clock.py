@@ -91,7 +91,7 @@ class ClockWatch:
             self._agree(_within(self._offset, least, most))
         elif self._jumped is None or _apart(self._jumped[0], least, most) > TOLERANCE:
             self._alarm(_within(self._offset, least, most), answered_at)
-        elif answered_at - self._jumped[1] >= PATIENCE:
+        elif answered_at >= self._jumped[1] + PATIENCE:
             self._accept(_within(self._jumped[0], least, most))
         else:
             self._jumped = _within(self._jumped[0], least, most), self._jumped[1]

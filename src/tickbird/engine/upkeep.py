@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tickbird.engine.clock import Clock, ClockWatch
+from tickbird.engine.clock import PATIENCE, Clock, ClockWatch
 from tickbird.engine.sync import Declarations, sync
 from tickbird.store.protocol import Reported, Store, Worker
 
@@ -111,7 +111,7 @@ class Upkeep:
     async def prune(self) -> float | None:
         """Delete what is past its retention, a batch at a time."""
         if self._watch.alarmed:
-            return self._watch.patience
+            return PATIENCE
         batch = 1_000
         gone = await self._store.prune(
             older_than=self._retention.seconds, keep=self._retention.keep, limit=batch, now=self._clock.now()
