@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -20,17 +20,19 @@ from bench.common import Options, Report, Table, interleave, percentile
 from bench.database import NOW, Schedules, warm
 from tickbird.engine.planning import Planning
 from tickbird.store.postgres import PostgresStore
+from tickbird.store.protocol import Planned
 
 T = TypeVar("T")
 SPAWN: Final = multiprocessing.get_context("spawn")
 EARLY: Final = NOW - timedelta(days=1)
 ONE, _, SPLIT = bare.CLAIMS
-OURS: Final = "Tickbird"
+ENGINE: Final = "Tickbird, as a worker plans"
+OURS: Final = "Tickbird, plan_due"
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Who plans, and how much at a time."""
+    """Who plans, and how much at a time; Tickbird's engine has one planner a process and finds its own batch."""
 
     kind: str
     processes: int
@@ -43,6 +45,8 @@ class Crowd:
     @property
     def name(self) -> str:
         """What the table calls it."""
+        if self.kind == ENGINE:
+            return f"{self.kind}, {self.processes} processes"
         return f"{self.kind}, {self.processes} × {self.planners}, batch {self.batch}"
 
 
@@ -65,15 +69,13 @@ async def measure(options: Options, report: Report, url: str) -> None:
     stored = options.size(500_000, 3_000)
     processes, planners = (2, 2) if options.quick else (10, 5)
     seconds, warm_up = (0.3, 0.0) if options.quick else (10.0, 1.0)
-    engine_batch = _engine_batch()
     crowds = [
         Crowd(kind, processes, each, batch, seconds, warm_up, stored)
         for kind, each, batch in (
-            (OURS, planners, 100),
+            (ENGINE, 1, 500),
             (ONE, planners, 100),
             (SPLIT, planners, 100),
-            (OURS, 1, 100),
-            (OURS, 1, engine_batch),
+            (OURS, planners, 100),
         )
     ][: 3 if options.quick else None]
     await schedules.make(stored)
@@ -125,7 +127,7 @@ async def measure(options: Options, report: Report, url: str) -> None:
     )
     if not options.quick:
         ours, one_name, split = (crowd.name for crowd in crowds[:3])
-        how = f"{processes} processes × {planners} planners, ≥ 1,000 due held for {seconds:g} s"
+        how = f"{processes} processes (bare: × {planners} claimers), ≥ 1,000 due held for {seconds:g} s"
         once = min(left) >= 1_000
         report.hold(f"{how}: every tick once", "all", 1.0 if once else None, True if once else None)
         worst = 1_000 * percentile(times[ours], 0.99)
@@ -134,12 +136,6 @@ async def measure(options: Options, report: Report, url: str) -> None:
         report.hold(f"{how}: rate beside the bare one-statement claim", "≥ 1 ×", rate, rate >= 1)
         rate = taken.ratio(ours, split)
         report.hold(f"{how}: rate beside bare SQL that writes the same rows", "(≥ 1 ×)", rate, rate >= 1)
-
-
-def _engine_batch() -> int:
-    import inspect
-
-    return int(inspect.signature(Planning).parameters["batch"].default)
 
 
 def _crowd(url: str, crowd: Crowd) -> list[Worked]:
@@ -159,7 +155,7 @@ def _crowd(url: str, crowd: Crowd) -> list[Worked]:
 
 def _process(url: str, crowd: Crowd, gate: Any, answers: Any) -> None:
     try:
-        answers.put(asyncio.run(_plan(url, crowd, gate) if crowd.kind == OURS else _claim(url, crowd, gate)))
+        answers.put(asyncio.run(_plan(url, crowd, gate) if crowd.kind in (ENGINE, OURS) else _claim(url, crowd, gate)))
     except Exception as error:  # noqa: BLE001 - told to the process that waits for an answer
         gate.abort()
         answers.put(f"{type(error).__name__}: {error}")
@@ -190,12 +186,44 @@ async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
     async def plan_some() -> int:
         return (await store.plan_due(crowd.batch, now=NOW)).runs
 
-    worked = await _until_over(crowd, gate, [plan_some] * crowd.planners)
+    loops = [plan_some] * crowd.planners if crowd.kind == OURS else [_engine(store)]
+    worked = await _until_over(crowd, gate, loops)
     await store.close()
     counted = worked.began + crowd.warm_up
     worked.refused = len(attempts) - len(transactions)
     worked.transactions = [ended - began for began, ended in transactions if began > counted]
     return worked
+
+
+def _engine(store: PostgresStore) -> Callable[[], Awaitable[int]]:
+    """The planning step of a worker, with its two connections and its choice of a batch."""
+    made: list[int] = []
+    plan_due = store.plan_due
+
+    async def counted(limit: int = 500, **options: Any) -> Planned:
+        planned = await plan_due(limit, **options)
+        made.append(planned.runs)
+        return planned
+
+    store.plan_due = counted  # type: ignore[method-assign]
+    planning = Planning(store, _Noon(), lambda: None)
+
+    async def step() -> int:
+        made.clear()
+        await planning.step()
+        return sum(made)
+
+    return step
+
+
+class _Noon:
+    """A clock that stands still for the store, and goes on for the engine."""
+
+    def now(self) -> datetime:
+        return NOW
+
+    def monotonic(self) -> float:
+        return time.monotonic()
 
 
 async def _claim(url: str, crowd: Crowd, gate: Any) -> Worked:

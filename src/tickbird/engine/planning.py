@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
+from typing import Final
 
 from tickbird.engine.clock import Clock, ClockWatch
-from tickbird.store.protocol import Planned, Store
+from tickbird.store.protocol import Expected, Planned, Store
 
 log = logging.getLogger("tickbird.engine")
+
+
+# A batch is as large as what can be decided and written in about this time: then what is due meanwhile, and other
+# planners, wait no longer.
+_TARGET: Final = 0.05
+_LEAST: Final = 100
+_MOST: Final = 1_000
 
 
 class Planning:
@@ -26,24 +35,47 @@ class Planning:
         self._clock = clock
         self._on_runs = on_runs
         self._batch = batch
+        # How many batches at once: of two, one is decided here while the database writes the other.
+        self._at_once = 1
         self._watch = watch or ClockWatch(clock)
 
     async def step(self) -> float | None:
-        """Plan one batch; the seconds until the next schedule is due."""
+        """Plan a batch or two; the seconds until the next schedule is due."""
         began = self._clock.monotonic()
         expected = self._watch.expected()
+        at_once, self._at_once = self._at_once, 1
+        if at_once == 1:
+            plans = [await self._plan(expected)]
+        else:
+            plans = await asyncio.gather(*(self._plan(expected) for _ in range(at_once)))
+        # Batches at once are answered at nearly the same instant; what one left, the last to look has seen.
+        last = max(plans, key=lambda planned: planned.now)
+        if not self._watch.believes(last.now, began, expected):
+            return self._watch.patience
+        took = self._clock.monotonic() - began
+        if any(planned.more for planned in plans):
+            self._adapt(took)
+            return 0.0
+        if last.next_at is None:
+            return None
+        # The store looked at its clock when the step began, so what the step took is already part of the wait.
+        return (last.next_at - last.now).total_seconds() - took
+
+    async def _plan(self, expected: Expected | None) -> Planned:
         planned = await self._store.plan_due(self._batch, expected=expected, now=self._clock.now())
         if planned.runs:
             self._on_runs()
         _tell(planned)
-        if not self._watch.believes(planned.now, began, expected):
-            return self._watch.patience
-        if planned.more:
-            return 0.0
-        if planned.next_at is None:
-            return None
-        # The store looked at its clock when the step began, so what the step took is already part of the wait.
-        return (planned.next_at - planned.now).total_seconds() - (self._clock.monotonic() - began)
+        return planned
+
+    def _adapt(self, took: float) -> None:
+        """More is due than one batch: take more or less of it at a time."""
+        if took > _TARGET:
+            self._batch = max(_LEAST, self._batch // 2)
+        else:
+            self._at_once = self._store.planners
+            if took < _TARGET / 3:
+                self._batch = min(_MOST, self._batch * 2)
 
 
 def _tell(planned: Planned) -> None:

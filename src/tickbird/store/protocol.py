@@ -170,6 +170,9 @@ class Changed:
 class Store(Protocol):
     """The only durable thing."""
 
+    # How many batches of due schedules one process does well to plan at once.
+    planners: int
+
     @property
     def url(self) -> str:
         """Where it is, without a password."""

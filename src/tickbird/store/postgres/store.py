@@ -53,6 +53,8 @@ class PostgresStore:
     `listen_url` is for servers behind a pooler that hands out a connection per transaction, which cannot LISTEN.
     """
 
+    planners = 2
+
     def __init__(self, url: str, *, listen_url: str | None = None, connections: int = 10) -> None:
         self._connections = Connections(url, connections)
         self._listening = self._connections if listen_url is None else Connections(listen_url, 1)

@@ -47,6 +47,8 @@ POLL_SECONDS = 0.1
 class SqliteStore:
     """A store in a file, or in memory when the path is `:memory:`."""
 
+    planners = 1
+
     def __init__(self, path_or_url: str) -> None:
         """Take a path, or a URL such as `sqlite:///tickbird.db` (relative) or `sqlite:////var/lib/tickbird.db`."""
         self.path = _path(path_or_url)

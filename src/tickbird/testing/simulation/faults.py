@@ -37,6 +37,8 @@ def _unreachable(when: str) -> StoreUnavailableError:
 class FaultyStore:
     """Passes every verb on to the one real store, at the store's simulated time, with faults before and after."""
 
+    planners = 2
+
     def __init__(self, host: Host) -> None:
         self._host = host
         self._world = host.world

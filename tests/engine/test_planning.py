@@ -1,0 +1,90 @@
+"""The planning step: how much it takes at a time, and how many batches at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tickbird import every
+from tickbird.domain.commands import Create
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import StoreUnavailableError
+from tickbird.engine.planning import Planning
+from tickbird.store.protocol import Planned
+from tickbird.store.sqlite import SqliteStore
+from tickbird.testing.clock import ManualClock
+
+NOON = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
+COUNT = 1_700
+
+
+class Watched(SqliteStore):
+    """A store that plans two batches at once, notes how large they were, and may be slow or fail."""
+
+    planners = 2
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__("sqlite://")
+        self.clock = clock
+        self.seconds = 0.0
+        self.failing = 0
+        self.limits: list[int] = []
+        self.runs = 0
+
+    async def plan_due(self, limit: int = 500, **options: Any) -> Planned:
+        self.limits.append(limit)
+        planned = await super().plan_due(limit, **options)
+        self.runs += planned.runs
+        self.clock.move_to(self.clock.now() + timedelta(seconds=self.seconds))
+        if self.failing:
+            self.failing -= 1
+            raise StoreUnavailableError("the answer was lost;", hint="this is a test.")
+        return planned
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Watched]:
+    clock = ManualClock(NOON)
+    store = Watched(clock)
+    await store.open()
+    definition = Definition(trigger=every(minutes=1), target=Target("noop"), grace=60)
+    for number in range(COUNT):
+        command = Create(actor="ada", namespace="default", definition=definition)
+        await store.change_schedule("default", f"s{number}", command, now=NOON)
+    clock.move_to(NOON + timedelta(minutes=1))
+    yield store
+    await store.close()
+
+
+async def test_what_is_quickly_planned_is_taken_in_larger_batches_and_two_at_once(store: Watched) -> None:
+    planning = Planning(store, store.clock, lambda: None, batch=100)
+    while await planning.step() == 0.0:
+        pass
+    assert store.limits == [100, 200, 200, 400, 400, 800, 800]
+    assert store.runs == COUNT
+
+
+async def test_what_takes_long_is_taken_in_smaller_batches_one_by_one(store: Watched) -> None:
+    store.seconds = 0.2
+    planning = Planning(store, store.clock, lambda: None, batch=500)
+    while await planning.step() == 0.0:
+        pass
+    assert store.limits[:4] == [500, 250, 125, 100]
+    assert set(store.limits[4:]) == {100}
+    assert store.runs == COUNT
+
+
+async def test_a_batch_that_fails_does_not_hide_what_another_one_made(store: Watched) -> None:
+    told: list[int] = []
+    planning = Planning(store, store.clock, lambda: told.append(store.runs), batch=100)
+    assert await planning.step() == 0.0
+    store.failing = 1
+    with pytest.raises(StoreUnavailableError):
+        await planning.step()
+    assert told == [100, 500]
+    while await planning.step() == 0.0:
+        pass
+    assert store.runs == COUNT
