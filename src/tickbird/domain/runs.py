@@ -102,7 +102,8 @@ class ClaimedRun:
     payload: Mapping[str, Any]
     scheduled_for: datetime | None = None
     covers: Covers | None = None
-    # The schedule's name, and what the run was planned under; None when it belongs to no schedule.
+    # The schedule, its name, and what the run was planned under; None when it belongs to no schedule.
+    schedule_id: int | None = None
     schedule: str | None = None
     definition: Definition | None = None
 
@@ -168,3 +169,5 @@ class Outcome:
     reason: str | None = None
     delay: float = 0.0
     failures: int = 0
+    # It belongs to no schedule, so nobody can be waiting for its end.
+    alone: bool = False

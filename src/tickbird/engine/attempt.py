@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from tickbird.domain.definition import Definition
 from tickbird.domain.errors import PayloadError
-from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome
+from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome, Status
 from tickbird.targets.protocol import Executable, Run
 
 log = logging.getLogger("tickbird.engine")
@@ -186,32 +186,34 @@ class Attempt:
             return None
         if self.stop_reason == "cancel":
             # The store knows who asked for it, and why.
-            return Outcome(self.claimed.id, self.claimed.attempt, "cancelled")
+            return self._ended("cancelled")
         if self.stop_reason == "drain" and (call.cancelled() or error is not None):
             return self.put_back()
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
         if error is not None:
             return self._failed("raised", _trace(error))
-        return Outcome(self.claimed.id, self.claimed.attempt, "succeeded", _as_json(call.result()))
+        return self._ended("succeeded", result=_as_json(call.result()))
+
+    def _ended(self, status: Status, **what: Any) -> Outcome:
+        run = self.claimed
+        return Outcome(run.id, run.attempt, status, alone=run.schedule_id is None, **what)
 
     def put_back(self, delay: float = 0.0) -> Outcome:
         """A worker that goes away: the run is tried elsewhere, unless it must never start twice."""
         if self._may_start_again:
-            reason = "put back: its worker was stopping"
-            return Outcome(self.claimed.id, self.claimed.attempt, "queued", reason=reason, delay=delay)
+            return self._ended("queued", reason="put back: its worker was stopping", delay=delay)
         reason = "its worker was stopping, and on_crash is 'fail'"
-        return Outcome(self.claimed.id, self.claimed.attempt, "failed", error=reason, failure_kind="lost")
+        return self._ended("failed", error=reason, failure_kind="lost")
 
     def _failed(self, kind: FailureKind, error: str, *, again: bool = True) -> Outcome | None:
         if self.stop_reason == "lease":
             return None
         failures = self.claimed.failures + 1
-        run, attempt = self.claimed.id, self.claimed.attempt
         if again and failures <= self._policy.retries:
             delay = self._policy.backoff.delay(failures, random.random())  # noqa: S311
-            return Outcome(run, attempt, "queued", error=error, failure_kind=kind, delay=delay, failures=1)
-        return Outcome(run, attempt, "failed", error=error, failure_kind=kind, failures=1)
+            return self._ended("queued", error=error, failure_kind=kind, delay=delay, failures=1)
+        return self._ended("failed", error=error, failure_kind=kind, failures=1)
 
 
 def _trace(error: BaseException) -> str:

@@ -40,7 +40,7 @@ class Execution:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._worker = worker
+        self.worker = worker
         self._executables = executables
         self._lease = lease
         # Work is asked to stop this long before its lease can have expired.
@@ -101,10 +101,10 @@ class Execution:
         began = self._clock.monotonic()
         try:
             claimed = await self._store.claim_runs(
-                self._worker,
+                self.worker,
                 room,
                 self._lease,
-                queues=self._worker.queues,
+                queues=self.worker.queues,
                 tasks=self._executables,
                 now=self._clock.now(),
             )
@@ -135,7 +135,8 @@ class Execution:
                 # The lease is lost or about to be: another worker takes the run over.
                 self._let_go(_key(attempt))
             else:
-                _log_failure(attempt, outcome)
+                if outcome.error is not None:
+                    _log_failure(attempt, outcome.error, outcome)
                 self._outcomes.append(outcome)
         if self._outcomes:
             self.on_outcome()
@@ -178,7 +179,7 @@ class Execution:
         held = [Held(*key) for key in self.held]
         try:
             async with asyncio.timeout(self._patience()):
-                renewed = await self._store.renew(self._worker, held, self._lease, now=self._clock.now())
+                renewed = await self._store.renew(self.worker, held, self._lease, now=self._clock.now())
         except (StoreError, TimeoutError) as error:
             log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no answer in time")
             return min(1.0, self._lease / 10)
@@ -276,11 +277,9 @@ def _key(attempt: Attempt) -> tuple[int, int]:
     return attempt.claimed.id, attempt.claimed.attempt
 
 
-def _log_failure(attempt: Attempt, outcome: Outcome) -> None:
+def _log_failure(attempt: Attempt, error: str, outcome: Outcome) -> None:
     """A line for what went wrong; the whole traceback is kept with the run."""
-    if outcome.error is None:
-        return
-    run, error = attempt.claimed, outcome.error.strip().rpartition("\n")[2][:500]
+    run, error = attempt.claimed, error.strip().rpartition("\n")[2][:500]
     name = run.schedule or run.target
     if outcome.status == "queued":
         text = "run %d of %s: attempt %d failed and is tried again in %.1f s: %s"

@@ -91,14 +91,12 @@ def _claimed(
     # In the order of the statement claim_runs.
     covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)
     revised = None if schedule_id is None else known.get(schedule_id, revision)
-    if revised is None:
-        own = {} if payload is None else payload
-        return ClaimedRun(run_id, attempt, failures, target, origin, due_at, own, scheduled_for, covers)
-    definition = revised.definition
-    own = definition.payload if payload is None else payload
-    return ClaimedRun(
-        run_id, attempt, failures, target, origin, due_at, own, scheduled_for, covers, revised.name, definition
-    )
+    if payload is None:
+        payload = {} if revised is None else revised.definition.payload
+    run = ClaimedRun(run_id, attempt, failures, target, origin, due_at, payload, scheduled_for, covers, schedule_id)
+    if revised is not None:
+        run.schedule, run.definition = revised.name, revised.definition
+    return run
 
 
 async def renew(db: Session, worker: str, held: Sequence[Held], lease: float, now: datetime | None) -> Renewed:

@@ -207,7 +207,9 @@ class PostgresStore:
 
     async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
         """Record how attempts ended, where the attempt is still current; release the next waiters."""
-        done = await self._transact(lambda db: finish(db, self._known, outcomes, now))
+        # Where nobody can be waiting, one statement is the whole transaction.
+        whole = self._once if all(outcome.alone for outcome in outcomes) else self._transact
+        done = await whole(lambda db: finish(db, self._known, outcomes, now))
         if done.released:
             self._bell.ring()
         return done

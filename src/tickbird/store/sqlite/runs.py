@@ -115,7 +115,7 @@ def _readable(db: sqlite3.Connection, known: KnownRevisions, rows: Iterable[Row]
 
 def _claimed(row: Row, one: Known | None) -> ClaimedRun:
     """A row of `available_runs` that has been leased."""
-    (run_id, _, _, _, attempt, failures, target, origin, due_at, scheduled_for, first, last, count, text) = row
+    run_id, _, schedule_id, _, attempt, failures, target, origin, due_at, scheduled_for, first, last, count, text = row
     planned = {} if one is None else one.definition.payload
     return ClaimedRun(
         run_id,
@@ -127,6 +127,7 @@ def _claimed(row: Row, one: Known | None) -> ClaimedRun:
         planned if text is None else json.loads(text),
         to_instant(scheduled_for),
         None if first is None else Covers(to_instant(first), to_instant(last), count),
+        schedule_id,
         None if one is None else one.name,
         None if one is None else one.definition,
     )

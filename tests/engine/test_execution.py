@@ -1,0 +1,195 @@
+"""Slots, reservations and batches: what is started together is told together, and none disturbs another."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BeforeValidator
+
+from tickbird import Run, Tickbird
+from tickbird.app import open_store
+from tickbird.domain.definition import Target
+from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.engine.execution import Execution
+from tickbird.store.protocol import Store
+from tickbird.testing.clock import ManualClock
+from tickbird.worker import describe_worker
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+CLOCK = ManualClock(START)
+NOW = CLOCK.monotonic()
+MARK: ContextVar[str] = ContextVar("MARK", default="")
+
+
+def marked(value: Any) -> Any:
+    """A validator that leaves something behind in its context."""
+    MARK.set("validated")
+    return value
+
+
+def leaves(value: Any) -> Any:
+    """A validator that would end the process."""
+    sys.exit(3)
+
+
+class Tasks:
+    """An app whose tasks tell what they saw."""
+
+    def __init__(self) -> None:
+        self.bird = Tickbird()
+        self.seen: list[Any] = []
+        self.go_on = asyncio.Event()
+        self.bird.task(self.note)
+        self.bird.task(self.hold)
+        self.bird.task(self.mark)
+        self.bird.task(self.leave)
+
+    async def note(self, run: Run) -> None:
+        self.seen.append((run.id, run.attempt, MARK.get()))
+
+    async def hold(self, run: Run) -> None:
+        self.seen.append(run.id)
+        await self.go_on.wait()
+
+    async def mark(self, value: Annotated[int, BeforeValidator(marked)]) -> None:
+        self.seen.append(MARK.get())
+        MARK.set("ran")
+
+    async def leave(self, value: Annotated[int, BeforeValidator(leaves)]) -> None:
+        self.seen.append("left")
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    yield store
+    await store.close()
+
+
+def executing(store: Store, tasks: Tasks, slots: int = 10) -> Execution:
+    """The execution steps of a worker whose engine and work share a loop."""
+    return Execution(
+        store,
+        CLOCK,
+        describe_worker(tasks.bird, slots=slots),
+        tasks.bird.tasks,
+        lease=30.0,
+        work_loop=asyncio.get_running_loop(),
+        threads=None,
+    )
+
+
+async def settle(execution: Execution) -> None:
+    """Record outcomes until nothing is held."""
+    async with asyncio.timeout(10):
+        while execution.held or execution.busy:
+            await execution.finish()
+            await asyncio.sleep(0)
+
+
+async def send(store: Store, *sent: tuple[str, dict[str, Any]]) -> list[int]:
+    """Enqueue runs."""
+    return list(
+        await store.enqueue("default", [NewRun(Target(task), payload) for task, payload in sent], "a", now=START)
+    )
+
+
+async def leased(store: Store, tasks: Tasks, execution: Execution, count: int) -> list[ClaimedRun]:
+    """Runs that were leased to this worker by something else than its own claim."""
+    await send(store, *[("note", {})] * count)
+    worker = execution.worker
+    claimed = await store.claim_runs(worker, count, 30.0, queues=worker.queues, tasks=list(tasks.bird.tasks), now=START)
+    return list(claimed.runs)
+
+
+async def test_runs_leased_elsewhere_start_as_claimed_ones_do(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks)
+    reserved = execution.reserve(4)
+    assert (reserved, execution.room) == (4, 6)
+    runs = await leased(store, tasks, execution, 3)
+    assert execution.take(runs, reserved, NOW)
+    assert (execution.room, len(execution.held)) == (7, 3)
+    await settle(execution)
+    assert (tasks.seen, execution.room) == ([(run.id, 1, "") for run in runs], 10)
+    found = [await store.get_run(run.id) for run in runs]
+    assert [run.status for run in found if run] == ["succeeded"] * 3
+
+
+async def test_a_claim_leaves_reserved_slots_alone(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks, slots=5)
+    await send(store, *[("hold", {})] * 9)
+    reserved = execution.reserve(2)
+    await execution.claim()
+    assert (execution.busy, execution.room, execution.reserve(1)) == (3, 0, 0)
+    execution.take((), reserved, NOW)
+    assert execution.room == 2
+    await execution.claim()
+    assert (execution.busy, execution.room) == (5, 0)
+    tasks.go_on.set()
+    await settle(execution)
+    assert execution.room == 5
+
+
+async def test_runs_that_were_leased_too_long_ago_are_left_to_others(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks)
+    reserved = execution.reserve(2)
+    runs = await leased(store, tasks, execution, 2)
+    assert not execution.take(runs, reserved, NOW - 29)
+    assert (execution.room, execution.held, tasks.seen) == (10, {}, [])
+
+
+async def test_a_worker_that_drains_has_no_room(store: Store) -> None:
+    execution = executing(store, Tasks())
+    execution.stop_claiming()
+    assert (execution.room, execution.reserve(1)) == (0, 0)
+
+
+async def test_a_claim_that_fails_keeps_no_slot(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks)
+    await store.close()
+
+    with pytest.raises(Exception, match="not open"):
+        await execution.claim()
+    assert execution.room == 10
+
+
+async def test_runs_of_one_batch_do_not_see_each_others_context(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks)
+    await send(store, ("mark", {"value": 1}), ("mark", {"value": 2}), ("note", {}))
+    await execution.claim()
+    await settle(execution)
+    assert [tasks.seen[0], tasks.seen[1], tasks.seen[2][2]] == ["validated", "validated", ""]
+
+
+async def test_one_that_cannot_begin_does_not_keep_others_from_it(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks)
+    bad, good = await send(store, ("leave", {"value": 1}), ("note", {}))
+    await execution.claim()
+    await settle(execution)
+    found = [await store.get_run(run) for run in (bad, good)]
+    assert [(run.status, run.failure_kind) for run in found if run] == [("failed", "raised"), ("succeeded", None)]
+    assert tasks.seen == [(good, 1, "")]
+
+
+async def test_what_ends_together_is_recorded_together(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks)
+    batches: list[int] = []
+    execution.on_outcome = lambda: batches.append(len(execution._outcomes))
+    await send(store, *[("note", {})] * 8)
+    await execution.claim()
+    await settle(execution)
+    assert batches == [8]
