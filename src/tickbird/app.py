@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.blocking import Blocking, Portal
-from tickbird.client import Client, policies
 from tickbird.domain.definition import Definition, Target, check_name
 from tickbird.domain.errors import DefinitionError, NotFoundError, StoreError
 from tickbird.domain.instants import EPOCH
+from tickbird.domain.policies import policies
 from tickbird.domain.triggers import Trigger, at
-from tickbird.engine.sync import Declarations
-from tickbird.store.protocol import Store
 from tickbird.targets.protocol import Run
 from tickbird.targets.task import Task
+
+# What only a process needs that connects or works loads when it does: importing an app's code stays quick.
+if TYPE_CHECKING:
+    import asyncio
+
+    from tickbird.client import Client
+    from tickbird.engine.sync import Declarations
+    from tickbird.store.protocol import Store
 
 __all__ = ["Run", "Task", "Tickbird", "open_store"]
 
@@ -157,15 +162,21 @@ class Tickbird:
     @property
     def declarations(self) -> Declarations:
         """The schedules that this app's code declares."""
+        from tickbird.engine.sync import Declarations
+
         schedules = {name: declared.definition for name, declared in self._declared.items()}
         return Declarations(self.namespace, self.app, schedules)
 
     def client_on(self, store: Store) -> Client:
         """A client of this app on a store that is open already."""
+        from tickbird.client import Client
+
         return Client(store, self.namespace, {name: task.validate for name, task in self.tasks.items()})
 
     async def client(self) -> Client:
         """The client for this event loop, connected when first asked for."""
+        import asyncio
+
         if self._adopted is not None:
             return self._adopted
         loop = asyncio.get_running_loop()
@@ -184,6 +195,8 @@ class Tickbird:
 
     async def aclose(self) -> None:
         """Let go of this event loop's connections."""
+        import asyncio
+
         kept = self._clients.pop(id(asyncio.get_running_loop()), None)
         if kept is not None:
             await kept[1].close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Portal:
@@ -20,9 +22,13 @@ class Portal:
 
     def call(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine over there and wait for its result."""
+        import asyncio
+
         return asyncio.run_coroutine_threadsafe(coroutine, self._running()).result()
 
     def _running(self) -> asyncio.AbstractEventLoop:
+        import asyncio
+
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

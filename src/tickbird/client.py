@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
-from tickbird.domain.calendars import Calendar, exclude
 from tickbird.domain.codec import encode_field
 from tickbird.domain.commands import Command, Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.definition import FIELDS, Backoff, Definition, Target, check_name, check_payload, check_text
+from tickbird.domain.definition import Definition, Target, check_name, check_payload, check_text
 from tickbird.domain.durations import Duration, seconds
-from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, PayloadError
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import EPOCH, to_datetime, to_seconds
+from tickbird.domain.policies import policies
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
@@ -25,7 +24,6 @@ from tickbird.domain.why import explain
 from tickbird.store.protocol import AuditRecord, Changed, Decisions, RevisionRecord, ScheduleRow, Store, Worker
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-_DURATIONS = {"grace": 0, "start_within": 0, "spread": 0, "timeout": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +33,6 @@ class ComingTick:
     scheduled_for: datetime
     due_at: datetime
     skipped: str | None = None
-
-
-def policies(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Policies as people write them ("10m", a list of tags, exclude=["sat"]) as a definition takes them."""
-    taken: dict[str, Any] = dict(values)
-    for name in taken:
-        if name not in FIELDS:
-            close = get_close_matches(name, FIELDS, 1)
-            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(FIELDS)}."
-            raise DefinitionError(f"{name[:60]!r} is not an option of a schedule;", field=name, hint=hint)
-    for name, least in _DURATIONS.items():
-        if taken.get(name) is not None:
-            taken[name] = seconds(taken[name], name, least=least)
-    if isinstance(taken.get("tags"), list | set):
-        taken["tags"] = tuple(sorted(taken["tags"]) if isinstance(taken["tags"], set) else taken["tags"])
-    if "exclude" in taken and not isinstance(taken["exclude"], Calendar):
-        days = taken["exclude"]
-        taken["exclude"] = exclude(*([days] if isinstance(days, str) else days or ()))
-    if "backoff" in taken and not isinstance(taken["backoff"], Backoff):
-        taken["backoff"] = Backoff(base=seconds(taken["backoff"], "backoff"))
-    return taken
 
 
 class Client:
@@ -176,8 +153,7 @@ class Client:
                 task = schedule.definition.target.name
                 payload = await self._checked_payload(task, payload, unknown_task_ok=True)
         command = Trigger(actor=actor, payload=payload)
-        changed = await self._change(name, command)
-        return await self.run(changed.run_ids[0])
+        return _made(await self._change(name, command))
 
     async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
         """The ticks to come, as the schedule stands now."""
@@ -314,8 +290,7 @@ class Client:
         sent = run.payload if payload is None else await self._checked_payload(task, payload, unknown_task_ok=True)
         if run.schedule is not None and run.schedule_id is not None:
             command = Trigger(actor=actor, payload=sent, retry_of=run_id)
-            changed = await self._change(run.schedule, command)
-            return await self.run(changed.run_ids[0])
+            return _made(await self._change(run.schedule, command))
         new = NewRun(run.target, sent, run.queue, run.priority, retry_of=run_id)
         return await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
 
@@ -364,6 +339,11 @@ class Client:
                 hint="check its name, start the worker that has it, or allow it with unknown_task_ok=True.",
             )
         return payload
+
+
+def _made(changed: Changed) -> RunRecord:
+    assert changed.run is not None
+    return changed.run
 
 
 def _one_of(value: object, field: str, choices: Sequence[str]) -> None:

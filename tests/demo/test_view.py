@@ -122,6 +122,19 @@ def test_a_drain_says_what_it_waits_for() -> None:
     assert any("draining: waits for thumbnails run 7 (1.2 s); Ctrl-C again ends at once" in line for line in lines)
 
 
+def test_a_drain_that_waits_for_many_says_all_that_matters_in_one_line() -> None:
+    drain = replace(FULL, draining=tuple(f"thumbnails run {n} (1.2 s)" for n in range(4)))
+    for width, words in ((90, "thumbnails run 0 (1.2 s) and 3 more"), (80, "4 runs")):
+        lines = drawn(view.render(drain, width, 30), width)
+        assert f"draining: waits for {words}; Ctrl-C again ends at once" in lines
+
+
+def test_the_foot_tells_what_ctrl_c_does_now() -> None:
+    for draining, words in ((None, "Ctrl-C drains and ends"), ((), "Ctrl-C again ends at once")):
+        *_, foot = drawn(view.render(replace(FULL, draining=draining), 120, 40), 120)
+        assert foot.endswith(words)
+
+
 def test_terminals_without_unicode_get_plain_shapes() -> None:
     text = "\n".join(drawn(view.summary(FULL, 80, plain_shapes=True), 80))
     assert "orxc-  skipped" in text

@@ -157,6 +157,21 @@ def test_update_must_leave_a_good_definition(fields: dict[str, Any]) -> None:
         apply(Update(actor="ada", fields=fields), schedule())
 
 
+def test_an_update_to_what_is_already_so_changes_nothing() -> None:
+    known = schedule(priority=4, payload={"n": 1})
+    for fields in ({}, {"priority": 4}, {"grace": 10}, {"payload": {"n": 1}}):
+        change = apply(Update(actor="ada", fields=fields), known, 100)
+        assert (change.schedule, change.revised, change.plan.cursor) == (known, False, known.cursor)
+        assert (change.plan.runs, change.plan.skips) == ((), ())
+    for payload in ({"n": True}, {"n": 1.0}, {}):
+        assert apply(Update(actor="ada", fields={"payload": payload}), known, 100).revised
+    # A person's word outlives the code's, also where both say the same.
+    from_code = replace(known, app="a", fingerprint="f")
+    assert apply(Update(actor="ada", fields={"priority": 4}), from_code).schedule.overrides == {"priority": 4}
+    # What a store refused may fit by now.
+    assert apply(Update(actor="ada", fields={"priority": 4}), replace(known, state="parked")).revised
+
+
 def test_update_of_each_state() -> None:
     hourly = Update(actor="ada", fields={"trigger": {"every": {"hours": 1}}})
     paused = apply(hourly, schedule("paused"), 130)

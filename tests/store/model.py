@@ -88,6 +88,8 @@ class ModelSchedule:
     skip_until: int | None = None
     pause_until: int | None = None
     by_code: bool = False
+    # Of one from code: the fields that a person has set.
+    overrides: set[str] = field(default_factory=set)
     shapes: dict[int, Shape] = field(default_factory=dict)
     skips: list[Range] = field(default_factory=list)
     # Every tick that ever had a run, also one that was pruned.
@@ -260,7 +262,7 @@ class Model:
             raise Refused
         schedule = old or ModelSchedule(name, shape)
         reached = schedule.planned_until
-        schedule.shape, schedule.state, schedule.by_code = shape, "active", by_code
+        schedule.shape, schedule.state, schedule.by_code, schedule.overrides = shape, "active", by_code, set()
         schedule.planned_until, schedule.runs_planned = max(start, reached), 0
         schedule.moved = schedule.skip_until = schedule.pause_until = None
         self._revise(schedule)
@@ -277,6 +279,9 @@ class Model:
         before, after = schedule.shape, replace(schedule.shape, **fields)
         if after.start_at is not None and after.end_at is not None and after.start_at > after.end_at:
             raise Refused
+        if after == before and (not schedule.by_code or schedule.overrides >= fields.keys()):
+            return
+        schedule.overrides |= fields.keys()
         if schedule.state == "ended" or before.grid != after.grid:
             self._leave_grid(schedule, "edited", now)
             schedule.state = "paused" if schedule.state == "paused" else "active"

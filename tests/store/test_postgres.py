@@ -696,6 +696,7 @@ class TestErrors:
         await PostgresStore(postgres_url).migrate()
         await Database(postgres_url).execute("UPDATE tickbird.meta SET value = '0' WHERE key = 'version'")
         assert (await self._refusal(postgres_url, SchemaError)).endswith("run `tickbird migrate`.")
+        assert await PostgresStore(postgres_url).migrate() == ["meta"]
         assert await PostgresStore(postgres_url).migrate() == []
         async with opened(postgres_url):
             pass

@@ -15,6 +15,7 @@ from tickbird.cli.settings import Command, Settings
 from tickbird.domain.codec import fingerprint
 from tickbird.domain.progress import count
 from tickbird.engine.sync import sync as write_declarations
+from tickbird.store.migrations import META
 from tickbird.store.protocol import Store, Worker
 
 # Long enough for a deploy to start its workers, which then declare the same themselves.
@@ -37,7 +38,7 @@ def migrate(settings: Settings) -> None:
 
     def show_applied(screen: Screen) -> None:
         for name in applied:
-            screen.line(f"applied {name}")
+            screen.line(f"applied {name}" if name != META else "set the version right that the table meta states")
         screen.line(f"{url} is up to date." if applied else f"{url} was up to date already.")
 
     emit(settings, lambda: {"url": url, "applied": list(applied)}, show_applied)

@@ -54,7 +54,7 @@ _ACTIVITIES: dict[Activity, str] = {
 
 def render(snapshot: Snapshot, width: int, height: int, *, plain_shapes: bool = False) -> RenderableType:
     """The whole screen, cut to fit."""
-    head = _head(snapshot)
+    head = _head(snapshot, width)
     # Lines that only please the eye give way first, then rows of the table.
     tall = height >= len(snapshot.rows) + _TALL
     room = height - len(head) - (5 if tall else 2)
@@ -69,11 +69,11 @@ def render(snapshot: Snapshot, width: int, height: int, *, plain_shapes: bool = 
         parts.append(_line(Text(f"… and {left_out} more: a taller window shows them", style="dim")))
     parts += [_line(coming(snapshot, width)), *rule, _feeds(snapshot, width, lines, plain_shapes=plain_shapes)]
     if tall:
-        parts.append(_line(_foot(plain_shapes=plain_shapes)))
+        parts.append(_line(_foot(snapshot, plain_shapes=plain_shapes)))
     return Group(*parts)
 
 
-def _head(snapshot: Snapshot) -> list[RenderableType]:
+def _head(snapshot: Snapshot, width: int) -> list[RenderableType]:
     up = in_words(max(1, int((snapshot.now - snapshot.started_at).total_seconds())))
     title = Table.grid(expand=True)
     title.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
@@ -90,7 +90,7 @@ def _head(snapshot: Snapshot) -> list[RenderableType]:
     if snapshot.caught_up:
         lines.append(_line(Text(str(snapshot.caught_up), style="bold blue")))
     if snapshot.draining is not None:
-        lines.append(_line(Text(draining_words(snapshot), style="bold reverse")))
+        lines.append(_line(Text(draining_words(snapshot, width), style="bold reverse")))
     if snapshot.notice:
         lines.append(_line(Text(snapshot.notice, style="yellow")))
     return lines
@@ -107,10 +107,15 @@ def _tally(snapshot: Snapshot) -> Text:
     return text
 
 
-def draining_words(snapshot: Snapshot) -> str:
-    """What the drain waits for."""
-    waits = ", ".join(snapshot.draining or ()) or "the last records"
-    return f"draining: waits for {waits}; Ctrl-C again ends at once"
+def draining_words(snapshot: Snapshot, width: int | None = None) -> str:
+    """What the drain waits for, as much of it as a line takes, and what else can be done."""
+    waits = list(snapshot.draining or ("the last records",))
+    for shown in range(len(waits), 0, -1):
+        more = f" and {len(waits) - shown} more" if shown < len(waits) else ""
+        text = f"draining: waits for {', '.join(waits[:shown])}{more}; Ctrl-C again ends at once"
+        if width is None or len(text) <= width:
+            return text
+    return f"draining: waits for {plural(len(waits), 'run')}; Ctrl-C again ends at once"
 
 
 def table(snapshot: Snapshot, rows: Iterable[Row], width: int, *, plain_shapes: bool = False) -> Table:
@@ -227,13 +232,13 @@ def line_of(event: Event, *, plain_shapes: bool = False) -> str:
     return f"{clock(event.at)}  {plain if plain_shapes else shape} {event.kind:<9}  {event.name:<15}  {event.text}"
 
 
-def _foot(*, plain_shapes: bool) -> Text:
+def _foot(snapshot: Snapshot, *, plain_shapes: bool) -> Text:
     text = Text(style="dim")
     for place, (result, (shape, plain, style)) in enumerate(_RESULTS.items()):
         text.append("" if place == 0 else "  ")
         text.append(plain if plain_shapes else shape, style=style)
         text.append(f" {result}")
-    text.append("    Ctrl-C drains and ends")
+    text.append("    Ctrl-C drains and ends" if snapshot.draining is None else "    Ctrl-C again ends at once")
     return text
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any, Literal
 
-from tickbird.domain.codec import decode_definition, encode_definition
+from tickbird.domain.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.definition import Definition, check_payload, check_text
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.instants import to_datetime
@@ -38,7 +38,7 @@ class Change:
     schedule: Schedule
     plan: Plan
     detail: Mapping[str, Any] = field(default_factory=dict)
-    # A run alone leaves the schedule, and so its revision, as it is.
+    # A run alone, or a change to what is already so, leaves the schedule and its revision as they are.
     revised: bool = True
 
 
@@ -134,9 +134,13 @@ class Update(Command):
     fields: Mapping[str, Any]
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Validate the whole definition that results."""
+        """Validate the whole definition that results; one that is the same makes no revision."""
         raw = {**schedule.raw, **self.fields}
         overrides = {**schedule.overrides, **self.fields} if schedule.app else schedule.overrides
+        settled = schedule.state != "parked" and overrides == schedule.overrides
+        if settled and _is_same(schedule.definition, decode_definition(raw)):
+            same = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
+            return Change("update", schedule, same, revised=False)
         before = {name: schedule.raw.get(name) for name in self.fields}
         changed = replace(schedule, raw=raw, overrides=overrides)
         return _redefine("update", schedule, changed, now, {"before": before, "after": dict(self.fields)})
@@ -155,6 +159,11 @@ class Redefine(Command):
         raw = {**encode_definition(self.definition), **schedule.overrides}
         changed = replace(schedule, raw=raw, app=self.app, fingerprint=self.fingerprint)
         return _redefine("sync", schedule, changed, now, {"before": dict(schedule.raw), "after": raw})
+
+
+def _is_same(before: Definition | None, after: Definition) -> bool:
+    """By its text, since 1, 1.0 and true are equal and yet not the same payload."""
+    return before is not None and fingerprint(before) == fingerprint(after)
 
 
 def _redefine(action: str, before: Schedule, after: Schedule, now: float, detail: dict[str, Any]) -> Change:

@@ -161,10 +161,11 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A schedule after a command, and the runs that the command made."""
+    """A schedule after a command, and the runs that the command made; `run` of one that asked for a run alone."""
 
     schedule: Schedule
     run_ids: Sequence[int] = ()
+    run: RunRecord | None = None
 
 
 class Store(Protocol):
@@ -187,7 +188,7 @@ class Store(Protocol):
         ...
 
     async def migrate(self) -> Sequence[str]:
-        """Bring the schema up to date under a lock; the names of what was applied, empty when it was."""
+        """Bring the schema up to date under a lock; what was applied or set right; empty when it was."""
         ...
 
     async def now(self) -> datetime:

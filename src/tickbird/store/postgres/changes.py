@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,13 +10,14 @@ from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Change, Command
-from tickbird.domain.planner import NO_FACTS
+from tickbird.domain.definition import check_payload
+from tickbird.domain.planner import ActiveRun, Facts
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, decide
 from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.planning import edited_by_sql, lock_facts, write
+from tickbird.store.postgres.planning import edited_by_sql, write
 from tickbird.store.postgres.revisions import learn
-from tickbird.store.postgres.rows import numbers, to_schedule
+from tickbird.store.postgres.rows import numbers, to_run, to_schedule
 from tickbird.store.protocol import Changed
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
@@ -28,16 +29,9 @@ async def change(
 ) -> Changed:
     """Apply the command, with its revision and its audit row."""
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
-    if found:
-        await db.fetch("lock_cursor", id=found[0][0])
-    # The clock is read once the locks are held, so that it is not behind what others have decided.
-    [(now,)] = await db.fetch("clock", now=now)
-    assert now is not None
-    schedule, last_skip_id, facts = None, None, NO_FACTS
-    if found:
-        schedule, last_skip_id = await _settle(db, known, found[0][0], now)
-        facts = (await lock_facts(db, [schedule.id])).get(schedule.id, NO_FACTS)
-    changed = command.apply(schedule, name, facts, now.timestamp())
+    held = await _settle(db, known, await _hold(db, found[0][0] if found else None, now))
+    now, schedule = held.now, held.schedule
+    changed = command.apply(schedule, name, held.facts, now.timestamp())
     after = changed.schedule
     if schedule is None:
         [(new_id,)] = await db.fetch(
@@ -49,9 +43,10 @@ async def change(
             now=now,
         )
         after = replace(after, id=new_id)
-    if changed.revised:
-        await _write_revision(db, after, changed, command.actor, now)
-    decided = Decided(after, changed.plan, after.definition, last_skip_id, command.actor)
+    if not changed.revised:
+        return await _leave(db, changed, now, command.actor)
+    decided = Decided(after, changed.plan, after.definition, held.last_skip_id, command.actor)
+    await _write_revision(db, after, changed, command.actor, now)
     rows = await write(db, known, [decided], now, edited=[after.id], reason=_reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
     await db.execute(
@@ -70,30 +65,86 @@ async def change(
     return Changed(to_schedule(detail), run_ids)
 
 
-async def _settle(db: Session, known: KnownRevisions, schedule_id: int, now: datetime) -> tuple[Schedule, int | None]:
-    """Plan what is due under the revision in force; the schedule as that leaves it, and its last skip."""
-    [detail] = await db.fetch_named("read_schedules", ids=numbers([schedule_id]))
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A schedule that is locked with its cursor and its active runs, or none; and when that was seen."""
+
+    now: datetime
+    row: dict[str, Any]
+    facts: Facts
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """The schedule as people see it."""
+        return None if self.row["id"] is None else to_schedule(self.row)
+
+    @property
+    def last_skip_id(self) -> int | None:
+        """The skip that another one may extend."""
+        return self.row["last_skip_id"]  # type: ignore[no-any-return]
+
+
+async def _hold(db: Session, schedule_id: int | None, now: datetime | None) -> Held:
+    [row] = await db.fetch_named("hold_schedule", id=schedule_id, now=now)
+    active = zip(row.pop("active"), row.pop("active_statuses"), row.pop("active_origins"), strict=True)
+    return Held(row.pop("now"), row, Facts(tuple(ActiveRun(*run) for run in active)))
+
+
+async def _settle(db: Session, known: KnownRevisions, held: Held) -> Held:
+    """Plan what is due under the revision in force; the schedule as that leaves it."""
     for _ in range(_MOST_LOOKS):
-        if not _is_due(detail, now):
+        if not _is_due(held.row, held.now):
             break
-        schedule, edited = to_schedule(detail, explain=True), None
-        if (prior := detail["prior_revision"]) is not None:
-            await learn(db, known, [(schedule_id, prior)])
-            edited = edited_by_sql(known, schedule, prior, detail["edited_at"])
-        facts = (await lock_facts(db, [schedule_id])).get(schedule_id, NO_FACTS)
-        decided = decide(schedule, facts, now.timestamp(), edited, detail["last_skip_id"])
-        await write(db, known, [decided], now, edited=[schedule_id])
-        [detail] = await db.fetch_named("read_schedules", ids=numbers([schedule_id]))
-    return to_schedule(detail), detail["last_skip_id"]
+        schedule, edited = to_schedule(held.row, explain=True), None
+        if (prior := held.row["prior_revision"]) is not None:
+            await learn(db, known, [(schedule.id, prior)])
+            edited = edited_by_sql(known, schedule, prior, held.row["edited_at"])
+        decided = decide(schedule, held.facts, held.now.timestamp(), edited, held.last_skip_id)
+        await write(db, known, [decided], held.now, edited=[schedule.id])
+        held = await _hold(db, schedule.id, held.now)
+    return held
 
 
 def _is_due(detail: dict[str, Any], now: datetime) -> bool:
-    if detail["format"] > FORMAT:
+    if detail["id"] is None or detail["format"] > FORMAT:
         return False
     if detail["prior_revision"] is not None:
         return True
     next_run_at = detail["next_run_at"]
     return detail["state"] == "active" if next_run_at is None else bool(next_run_at <= now.timestamp())
+
+
+async def _leave(db: Session, changed: Change, now: datetime, actor: str) -> Changed:
+    """The schedule stays as it is: somebody asked for a run of it, or for nothing new."""
+    schedule = changed.schedule
+    if not changed.plan.runs:
+        # What was settled before may have made runs.
+        await db.execute("wake")
+        return Changed(schedule)
+    [run], definition = changed.plan.runs, schedule.definition
+    assert definition is not None
+    [made] = await db.fetch_named(
+        "write_run",
+        namespace=schedule.namespace,
+        schedule_id=schedule.id,
+        schedule=schedule.name,
+        revision=changed.plan.revision,
+        target_kind=definition.target.kind,
+        target=definition.target.name,
+        queue=definition.queue,
+        priority=definition.priority,
+        status=run.status,
+        origin=run.origin,
+        crash_limit=definition.crash_limit,
+        retry_of=run.retry_of,
+        actor=actor,
+        payload=None if run.payload is None else check_payload(run.payload),
+        action=changed.action,
+        detail=Jsonb(dict(changed.detail)),
+        now=now,
+    )
+    del made["woken"]
+    return Changed(schedule, [made["id"]], to_run(made))
 
 
 async def _write_revision(db: Session, after: Schedule, changed: Change, actor: str, now: datetime) -> None:

@@ -1,10 +1,34 @@
 -- One change to one schedule, by a person or a deploy.
 
 -- name: lock_schedule
-SELECT id FROM tickbird.schedules WHERE namespace = %(namespace)s AND name = %(name)s FOR UPDATE;
+-- First the schedule, then its cursor, as everybody does.
+SELECT s.id
+FROM tickbird.schedules AS s
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+WHERE s.namespace = %(namespace)s AND s.name = %(name)s
+FOR UPDATE OF s, c;
 
--- name: lock_cursor
-SELECT FROM tickbird.cursors WHERE schedule_id = %(id)s FOR UPDATE;
+-- name: hold_schedule
+-- The clock, the schedule and its active runs, which are held too. It is asked once the locks are held, so that nothing
+-- of it is behind what others have decided. A run that ends just now is waited for, and is then not active any more.
+WITH held AS MATERIALIZED (
+    SELECT id, status, origin
+    FROM tickbird.runs
+    WHERE id = ANY(ARRAY(
+            SELECT id FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND finished_at IS NULL
+        ))
+        AND finished_at IS NULL
+    ORDER BY id
+    FOR UPDATE
+)
+SELECT
+    coalesce(%(now)s::timestamptz, statement_timestamp()) AS now,
+    ARRAY(SELECT held.id FROM held ORDER BY held.id) AS active,
+    ARRAY(SELECT held.status FROM held ORDER BY held.id) AS active_statuses,
+    ARRAY(SELECT held.origin FROM held ORDER BY held.id) AS active_origins,
+    d.*
+FROM (SELECT %(id)s::bigint AS id) AS asked
+LEFT JOIN tickbird.schedule_details AS d ON d.id = asked.id;
 
 -- name: clock
 SELECT coalesce(%(now)s::timestamptz, statement_timestamp());
@@ -46,6 +70,39 @@ SET definition = excluded.definition,
     actor = excluded.actor,
     detail = excluded.detail,
     at = excluded.at;
+
+-- name: write_run
+-- A run that somebody asked for, with its payload, its audit row and the wake-up for it; the run as run_details has it.
+WITH made AS (
+    INSERT INTO tickbird.runs (
+        namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, due_at, available_at,
+        crash_limit, retry_of, actor, created_at
+    )
+    VALUES (
+        %(namespace)s, %(schedule_id)s, %(revision)s, %(target_kind)s, %(target)s, %(queue)s, %(priority)s, %(status)s,
+        %(origin)s, %(now)s, %(now)s, %(crash_limit)s, %(retry_of)s, %(actor)s, %(now)s
+    )
+    RETURNING *
+),
+sent AS (
+    INSERT INTO tickbird.run_payloads (run_id, payload)
+    SELECT made.id, %(payload)s::json FROM made WHERE %(payload)s::text IS NOT NULL
+),
+told AS (
+    INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, run_id, detail)
+    SELECT
+        made.created_at, made.actor, %(action)s, made.namespace, made.schedule_id, %(schedule)s, made.id, %(detail)s
+    FROM made
+)
+SELECT
+    pg_notify('tickbird', '') AS woken,
+    r.id, r.namespace, r.schedule_id, %(schedule)s::text AS schedule, r.revision, r.target_kind, r.target, r.queue,
+    r.priority, r.origin, r.status, r.scheduled_for, r.due_at, r.available_at, r.start_by, r.covers_first,
+    r.covers_last, r.covers_count, r.attempt, r.failures, r.crashes, r.created_at, r.started_at, r.finished_at,
+    r.lease_until, r.worker, r.retry_of, r.actor, r.reason, r.cancel_requested_at, r.cancel_requested_by,
+    coalesce(%(payload)s::json, v.definition -> 'payload', '{}'::json) AS payload, r.result, r.error, r.failure_kind
+FROM made AS r
+LEFT JOIN tickbird.revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision;
 
 -- name: write_audit
 INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, run_id, detail)

@@ -6,7 +6,7 @@ import psycopg
 from psycopg import errors
 
 from tickbird.domain.errors import StoreError
-from tickbird.store.migrations import Migration, check_version, is_stale, pending, read_migrations, read_version
+from tickbird.store.migrations import META, Migration, check_version, is_stale, pending, read_migrations, read_version
 from tickbird.store.postgres.connection import Connection, Session
 
 MIGRATIONS = read_migrations("tickbird.store.postgres")
@@ -40,6 +40,7 @@ async def migrate(connection: Connection) -> list[str]:
             done.append(f"{migration.number:04}_{migration.name}")
         if not done and is_stale(dict(await db.fetch("read_meta")), len(MIGRATIONS)):
             await _write_version(db, MIGRATIONS[-1])
+            done.append(META)
         return done
 
 

@@ -182,8 +182,18 @@ class PostgresStore:
         """Insert runs that belong to no schedule."""
         if not runs:
             return []
-        made = await self._transact(lambda db: enqueue(db, namespace, runs, actor, now))
-        self._bell.ring()
+        rung = False
+
+        async def work(db: Session) -> list[int]:
+            nonlocal rung
+            made = await enqueue(db, namespace, runs, actor, now)
+            if rung := self._bell.ring_now():
+                await db.execute("wake")
+            return made
+
+        made = await self._transact(work)
+        if not rung:
+            self._bell.ring()
         return made
 
     async def claim_runs(

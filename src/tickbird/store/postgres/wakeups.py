@@ -33,6 +33,13 @@ class Bell:
         if self._ringing is None or self._ringing.done():
             self._ringing = asyncio.create_task(self._send(), name="tickbird wake-up")
 
+    def ring_now(self) -> bool:
+        """May a transaction send one with its commit, which is quicker? If not, ask for one once it has committed."""
+        if self._ringing is not None and not self._ringing.done():
+            return False
+        self._ringing = asyncio.create_task(self._rest(), name="tickbird wake-up")
+        return True
+
     async def close(self) -> None:
         """Send nothing more."""
         if self._ringing is not None:
@@ -46,6 +53,10 @@ class Bell:
             with suppress(StoreError, psycopg.Error):
                 await self._connections.once(lambda db: db.execute("wake"))
             await asyncio.sleep(_REST)
+
+    async def _rest(self) -> None:
+        await asyncio.sleep(_REST)
+        await self._send()
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from tickbird.store.plans import Decided, KnownRevisions
 from tickbird.store.protocol import Changed
 from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
 from tickbird.store.sqlite.records import Row, dump, is_due, is_newer, last_skip_id, schedule_record
-from tickbird.store.sqlite.runs import write_audit
+from tickbird.store.sqlite.runs import get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS
 
@@ -34,6 +34,10 @@ def change(
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.revised:
         _revise(db, schedule, done, command.actor, now)
+    elif not done.plan.runs:
+        # Nothing new was asked for; what was due before may have made runs.
+        db.execute(SQL["wake_others"])
+        return Changed(schedule)
     decided = Decided(before or schedule, done.plan, schedule.definition, last_skip_id(row), command.actor)
     run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
     write_audit(
@@ -50,7 +54,7 @@ def change(
     db.execute(SQL["wake_others"])
     after = _read(db, namespace, name)
     assert after is not None
-    return Changed(schedule_record(after), run_ids)
+    return Changed(schedule_record(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
 
 
 def _up_to_date(db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, now: int) -> Row | None:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from tickbird.domain.errors import SchemaError
-from tickbird.store.migrations import Migration, check_version, is_stale, pending, read_migrations, read_version
+from tickbird.store.migrations import META, Migration, check_version, is_stale, pending, read_migrations, read_version
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import clock
@@ -55,6 +55,7 @@ def _migrate(db: sqlite3.Connection) -> list[str]:
         _record_version(db, migration)
     if not todo and is_stale(meta or {}, len(MIGRATIONS)):
         _record_version(db, MIGRATIONS[-1])
+        return [META]
     return [f"{migration.number:04}_{migration.name}" for migration in todo]
 
 

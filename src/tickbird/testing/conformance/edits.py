@@ -160,8 +160,8 @@ class Edits:
         for name in ("a", "b"):
             await create(store, name)
         await create(store, "a", namespace="elsewhere")
-        for number in range(5):
-            await change(store, Update(actor="ada", fields={"priority": number}), 1 + number, name="a")
+        for number in range(1, 6):
+            await change(store, Update(actor="ada", fields={"priority": number}), number, name="a")
         everything = await store.list_audit(NAMESPACE)
         assert [record.action for record in everything] == ["update"] * 5 + ["create", "create"]
         first = await store.list_audit(NAMESPACE, limit=3)

@@ -11,6 +11,7 @@ from tickbird.domain.triggers import at
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,
+    NAMESPACE,
     SECOND,
     YEAR,
     change,
@@ -226,13 +227,41 @@ class States:
             with pytest.raises(InvalidError):
                 await change(store, Skip(actor="ada", count=count), 10)
 
+    async def test_a_trigger_answers_with_the_run_as_it_is_stored(self, store: Store) -> None:
+        await create(store, payload={"b": 1, "a": 2.0})
+        first = (await change(store, Trigger(actor="ada"), 10.5)).run
+        second = (await change(store, Trigger(actor="eve", payload={"z": 1, "a": [True]}, retry_of=1), 10.5)).run
+        assert first is not None
+        assert second is not None
+        assert [first, second] == [await store.get_run(first.id), await store.get_run(second.id)]
+        assert (first.status, first.payload, first.reason) == ("queued", {"b": 1, "a": 2.0}, None)
+        assert (second.origin, second.status, second.retry_of) == ("retry", "waiting", 1)
+        told = [(record.action, record.actor, record.run_id) for record in await store.list_audit(NAMESPACE)]
+        assert told[:2] == [("retry", "eve", second.id), ("trigger", "ada", first.id)]
+
+    async def test_a_trigger_plans_what_is_due_first(self, store: Store) -> None:
+        await create(store, catch_up="one")
+        changed = await change(store, Trigger(actor="ada"), 60)
+        tick, manual = sorted(await runs_of(store), key=lambda run: run.id)
+        assert (tick.origin, tick.status, manual.status) == ("schedule", "queued", "waiting")
+        assert changed.run == manual
+
+    async def test_an_update_to_what_is_already_so_leaves_no_trace(self, store: Store) -> None:
+        await create(store, priority=3)
+        before = await get(store)
+        audit, revisions = await store.list_audit(NAMESPACE), await store.list_revisions(before.id)
+        changed = await change(store, Update(actor="ada", fields={"priority": 3, "grace": 10}), 10)
+        assert (changed.schedule, changed.run, list(changed.run_ids)) == (before, None, [])
+        assert await get(store) == before
+        assert (await store.list_audit(NAMESPACE), await store.list_revisions(before.id)) == (audit, revisions)
+
     async def test_trigger_leaves_the_cursor_alone(self, store: Store) -> None:
         await create(store, payload={"n": 1})
         before = await get(store)
         changed = await change(store, Trigger(actor="ada", payload={"n": 2}), 10)
         assert await get(store) == before == changed.schedule
         [run] = await runs_of(store)
-        assert list(changed.run_ids) == [run.id]
+        assert (list(changed.run_ids), changed.run) == ([run.id], run)
         assert (run.origin, run.status, run.scheduled_for, run.covers) == ("manual", "queued", None, None)
         assert (run.due_at, run.created_at, run.revision, run.actor) == (later(10), later(10), 1, "ada")
         assert (run.payload, run.target.name) == ({"n": 2}, "work")
