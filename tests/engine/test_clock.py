@@ -124,6 +124,24 @@ def test_an_answer_that_took_long_is_no_jump(looks: Looks, shown_after: float) -
     assert looks.believes()
 
 
+def test_an_answer_that_took_long_does_not_end_an_alarm(looks: Looks) -> None:
+    asked_at = looks.clock.monotonic()
+    looks.jump(100)
+    looks.clock.move_to(looks.clock.now() + timedelta(seconds=120))
+    # It was asked before the jump, so it fits both clocks.
+    looks.watch.see(looks.clock.now() - timedelta(seconds=60), asked_at)
+    assert looks.watch.alarmed
+    assert not looks.believes()
+
+
+def test_an_answer_that_took_long_and_fits_nothing_is_a_jump(looks: Looks) -> None:
+    asked_at = looks.clock.monotonic()
+    looks.clock.move_to(looks.clock.now() + timedelta(seconds=60))
+    looks.clock.jump(seconds=91)
+    looks.watch.see(looks.clock.now(), asked_at)
+    assert looks.watch.alarmed
+
+
 def test_an_answer_that_took_long_is_nothing_to_begin_with() -> None:
     clock = ManualClock(START)
     watch = ClockWatch(clock)
@@ -208,11 +226,12 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         clock.jump(days=1)
         clock.move_to(clock.now() + timedelta(minutes=2))
         await upkeep.heartbeat()
-        await upkeep.prune()
+        assert (await upkeep.prune() or 0) > 0
         assert await ticks(harness) == [1]
         assert (await harness.client.get("elsewhere")).state == "active"
-        # Believed in the end, it does what is due.
+        # Believed in the end, it does what is due; whoever has not looked until then waits, and does not spin.
         clock.move_to(clock.now() + timedelta(seconds=PATIENCE))
+        assert (await upkeep.prune() or 0) > 0
         await upkeep.heartbeat()
         await upkeep.prune()
         assert await ticks(harness) == []

@@ -12,9 +12,11 @@ from tickbird.store.protocol import Expected
 
 log = logging.getLogger("tickbird.engine")
 
-# Seconds by which the store's clock and ours may part between two looks, and how long it then waits for agreement.
+# Seconds by which the store's clock and ours may part between two looks, how long we then wait for them to agree, and
+# how soon an answer must come to prove that they do.
 TOLERANCE: Final = 30.0
 PATIENCE: Final = 300.0
+QUICK: Final = 10.0
 
 # Goes on while a laptop or a virtual machine sleeps, as the store's clock does. Where the system has none, waking up
 # looks like a jump of the store's clock, and planning may begin five minutes later.
@@ -83,17 +85,18 @@ class ClockWatch:
         """Compare what the store's clock showed at some moment between the question and now."""
         answered_at = self._clock.monotonic()
         least, most = now.timestamp() - answered_at, now.timestamp() - asked_at
+        # An answer that took long fits many clocks; but one that does not fit is a jump however long it took.
+        quick = answered_at - asked_at < QUICK
         if self._offset is None:
-            # An answer that took long says too little to begin with.
-            if answered_at - asked_at < TOLERANCE / 2:
-                self._offset = least
+            self._offset = least if quick else None
         elif _apart(self._offset, least, most) <= TOLERANCE:
-            self._agree(_within(self._offset, least, most))
+            if quick:
+                self._agree(_within(self._offset, least, most))
         elif self._jumped is None or _apart(self._jumped[0], least, most) > TOLERANCE:
             self._alarm(_within(self._offset, least, most), answered_at)
         elif answered_at >= self._jumped[1] + PATIENCE:
             self._accept(_within(self._jumped[0], least, most))
-        else:
+        elif quick:
             self._jumped = _within(self._jumped[0], least, most), self._jumped[1]
 
     def _agree(self, offset: float) -> None:
@@ -124,7 +127,7 @@ def _apart(offset: float, least: float, most: float) -> float:
 
 
 def _within(offset: float, least: float, most: float) -> float:
-    """The offset of a range that is nearest to another; so slow drift is followed, and slow answers prove nothing."""
+    """The offset of a range that is nearest to another; so drift is followed."""
     return min(max(offset, least), most)
 
 
