@@ -64,7 +64,8 @@ class Engine:
             on_crash=on_crash,
         )
         watch = ClockWatch(clock)
-        self.planning = Planning(store, clock, self._wake_claim, watch=watch)
+        hand_off = self.execution.hand_off if options.execute else None
+        self.planning = Planning(store, clock, self._wake_claim, watch=watch, hand_off=hand_off)
         self.upkeep = Upkeep(
             store,
             clock,

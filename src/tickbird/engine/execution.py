@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 
@@ -12,7 +12,7 @@ from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
-from tickbird.store.protocol import Held, Store, Worker
+from tickbird.store.protocol import HandOff, Held, Planned, Store, Worker
 from tickbird.targets.protocol import Executable
 
 log = logging.getLogger("tickbird.engine")
@@ -21,6 +21,10 @@ _SOONEST_RENEWAL = 0.25
 # What a drained worker gives to work that was asked to stop, and to its own end.
 _UNWINDING = 2.0
 _UNTIL_GONE = 2.0
+
+
+# Plans a batch, and may lease runs of it to this worker.
+Plan = Callable[[HandOff], Awaitable[Planned]]
 
 
 class Execution:
@@ -57,6 +61,7 @@ class Execution:
         # Functions that have not returned: each takes a slot, also one that is past its time-out.
         self.busy = 0
         self._reserved = 0
+        self._turned_away = False
         self._reports = _Mailbox(work_loop, self._loop, self._collect)
         self._outcomes: list[Outcome] = []
         self.on_room: Callable[[], None] = lambda: None
@@ -73,6 +78,9 @@ class Execution:
         """Keep up to so many slots for runs that are about to be leased to this worker; how many, for `take`."""
         reserved = max(0, min(most, self.room))
         self._reserved += reserved
+        if reserved:
+            # What is about to be leased must be waited for when this worker drains.
+            self._idle.clear()
         return reserved
 
     def take(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
@@ -81,6 +89,7 @@ class Execution:
         if runs and self._clock.monotonic() > began + self._lease - self._margin:
             # The process or its network stood still meanwhile: by now they may have begun elsewhere.
             log.error("%d runs are left to others: the answer to their claim came too late", len(runs))
+            self._settle()
             return False
         attempts = [self._attempt(run, began + self._lease) for run in runs]
         if attempts:
@@ -88,7 +97,23 @@ class Execution:
             self.busy += len(attempts)
             self._idle.clear()
             self._work_loop.call_soon_threadsafe(self._begin, attempts)
+        self._settle()
         return True
+
+    async def hand_off(self, plan: Plan) -> Planned:
+        """Let a planner lease runs to this worker as it makes them, as far as there is room; start those."""
+        room, began = self.reserve(self.slots), self._clock.monotonic()
+        leased: Sequence[ClaimedRun] = ()
+        try:
+            queues = self.worker.queues
+            planned = await plan(HandOff(self.worker, room, self._lease, queues, self._executables))
+            leased = planned.leased
+        finally:
+            self.take(leased, room, began)
+            if self._turned_away and self.room:
+                self._turned_away = False
+                self.on_room()
+        return planned
 
     def _attempt(self, run: ClaimedRun, lease_ends: float) -> Attempt:
         return Attempt(run, self._executables[run.target], self._on_crash.get(run.target, "retry"), lease_ends)
@@ -97,6 +122,8 @@ class Execution:
         """Claim as many runs as there is room for, and start them."""
         room = self.reserve(self.slots)
         if not room:
+            # What a planner has reserved and then not used is free again.
+            self._turned_away = self._reserved > 0
             return None
         began = self._clock.monotonic()
         try:
@@ -163,7 +190,10 @@ class Execution:
 
     def _let_go(self, key: tuple[int, int]) -> None:
         self.held.pop(key, None)
-        if not self.held:
+        self._settle()
+
+    def _settle(self) -> None:
+        if not self.held and not self._reserved:
             self._idle.set()
 
     async def renew(self) -> float | None:

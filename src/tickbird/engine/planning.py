@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from tickbird.engine.clock import Clock, ClockWatch
-from tickbird.store.protocol import Expected, Planned, Store
+from tickbird.engine.execution import Plan
+from tickbird.store.protocol import Expected, HandOff, Planned, Store
 
 log = logging.getLogger("tickbird.engine")
 
@@ -30,6 +31,7 @@ class Planning:
         on_runs: Callable[[], None],
         batch: int = 500,
         watch: ClockWatch | None = None,
+        hand_off: Callable[[Plan], Awaitable[Planned]] | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -38,6 +40,8 @@ class Planning:
         # How many batches at once: of two, one is decided here while the database writes the other.
         self._at_once = 1
         self._watch = watch or ClockWatch(clock)
+        # Who starts runs in this process, and lets some be leased to it as they are made.
+        self._hand_off = hand_off
 
     async def step(self) -> float | None:
         """Plan a batch or two; the seconds until the next schedule is due."""
@@ -62,8 +66,11 @@ class Planning:
         return (last.next_at - last.now).total_seconds() - took
 
     async def _plan(self, expected: Expected | None) -> Planned:
-        planned = await self._store.plan_due(self._batch, expected=expected, now=self._clock.now())
-        if planned.runs:
+        async def plan(hand_off: HandOff | None) -> Planned:
+            return await self._store.plan_due(self._batch, hand_off=hand_off, expected=expected, now=self._clock.now())
+
+        planned = await (plan(None) if self._hand_off is None else self._hand_off(plan))
+        if planned.runs > len(planned.leased):
             self._on_runs()
         _tell(planned)
         return planned

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, check_payload, spread_offset
+from tickbird.domain.instants import to_datetime
 from tickbird.domain.planner import Facts, OnTime, Plan, PlannedSkip, on_time, park, plan
+from tickbird.domain.runs import ClaimedRun
 from tickbird.domain.schedule import Edited, Schedule
+from tickbird.store.protocol import HandOff
 
 LONGEST_ERROR = 2_000
 # At about 1.5 kB each.
@@ -152,6 +155,43 @@ def plan_on_time(
                 continue
         others.append(schedule_id)
     return rows, others
+
+
+def kept(rows: Sequence[OnTimeRow], hand_off: HandOff | None) -> frozenset[int]:
+    """The schedules whose run the planning worker starts itself: as many as it has room for, by priority."""
+    if hand_off is None or hand_off.room <= 0:
+        return frozenset()
+    fitting = {
+        template
+        for template in {row.template for row in rows}
+        if template.namespace == hand_off.worker.namespace
+        and template.queue in hand_off.queues
+        and template.target in hand_off.tasks
+    }
+    mine = [row for row in rows if row.template in fitting]
+    if len(mine) > hand_off.room:
+        mine.sort(key=lambda row: -row.template.priority)
+        del mine[hand_off.room :]
+    return frozenset(row.schedule_id for row in mine)
+
+
+def leased(row: OnTimeRow, run_id: int, known: KnownRevisions) -> ClaimedRun:
+    """A run that was leased as it was made."""
+    one = known.get(row.schedule_id, row.revision)
+    assert one is not None
+    return ClaimedRun(
+        run_id,
+        1,
+        0,
+        row.template.target,
+        "schedule",
+        to_datetime(row.due_at),
+        one.definition.payload,
+        to_datetime(row.tick),
+        schedule_id=row.schedule_id,
+        schedule=one.name,
+        definition=one.definition,
+    )
 
 
 def _on_time(one: Known, planned_until: int, now: float) -> OnTime | None:

@@ -35,6 +35,8 @@ class Planned:
     next_at: datetime | None = None
     # More was due than the limit let through.
     more: bool = False
+    # Runs that were leased to this worker as they were made.
+    leased: Sequence[ClaimedRun] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,17 @@ class Changed:
     run: RunRecord | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class HandOff:
+    """What a worker that plans would start at once: up to `room` runs of its queues and tasks, under a lease."""
+
+    worker: Worker
+    room: int
+    lease: float
+    queues: Collection[str]
+    tasks: Collection[str]
+
+
 class Store(Protocol):
     """The only durable thing."""
 
@@ -202,9 +215,17 @@ class Store(Protocol):
     # Planning
 
     async def plan_due(
-        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+        self,
+        limit: int = 500,
+        *,
+        hand_off: HandOff | None = None,
+        expected: Expected | None = None,
+        now: datetime | None = None,
     ) -> Planned:
-        """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
+        """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all.
+
+        Runs of ticks that are on time may be leased to the worker that plans, instead of queued.
+        """
         ...
 
     async def change_schedule(

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts, park
+from tickbird.domain.runs import ClaimedRun
 from tickbird.domain.schedule import Cursor, Edited, Schedule
 from tickbird.store.plans import (
     Decided,
@@ -18,6 +19,8 @@ from tickbird.store.plans import (
     OnTimeRow,
     Rows,
     decide,
+    kept,
+    leased,
     plan_on_time,
     to_rows,
     wanted_ids,
@@ -27,6 +30,7 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts, to_schedule
 from tickbird.store.postgres.waiters import release
+from tickbird.store.protocol import HandOff
 
 # A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
 # time between lock and commit stay small.
@@ -55,6 +59,7 @@ class Batch:
     skips: int = 0
     parked: list[str] = field(default_factory=list)
     left: bool = False
+    leased: list[ClaimedRun] = field(default_factory=list)
 
     def add(self, other: Batch) -> None:
         """Count another batch as well."""
@@ -64,10 +69,15 @@ class Batch:
         self.skips += other.skips
         self.parked += other.parked
         self.left |= other.left
+        self.leased += other.leased
 
 
 async def plan_locked(
-    db: Session, known: KnownRevisions, locked: Sequence[tuple[Any, ...]], refusal: str | None = None
+    db: Session,
+    known: KnownRevisions,
+    locked: Sequence[tuple[Any, ...]],
+    hand_off: HandOff | None = None,
+    refusal: str | None = None,
 ) -> Batch:
     """Plan the schedules of these locked cursors; with a refusal, park them for it."""
     if not locked:
@@ -78,23 +88,27 @@ async def plan_locked(
     if refusal is None:
         facts = await read_facts(db, (row[0] for row in due))
         on_time, others = plan_on_time(due, known, facts, now.timestamp())
-        await _write_on_time(db, on_time, now)
+        mine = await _write_on_time(db, known, on_time, hand_off, now)
     else:
-        facts, on_time, others = {}, [], [row[0] for row in due]
-    done = Batch(now=now, schedules=len(on_time), runs=len(on_time))
+        facts, on_time, others, mine = {}, [], [row[0] for row in due], []
+    done = Batch(now=now, schedules=len(on_time), runs=len(on_time), leased=mine)
     if others:
         done.add(await _plan_others(db, known, others, facts, now, refusal))
     return done
 
 
-async def _write_on_time(db: Session, rows: Sequence[OnTimeRow], now: datetime) -> None:
+async def _write_on_time(
+    db: Session, known: KnownRevisions, rows: Sequence[OnTimeRow], hand_off: HandOff | None, now: datetime
+) -> list[ClaimedRun]:
+    """Write ticks as runs; those that were leased to the worker that plans."""
     if not rows:
-        return
+        return []
+    mine = kept(rows, hand_off)
     schedules, revisions, ticks, due, start_by, following, templates = zip(*rows, strict=True)
     # Many schedules, few kinds of runs: what a kind has in common is sent once.
     kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
     common = list(zip(*kinds, strict=True))
-    await db.execute(
+    made = await db.fetch(
         "write_on_time",
         schedules=numbers(schedules),
         revisions=numbers(revisions),
@@ -103,14 +117,21 @@ async def _write_on_time(db: Session, rows: Sequence[OnTimeRow], now: datetime) 
         start_by=numbers(start_by),
         next=numbers(following),
         templates=numbers(map(kinds.__getitem__, templates)),
+        leased=numbers(map(mine.__contains__, schedules)) if mine else "{}",
         namespaces=texts(common[0]),
         kinds=texts(common[1]),
         targets=texts(common[2]),
         queues=texts(common[3]),
         priorities=numbers(common[4]),
         crash_limits=numbers(common[5]),
+        worker=hand_off.worker.id if hand_off else None,
+        lease=hand_off.lease if hand_off else 0.0,
         now=now,
     )
+    if not made:
+        return []
+    by_schedule = {row.schedule_id: row for row in rows}
+    return [leased(by_schedule[schedule_id], run_id, known) for schedule_id, run_id in made]
 
 
 async def _plan_others(

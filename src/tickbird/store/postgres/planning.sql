@@ -126,12 +126,12 @@ FROM tickbird.skips
 WHERE id = ANY(%(ids)s::bigint[]);
 
 -- name: write_on_time
--- The hot one: ticks that become queued runs, and the cursors that they move.
+-- The hot one: ticks that become runs, queued or leased to the worker that plans, and the cursors that they move.
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
         %(schedules)s::bigint[], %(revisions)s::integer[], %(ticks)s::bigint[], %(due)s::bigint[],
-        %(start_by)s::bigint[], %(next)s::bigint[], %(templates)s::integer[]
-    ) AS u(schedule_id, revision, tick, due_at, start_by, next_run_at, template)
+        %(start_by)s::bigint[], %(next)s::bigint[], %(templates)s::integer[], %(leased)s::boolean[]
+    ) AS u(schedule_id, revision, tick, due_at, start_by, next_run_at, template, leased)
 ),
 t AS MATERIALIZED (
     SELECT * FROM unnest(
@@ -146,18 +146,28 @@ moved AS (
         runs_planned = c.runs_planned + 1
     FROM u
     WHERE c.schedule_id = u.schedule_id
+),
+made AS (
+    INSERT INTO tickbird.runs (
+        namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
+        scheduled_for, due_at, available_at, start_by, crash_limit, created_at,
+        attempt, worker, started_at, lease_until
+    )
+    SELECT
+        t.namespace, u.schedule_id, u.revision, t.target_kind, t.target, t.queue, t.priority,
+        CASE WHEN u.leased THEN 'running' ELSE 'queued' END, 'schedule',
+        to_timestamp(u.tick), to_timestamp(u.due_at), to_timestamp(u.due_at), to_timestamp(u.start_by), t.crash_limit,
+        %(now)s,
+        CASE WHEN u.leased THEN 1 ELSE 0 END,
+        CASE WHEN u.leased THEN %(worker)s END,
+        CASE WHEN u.leased THEN %(now)s END,
+        CASE WHEN u.leased THEN %(now)s + make_interval(secs => %(lease)s) END
+    FROM u
+    JOIN t ON t.number = u.template
+    ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING
+    RETURNING id, schedule_id, status
 )
-INSERT INTO tickbird.runs (
-    namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
-    scheduled_for, due_at, available_at, start_by, crash_limit, created_at
-)
-SELECT
-    t.namespace, u.schedule_id, u.revision, t.target_kind, t.target, t.queue, t.priority, 'queued', 'schedule',
-    to_timestamp(u.tick), to_timestamp(u.due_at), to_timestamp(u.due_at), to_timestamp(u.start_by), t.crash_limit,
-    %(now)s
-FROM u
-JOIN t ON t.number = u.template
-ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+SELECT schedule_id, id FROM made WHERE status = 'running';
 
 -- name: write_plans
 -- Whatever else was decided: cursors that moved, and their runs.

@@ -30,6 +30,7 @@ from tickbird.store.protocol import (
     Decisions,
     Expected,
     Finished,
+    HandOff,
     Held,
     Planned,
     Renewed,
@@ -96,7 +97,12 @@ class PostgresStore:
     # Planning
 
     async def plan_due(
-        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+        self,
+        limit: int = 500,
+        *,
+        hand_off: HandOff | None = None,
+        expected: Expected | None = None,
+        now: datetime | None = None,
     ) -> Planned:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
         [(seen_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", now=now, format=FORMAT))
@@ -109,7 +115,7 @@ class PostgresStore:
         async def whole(db: Session) -> Batch:
             rows = await db.fetch("lock_due", limit=limit, now=now, format=FORMAT)
             locked[:] = [row[0] for row in rows]
-            return await planning.plan_locked(db, self._known, rows)
+            return await planning.plan_locked(db, self._known, rows, hand_off)
 
         try:
             batch = await self._connections.transact(whole)
@@ -117,7 +123,7 @@ class PostgresStore:
             if not is_row_error(error) or not locked:
                 raise translate(error, self._connections.place) from None
             batch = await self._bisect(locked, error, now)
-        if batch.runs:
+        if batch.runs > len(batch.leased):
             self._bell.ring()
         more = len(locked) >= limit or batch.left
         if not more:
@@ -133,6 +139,7 @@ class PostgresStore:
             tuple(batch.parked),
             next_at,
             more=more,
+            leased=batch.leased,
         )
 
     async def _bisect(self, ids: Sequence[int], error: psycopg.Error, now: datetime | None) -> Batch:
@@ -154,7 +161,7 @@ class PostgresStore:
     async def _plan_these(self, ids: Sequence[int], now: datetime | None, refusal: str | None = None) -> Batch:
         async def part(db: Session) -> Batch:
             rows = await db.fetch("lock_these", ids=numbers(ids), now=now, format=FORMAT)
-            return await planning.plan_locked(db, self._known, rows, refusal)
+            return await planning.plan_locked(db, self._known, rows, refusal=refusal)
 
         return await self._connections.transact(part)
 

@@ -23,6 +23,7 @@ from tickbird.store.protocol import (
     Decisions,
     Expected,
     Finished,
+    HandOff,
     Held,
     Planned,
     Renewed,
@@ -143,7 +144,12 @@ class SqliteStore:
     # Planning
 
     async def plan_due(
-        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+        self,
+        limit: int = 500,
+        *,
+        hand_off: HandOff | None = None,
+        expected: Expected | None = None,
+        now: datetime | None = None,
     ) -> Planned:
         """Plan up to `limit` due schedules."""
 
@@ -151,10 +157,10 @@ class SqliteStore:
             at = clock() if now is None else to_micros(now)
             if _jumped(at, expected):
                 return Planned(to_instant(at))
-            return planning.plan_due(db, self._known, limit, at)
+            return planning.plan_due(db, self._known, limit, hand_off, at)
 
         planned = await self._writer.run(plan)
-        if planned.runs:
+        if planned.runs > len(planned.leased):
             self._signal()
         return planned
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.planner import NO_FACTS, Facts, park
+from tickbird.domain.runs import ClaimedRun
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule
 from tickbird.store.plans import (
     Decided,
@@ -20,13 +21,15 @@ from tickbird.store.plans import (
     Rows,
     decide,
     error_text,
+    kept,
+    leased,
     plan_on_time,
     read_definition,
     to_rows,
     wanted_ids,
     wanted_skips,
 )
-from tickbird.store.protocol import Planned
+from tickbird.store.protocol import HandOff, Planned
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.records import Row, all_facts, dump
 from tickbird.store.sqlite.revisions import read_revision
@@ -50,6 +53,15 @@ REFUSED = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one transaction has decided: ticks on time, which of their runs were leased, and all the rest."""
+
+    on_time: Sequence[OnTimeRow]
+    leased: Sequence[ClaimedRun]
+    others: Sequence[Decided]
+
+
 @dataclass(slots=True)
 class Tally:
     """What a planning step has done so far."""
@@ -58,19 +70,21 @@ class Tally:
     runs: int = 0
     skips: int = 0
     parked: list[str] = field(default_factory=list)
+    leased: list[ClaimedRun] = field(default_factory=list)
 
-    def add(self, on_time: Sequence[OnTimeRow], batch: Sequence[Decided]) -> None:
+    def add(self, written: Written) -> None:
         """Count what a committed batch has decided."""
-        self.schedules += len(on_time) + len(batch)
-        self.runs += len(on_time)
-        for decided in batch:
+        self.schedules += len(written.on_time) + len(written.others)
+        self.runs += len(written.on_time)
+        self.leased += written.leased
+        for decided in written.others:
             self.runs += len(decided.plan.runs)
             self.skips += len(decided.plan.skips)
             if decided.plan.state == "parked" and decided.schedule.state != "parked":
                 self.parked.append(decided.schedule.name)
 
 
-def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) -> Planned:
+def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, hand_off: HandOff | None, now: int) -> Planned:
     """Plan up to `limit` due schedules, and say when the next one is due."""
     next_at, more = _next_due(db, now)
     if not more:  # and so nobody has to wait for a writer that has nothing to write
@@ -78,12 +92,12 @@ def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int
     tally = Tally()
     rows: list[Row] = []
 
-    def whole() -> tuple[list[OnTimeRow], list[Decided]]:
+    def whole() -> Written:
         rows[:] = _due(db, limit, now)
-        return _plan(db, known, rows, now)
+        return _plan(db, known, rows, now, hand_off)
 
     try:
-        tally.add(*write(db, whole))
+        tally.add(write(db, whole))
     except REFUSED:
         known.clear()
         _bisect(db, known, [row[0] for row in rows], now, tally)
@@ -96,6 +110,7 @@ def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int
         parked=tuple(tally.parked),
         next_at=to_instant(next_at),
         more=more,
+        leased=tally.leased,
     )
 
 
@@ -108,23 +123,23 @@ def _next_due(db: sqlite3.Connection, now: int) -> tuple[int | None, bool]:
 def _bisect(db: sqlite3.Connection, known: KnownRevisions, ids: list[int], now: int, tally: Tally) -> None:
     """The database refused a batch: try its halves, until the row at fault stands alone and is parked."""
 
-    def part() -> tuple[list[OnTimeRow], list[Decided]]:
+    def part() -> Written:
         return _plan(db, known, _still_due(db, ids, now), now)
 
-    def parking(error: BaseException) -> tuple[list[OnTimeRow], list[Decided]]:
+    def parking(error: BaseException) -> Written:
         rows = _still_due(db, ids, now)
         batch = _decide(db, known, rows, read_facts(db, ids), now)
         batch = [Decided(d.schedule, park(d.schedule, error_text(error)), None, d.last_skip_id) for d in batch]
         write_plans(db, known, batch, now)
-        return [], batch
+        return Written([], [], batch)
 
     try:
-        tally.add(*write(db, part))
+        tally.add(write(db, part))
     except REFUSED as error:
         known.clear()
         if len(ids) == 1:
             refusal = error
-            tally.add(*write(db, lambda: parking(refusal)))
+            tally.add(write(db, lambda: parking(refusal)))
             return
         middle = len(ids) // 2
         _bisect(db, known, ids[:middle], now, tally)
@@ -149,19 +164,29 @@ def _still_due(db: sqlite3.Connection, ids: Sequence[int], now: int) -> list[Row
 
 
 def _plan(
-    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], now: int
-) -> tuple[list[OnTimeRow], list[Decided]]:
+    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], now: int, hand_off: HandOff | None = None
+) -> Written:
     """Decide what becomes of the schedules with these cursors, and write it: nearly all are on time."""
+    _learn(db, known, rows)
     facts = read_facts(db, [row[0] for row in rows])
     on_time, others = plan_on_time(map(_due_cursor, rows), known, facts, now / MICROS)
-    if on_time:
-        _write_on_time(db, on_time, now)
+    mine = _write_on_time(db, known, on_time, hand_off, now) if on_time else []
     batch: list[Decided] = []
     if others:
         left = set(others)
         batch = _decide(db, known, [row for row in rows if row[0] in left], facts, now)
         write_plans(db, known, batch, now)
-    return on_time, batch
+    return Written(on_time, mine, batch)
+
+
+def _learn(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -> None:
+    """Read and decode what is not known yet of the revisions in force; what cannot be read stays unknown."""
+    revisions = dict(known.missing((row[0], row[1]) for row in rows))
+    if revisions:
+        for detail in db.execute(SQL["some_schedules"], {"ids": dump(list(revisions))}):
+            definition, _ = read_definition(detail[3])
+            if definition is not None:
+                known.add(detail[0], revisions[detail[0]], Known(detail[1], detail[2], definition))
 
 
 def _due_cursor(row: Row) -> DueCursor:
@@ -169,17 +194,29 @@ def _due_cursor(row: Row) -> DueCursor:
     return row[0], row[1], row[3], is_plain
 
 
-def _write_on_time(db: sqlite3.Connection, rows: Sequence[OnTimeRow], now: int) -> None:
+def _write_on_time(
+    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[OnTimeRow], hand_off: HandOff | None, now: int
+) -> list[ClaimedRun]:
+    """Write ticks as runs; those that were leased to the worker that plans."""
     ids = reserve_ids(db, "run", len(rows))
     db.executemany(SQL["move_on_time"], [(row.schedule_id, row.tick, row.next_run_at) for row in rows])
-    db.executemany(
-        SQL["insert_on_time"],
-        [
-            (run_id, now, schedule_id, revision, tick, due_at, start_by, *template)
-            for run_id, (schedule_id, revision, tick, due_at, start_by, _, template) in zip(ids, rows, strict=True)
-        ],
-    )
-    db.execute(SQL["wake_others"])
+    mine = kept(rows, hand_off)
+    queued: list[tuple[int, OnTimeRow]] = []
+    running: list[tuple[int, OnTimeRow]] = []
+    for run_id, row in zip(ids, rows, strict=True):
+        (running if row.schedule_id in mine else queued).append((run_id, row))
+    if queued:
+        db.executemany(SQL["insert_on_time"], [(run_id, now, *row[:5], *row.template) for run_id, row in queued])
+        db.execute(SQL["wake_others"])
+    if hand_off is None or not running:
+        return []
+    lease = hand_off.worker.id, now + round(hand_off.lease * MICROS)
+    made = []
+    for run_id, row in running:
+        # One by one, to learn where the tick has a run already.
+        if db.execute(SQL["insert_leased"], (run_id, now, *row[:5], *row.template, *lease)).rowcount:
+            made.append(leased(row, run_id, known))
+    return made
 
 
 def _decide(
@@ -198,7 +235,7 @@ def _decide(
     made = 0
     for row in rows:
         one = ready.get(row[0])
-        schedule = _hot(row, one) if one else _cold(known, row, details[row[0]])
+        schedule = _hot(row, one) if one else _cold(row, details[row[0]])
         edited = _edited(db, known, schedule, row)
         batch.append(decide(schedule, facts.get(schedule.id, NO_FACTS), moment, edited, row[11]))
         made += len(batch[-1].plan.runs)
@@ -219,14 +256,12 @@ def _hot(row: Row, one: Known) -> Schedule:
     return Schedule(row[0], one.namespace, one.name, row[1], "active", one.definition, cursor)
 
 
-def _cold(known: KnownRevisions, row: Row, detail: Row) -> Schedule:
+def _cold(row: Row, detail: Row) -> Schedule:
     """A schedule from its cursor and its own row."""
     schedule_id, revision, state = row[:3]
     _, namespace, name, text, paused_by, pause_note, paused_until, error = detail
     pause = None if paused_by is None else Pause(paused_by, pause_note or "", paused_until)
     definition, unreadable = read_definition(text)
-    if definition is not None:
-        known.add(schedule_id, revision, Known(namespace, name, definition))
     cursor = Cursor(*row[3:11])
     return Schedule(schedule_id, namespace, name, revision, state, definition, cursor, pause, unreadable or error)
 

@@ -22,6 +22,18 @@ VALUES (
 )
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
+-- name: insert_leased
+-- As insert_on_time, already running at the worker that plans.
+INSERT INTO runs (
+    id, created_at, schedule_id, revision, scheduled_for, due_at, available_at, start_by, namespace, target_kind, target,
+    queue, priority, crash_limit, status, origin, attempt, worker, started_at, lease_until
+)
+VALUES (
+    ?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?6 * 1000000, ?7 * 1000000, ?8, ?9, ?10, ?11, ?12, ?13, 'running',
+    'schedule', 1, ?14, ?2, ?15
+)
+ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+
 -- name: enqueue_run
 INSERT INTO runs (
     id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,

@@ -9,24 +9,33 @@ from tickbird.domain.calendars import exclude
 from tickbird.domain.cron import cron
 from tickbird.domain.every import every
 from tickbird.domain.triggers import at
-from tickbird.store.protocol import Store
+from tickbird.store.protocol import HandOff, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,
     NAME,
     NAMESPACE,
+    a_worker,
+    claim,
     create,
+    finish,
     get,
     later,
     looks_next,
     plan,
     plan_all,
     ranges,
+    read,
     runs_of,
     since,
     skips_of,
+    start,
     ticks,
     work_off,
 )
+
+
+def _hand_off(room: int) -> HandOff:
+    return HandOff(a_worker(), room, 20.0, ("default",), ("work",))
 
 
 class Planning:
@@ -63,6 +72,51 @@ class Planning:
         assert (run.started_at, run.finished_at, run.lease_until, run.worker) == (None, None, None, None)
         assert (run.result, run.error, run.failure_kind, run.cancel_requested_at) == (None, None, None, None)
         assert run.created_at == later(60)
+
+    async def test_ticks_on_time_can_be_leased_to_the_worker_that_plans(self, store: Store) -> None:
+        await create(store, payload={"limit": 5}, start_within=30)
+        await create(store, "elsewhere", queue="slow")
+        await create(store, "unserved", task="other")
+        await create(store, "theirs", namespace="theirs")
+        planned = await store.plan_due(hand_off=_hand_off(5), now=later(60))
+        assert (planned.schedules, planned.runs) == (4, 4)
+        [leased] = planned.leased
+        assert (leased.attempt, leased.failures, leased.target, leased.origin) == (1, 0, "work", "schedule")
+        assert (leased.schedule, leased.scheduled_for, leased.due_at) == (NAME, later(60), later(60))
+        assert (leased.payload, leased.covers, leased.definition) == ({"limit": 5}, None, (await get(store)).definition)
+        [run] = await runs_of(store)
+        assert (run.id, run.status, run.attempt, run.worker) == (leased.id, "running", 1, "w1")
+        assert (run.started_at, run.lease_until, run.start_by) == (later(60), later(80), later(90))
+        for name, namespace in (("elsewhere", NAMESPACE), ("unserved", NAMESPACE), ("theirs", "theirs")):
+            assert await ticks(store, name, namespace) == [(60, "schedule", "queued")]
+        assert not (await claim(store, 60)).runs
+        assert (await finish(store, leased, 61)).accepted == {leased.id}
+        assert (await read(store, leased)).status == "succeeded"
+
+    async def test_no_more_is_leased_than_there_is_room_for_and_the_most_urgent_first(self, store: Store) -> None:
+        for name, priority in (("low", -1), ("high", 5), ("plain", 0), ("urgent", 9)):
+            await create(store, name, priority=priority)
+        planned = await store.plan_due(hand_off=_hand_off(2), now=later(60))
+        assert sorted(run.schedule or "" for run in planned.leased) == ["high", "urgent"]
+        assert (await plan(store, 60)).runs == 0
+        assert [run.schedule for run in (await claim(store, 60)).runs] == ["plain", "low"]
+        assert not (await store.plan_due(hand_off=_hand_off(0), now=later(120))).leased
+
+    async def test_what_is_late_or_must_wait_is_not_leased(self, store: Store) -> None:
+        await create(store, "late")
+        await create(store, "busy", overlap="queue")
+        await store.plan_due(hand_off=_hand_off(9), now=later(60))
+        planned = await store.plan_due(hand_off=_hand_off(9), now=later(135))
+        assert (list(planned.leased), planned.runs) == ([], 1)
+        assert await ticks(store, "busy") == [(60, "schedule", "running"), (120, "catch_up", "waiting")]
+
+    async def test_a_leased_run_whose_worker_is_lost_is_rescued(self, store: Store) -> None:
+        await create(store)
+        [leased] = (await store.plan_due(hand_off=_hand_off(1), now=later(60))).leased
+        assert not (await store.rescue(now=later(79))).requeued
+        assert list((await store.rescue(now=later(81))).requeued) == [leased.id]
+        assert (await finish(store, leased, 82)).accepted == frozenset()
+        assert (await start(store, 82)).attempt == 2
 
     async def test_planning_again_changes_nothing(self, store: Store) -> None:
         await create(store)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class Lifecycle:
                 continue
             old = self.runs.get(row.id)
             if event.change == "insert":
-                self._inserted(row)
+                self._inserted(call, row)
             elif event.change == "update" and old is not None:
                 self._changed(call, old, row)
             elif event.change == "delete" and old is not None:
@@ -75,8 +76,10 @@ class Lifecycle:
         schedule = self._checker.schedules.get(run.schedule_id or 0)
         return None if schedule is None or run.revision is None else schedule.specs.get(run.revision)
 
-    def _inserted(self, run: RunRow) -> None:
-        if run.status not in ("waiting", "queued") or run.attempt:
+    def _inserted(self, call: Call, run: RunRow) -> None:
+        if run.status == "running" and call.verb == "plan_due" and run.origin == "schedule":
+            self._leased(call, replace(run, status="queued", attempt=0, worker=None, lease_until=None), run)
+        elif run.status not in ("waiting", "queued") or run.attempt:
             self._broken("I6", f"run {run.id} began as {run.status}")
         if run.scheduled_for is not None and run.schedule_id is not None:
             first = self._ticks.setdefault((run.schedule_id, run.scheduled_for), run.id)
@@ -93,7 +96,9 @@ class Lifecycle:
             return
         step = (old.status, new.status)
         if step == ("queued", "running"):
-            self._claimed(call, old, new, now)
+            if call.verb != "claim_runs":
+                self._broken("I8", f"run {old.id} was started by {call.verb}")
+            self._leased(call, old, new)
         elif old.attempt != new.attempt:
             self._broken("I7", f"run {old.id} got attempt {new.attempt} without being claimed")
         elif step == ("running", "running"):
@@ -111,8 +116,9 @@ class Lifecycle:
         if old.schedule_id != new.schedule_id or old.scheduled_for != new.scheduled_for or old.due_at != new.due_at:
             self._broken("I1", f"run {old.id} became another tick's")
 
-    def _claimed(self, call: Call, old: RunRow, new: RunRow, now: int) -> None:
-        if call.verb != "claim_runs" or new.worker != call.host or new.attempt != old.attempt + 1:
+    def _leased(self, call: Call, old: RunRow, new: RunRow) -> None:
+        now = self._checker.now
+        if new.worker != call.host or new.attempt != old.attempt + 1:
             self._broken("I8", f"run {old.id} was started by {call.verb} of {call.host} for {new.worker}")
         if now < old.due_at or now < old.available_at:
             self._broken("I2", f"run {old.id} started {max(old.due_at, old.available_at) - now} µs too early")
