@@ -19,6 +19,7 @@ from tickbird.store.protocol import Store, Worker
 from tickbird.targets.protocol import Executable
 
 log = logging.getLogger("tickbird.engine")
+_PLAN_AFTER = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +148,8 @@ class Engine:
         return 0.0
 
     def _wake_all(self) -> None:
-        # Somebody waits for a run that was triggered; it comes first.
         if self.execution.busy < self.execution.slots:
             self._claim.wake()
-        self._plan.wake()
         self._renew.wake()
+        # Somebody may be waiting for a run that was triggered: planning must not take its processor time.
+        asyncio.get_running_loop().call_later(_PLAN_AFTER, self._plan.wake)
