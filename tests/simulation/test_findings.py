@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, cast
 
-from tickbird import Tickbird, every
+from tickbird import Tickbird, at, every
 from tickbird.app import open_store
 from tickbird.domain.definition import Target
 from tickbird.domain.runs import NewRun
@@ -187,4 +187,17 @@ async def test_a_schedule_that_is_deleted_while_a_deploy_looks_is_decided_anew()
 
     await sync(cast(Any, Between(store, "list_workers", delete)), new.declarations, describe_worker(new), now=START)
     assert (await client.get("a")).state == "active"
+    await store.close()
+
+
+async def test_a_deploy_can_do_without_a_schedule_that_is_over_once_its_due_ticks_are_planned() -> None:
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    both = code(a=every(hours=1), b=at(START + timedelta(hours=1)))
+    await sync(store, both.declarations, now=START)
+    one, later = code(a=every(hours=1)), START + timedelta(hours=2)
+    assert await sync(store, one.declarations, describe_worker(one), now=later) == []
+    await store.plan_due(now=later)
+    assert (await both.client_on(store).get("b")).state == "ended"
+    assert await sync(store, one.declarations, describe_worker(one), now=later) == []
     await store.close()
