@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import pytest
@@ -16,6 +16,7 @@ from tickbird import Run, Tickbird
 from tickbird.app import open_store
 from tickbird.domain.definition import Target
 from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.engine import workplace
 from tickbird.engine.execution import Execution
 from tickbird.store.protocol import Store
 from tickbird.testing.clock import ManualClock
@@ -71,6 +72,12 @@ async def store() -> AsyncIterator[Store]:
     await store.open()
     yield store
     await store.close()
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits for a slot does so however slow this machine is."""
+    monkeypatch.setattr(workplace, "_LONGEST_WAIT", 1_000.0)
 
 
 def executing(store: Store, tasks: Tasks, slots: int = 10) -> Execution:
@@ -193,3 +200,92 @@ async def test_what_ends_together_is_recorded_together(store: Store) -> None:
     await execution.claim()
     await settle(execution)
     assert batches == [8]
+
+
+class Ahead:
+    """A worker with two slots whose runs have been brisk, so that it has claimed two more than it can execute."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.tasks = Tasks()
+        self.execution = executing(store, self.tasks, slots=2)
+
+    async def begin(self) -> None:
+        """Quick runs, then eight that last, of which the worker claims four."""
+        await send(self.store, *[("note", {})] * 4)
+        for _ in range(2):
+            await self.execution.claim()
+            await settle(self.execution)
+        self.tasks.seen.clear()
+        self.ids = list(
+            await self.store.enqueue("default", [NewRun(Target("hold"), {}, start_within=60)] * 8, "a", now=START)
+        )
+        await self.execution.claim()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    async def statuses(self) -> list[str]:
+        """Of all eight."""
+        return [run.status for run in [await self.store.get_run(run_id) for run_id in self.ids] if run]
+
+
+async def test_runs_are_claimed_ahead_and_begin_as_slots_become_free(store: Store) -> None:
+    ahead = Ahead(store)
+    await ahead.begin()
+    assert (await ahead.statuses()).count("running") == 4
+    assert (ahead.tasks.seen, ahead.execution.room) == (ahead.ids[:2], 0)
+    ahead.tasks.go_on.set()
+    await settle(ahead.execution)
+    assert (ahead.tasks.seen, await ahead.statuses()) == (ahead.ids[:4], ["succeeded"] * 4 + ["queued"] * 4)
+
+
+async def test_nothing_is_claimed_ahead_once_a_claim_found_less_than_it_asked_for(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks, slots=2)
+    await send(store, *[("note", {})] * 5)
+    for _ in range(3):
+        await execution.claim()
+        await settle(execution)
+    # Now another worker may be idle.
+    await send(store, *[("hold", {})] * 4)
+    await execution.claim()
+    assert len(execution.held) == 2
+    tasks.go_on.set()
+    await settle(execution)
+
+
+async def test_what_was_claimed_ahead_is_put_back_by_a_drain_and_keeps_its_deadline(store: Store) -> None:
+    ahead = Ahead(store)
+    await ahead.begin()
+    ahead.execution.stop_claiming()
+    ahead.tasks.go_on.set()
+    await settle(ahead.execution)
+    assert (ahead.tasks.seen, await ahead.statuses()) == (ahead.ids[:2], ["succeeded"] * 2 + ["queued"] * 6)
+    run = await store.get_run(ahead.ids[2])
+    assert run is not None
+    assert (run.failures, run.crashes, run.start_by) == (0, 0, START + timedelta(seconds=60))
+
+
+async def test_what_waits_behind_slow_runs_is_put_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workplace, "_LONGEST_WAIT", 0.01)
+    ahead = Ahead(store)
+    await ahead.begin()
+    async with asyncio.timeout(10):
+        while len(ahead.execution.held) > 2:
+            await ahead.execution.finish()
+            await asyncio.sleep(0.001)
+    assert await ahead.statuses() == ["running"] * 2 + ["queued"] * 6
+    ahead.tasks.go_on.set()
+    await settle(ahead.execution)
+    assert ahead.tasks.seen == ahead.ids[:2]
+
+
+async def test_what_was_claimed_ahead_can_be_cancelled(store: Store) -> None:
+    ahead = Ahead(store)
+    await ahead.begin()
+    await store.cancel_run(ahead.ids[3], "ada", now=START)
+    await ahead.execution.renew()
+    ahead.tasks.go_on.set()
+    await settle(ahead.execution)
+    assert (await ahead.statuses())[:5] == ["succeeded"] * 3 + ["cancelled", "queued"]
+    assert ahead.tasks.seen == ahead.ids[:3]

@@ -169,5 +169,7 @@ class Outcome:
     reason: str | None = None
     delay: float = 0.0
     failures: int = 0
+    # False: it was put back before it began, so `start_by` still binds it.
+    started: bool = True
     # It belongs to no schedule, so nobody can be waiting for its end.
     alone: bool = False

@@ -199,6 +199,14 @@ class Attempt:
         run = self.claimed
         return Outcome(run.id, run.attempt, status, alone=run.schedule_id is None, **what)
 
+    def unstarted(self, reason: StopReason) -> Outcome | None:
+        """What becomes of a run that was claimed ahead and has not begun."""
+        if reason == "lease":
+            return None
+        if reason == "cancel":
+            return self._ended("cancelled")
+        return self._ended("queued", reason="put back before it started", started=False)
+
     def put_back(self, delay: float = 0.0) -> Outcome:
         """A worker that goes away: the run is tried elsewhere, unless it must never start twice."""
         if self._may_start_again:

@@ -6,23 +6,24 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from math import inf
 
 from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
+from tickbird.engine.workplace import Ending, Workplace
 from tickbird.store.protocol import HandOff, Held, Planned, Store, Worker
 from tickbird.targets.protocol import Executable
 
 log = logging.getLogger("tickbird.engine")
-Ending = tuple[Attempt, Outcome | None]
 _SOONEST_RENEWAL = 0.25
+# Runs are claimed ahead while as many end in so many seconds as there are slots, and no more than so many.
+_BRISK = 0.1
+_MOST_AHEAD = 500
 # What a drained worker gives to work that was asked to stop, and to its own end.
 _UNWINDING = 2.0
 _UNTIL_GONE = 2.0
-
-
 # Plans a batch, and may lease runs of it to this worker.
 Plan = Callable[[HandOff], Awaitable[Planned]]
 
@@ -50,7 +51,6 @@ class Execution:
         # Work is asked to stop this long before its lease can have expired.
         self._margin = lease / 5
         self._work_loop = work_loop
-        self._threads = threads
         self._on_crash = on_crash or {}
         self._loop = asyncio.get_running_loop()
         self._claiming = True
@@ -58,11 +58,14 @@ class Execution:
         self.slots = worker.slots
         # Attempts whose outcome is not recorded yet: their leases are kept.
         self.held: dict[tuple[int, int], Attempt] = {}
-        # Functions that have not returned: each takes a slot, also one that is past its time-out.
+        # Functions that have not returned: each takes a slot, also one past its time-out. And what waits for a slot.
         self.busy = 0
         self._reserved = 0
         self._turned_away = False
-        self._reports = _Mailbox(work_loop, self._loop, self._collect)
+        self._workplace = Workplace(self.slots, work_loop, threads, self._loop, self._collect)
+        # How briskly slots become free: when and in what time as many runs ended as there are slots.
+        self._turn, self._turned_at, self._returned = inf, -inf, 0
+        self._more = False
         self._outcomes: list[Outcome] = []
         self.on_room: Callable[[], None] = lambda: None
         self.on_outcome: Callable[[], None] = lambda: None
@@ -72,16 +75,31 @@ class Execution:
     @property
     def room(self) -> int:
         """How many more runs could be started now."""
-        return self.slots - self.busy - self._reserved if self._claiming and self._executables else 0
+        return max(0, self._free(self.slots))
+
+    def _free(self, places: int) -> int:
+        return places - self.busy - self._reserved if self._claiming and self._executables else 0
 
     def reserve(self, most: int) -> int:
         """Keep up to so many slots for runs that are about to be leased to this worker; how many, for `take`."""
-        reserved = max(0, min(most, self.room))
+        return self._reserve(min(most, self.room))
+
+    def _reserve(self, count: int) -> int:
+        reserved = max(0, count)
         self._reserved += reserved
         if reserved:
             # What is about to be leased must be waited for when this worker drains.
             self._idle.clear()
         return reserved
+
+    def _ahead(self) -> int:
+        """How many runs to claim that begin only when others have ended.
+
+        The next ones are then at hand, and the store is not waited for. Only while it has more than this worker can
+        take, and slots become free so fast that what waits here would not start sooner elsewhere.
+        """
+        brisk = max(self._turn, self._clock.monotonic() - self._turned_at) <= _BRISK
+        return min(self.slots, _MOST_AHEAD) if self._more and brisk else 0
 
     def take(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
         """Start runs that were leased to this worker since `began`, unless that is too long ago; end a reservation."""
@@ -96,7 +114,7 @@ class Execution:
             self.held.update((_key(attempt), attempt) for attempt in attempts)
             self.busy += len(attempts)
             self._idle.clear()
-            self._work_loop.call_soon_threadsafe(self._begin, attempts)
+            self._work_loop.call_soon_threadsafe(self._workplace.start, attempts)
         self._settle()
         return True
 
@@ -120,7 +138,7 @@ class Execution:
 
     async def claim(self) -> float | None:
         """Claim as many runs as there is room for, and start them."""
-        room = self.reserve(self.slots)
+        room = self._reserve(self._free(self.slots + self._ahead()))
         if not room:
             # What a planner has reserved and then not used is free again.
             self._turned_away = self._reserved > 0
@@ -138,25 +156,20 @@ class Execution:
         except BaseException:
             self.take((), room, began)
             raise
+        self._more = len(claimed.runs) == room
         if not self.take(claimed.runs, room, began):
             return 0.0
-        if len(claimed.runs) == room or claimed.next_at is None:
+        if self._more or claimed.next_at is None:
             return None
         return (claimed.next_at - claimed.now).total_seconds() - (self._clock.monotonic() - began)
-
-    def _begin(self, attempts: Sequence[Attempt]) -> None:
-        """In the loop that executes: start them all; how they end is reported back in batches."""
-        for attempt in attempts:
-            try:
-                attempt.begin(self._work_loop, self._threads, self._reports)
-            except Exception:
-                log.exception("run %d: its attempt broke", attempt.claimed.id)
-                self._reports.returned()
-                self._reports.ended(attempt, None)
 
     def _collect(self, returned: int, endings: Sequence[Ending]) -> None:
         """In the engine's loop: what the loop that executes has reported."""
         self.busy -= returned
+        self._returned += returned
+        if self._returned >= self.slots:
+            now = self._clock.monotonic()
+            self._turn, self._turned_at, self._returned = now - self._turned_at, now, 0
         for attempt, outcome in endings:
             if outcome is None:
                 # The lease is lost or about to be: another worker takes the run over.
@@ -240,11 +253,12 @@ class Execution:
                 self._stop(attempt, "lease")
 
     def _stop(self, attempt: Attempt, reason: StopReason) -> None:
-        self._work_loop.call_soon_threadsafe(attempt.ask_to_stop, reason)
+        self._work_loop.call_soon_threadsafe(self._workplace.stop, attempt, reason)
 
     def stop_claiming(self) -> None:
         """Begin to drain: take nothing new."""
         self._claiming = False
+        self._work_loop.call_soon_threadsafe(self._workplace.put_back)
 
     async def drain(self, seconds: float) -> None:
         """Wait for what is executing; then ask it to stop, and put it back."""
@@ -264,43 +278,6 @@ class Execution:
         except TimeoutError:
             return False
         return True
-
-
-class _Mailbox:
-    """What happened in the loop that executes, told to the engine's loop once per turn, since waking it is costly."""
-
-    def __init__(
-        self,
-        work_loop: asyncio.AbstractEventLoop,
-        engine_loop: asyncio.AbstractEventLoop,
-        collect: Callable[[int, Sequence[Ending]], None],
-    ) -> None:
-        self._work_loop = work_loop
-        self._engine_loop = engine_loop
-        self._collect = collect
-        self._returned = 0
-        self._endings: list[Ending] = []
-        self._sending = False
-
-    def returned(self) -> None:
-        self._returned += 1
-        self._send_soon()
-
-    def ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        self._endings.append((attempt, outcome))
-        self._send_soon()
-
-    def _send_soon(self) -> None:
-        if not self._sending:
-            self._sending = True
-            self._work_loop.call_soon(self._send)
-
-    def _send(self) -> None:
-        returned, endings = self._returned, self._endings
-        self._returned, self._endings, self._sending = 0, [], False
-        # A loop that has ended does not listen any more.
-        with suppress(RuntimeError):
-            self._engine_loop.call_soon_threadsafe(self._collect, returned, endings)
 
 
 def _key(attempt: Attempt) -> tuple[int, int]:

@@ -137,6 +137,7 @@ async def finish(db: Session, known: KnownRevisions, outcomes: Sequence[Outcome]
             errors=texts([clean(outcome.error) for outcome in outcomes]),
             kinds=texts([outcome.failure_kind for outcome in outcomes]),
             reasons=texts([clean(outcome.reason) for outcome in outcomes]),
+            started=numbers([outcome.started for outcome in outcomes]),
             **values,
         )
     released = await release(db, known, freed, at)

@@ -204,14 +204,14 @@ SELECT
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
         %(ids)s::bigint[], %(attempts)s::integer[], %(statuses)s::text[], %(delays)s::float8[], %(failures)s::integer[],
-        %(results)s::text[], %(errors)s::text[], %(kinds)s::text[], %(reasons)s::text[]
-    ) AS u(id, attempt, status, delay, failures, result, error, kind, reason)
+        %(results)s::text[], %(errors)s::text[], %(kinds)s::text[], %(reasons)s::text[], %(started)s::boolean[]
+    ) AS u(id, attempt, status, delay, failures, result, error, kind, reason, started)
 ),
 locked AS MATERIALIZED (
     SELECT
         r.id, r.status AS found, r.attempt AS current, r.worker, r.started_at,
         r.cancel_requested_at IS NOT NULL AS asked_to_stop,
-        u.attempt, u.status, u.delay, u.failures, u.result, u.error, u.kind, u.reason
+        u.attempt, u.status, u.delay, u.failures, u.result, u.error, u.kind, u.reason, u.started
     FROM u
     JOIN tickbird.runs AS r ON r.id = u.id
     ORDER BY r.id
@@ -219,7 +219,7 @@ locked AS MATERIALIZED (
 ),
 held AS MATERIALIZED (
     SELECT
-        id, attempt, worker, started_at, delay, failures, result, error, kind, reason,
+        id, attempt, worker, started_at, delay, failures, result, error, kind, reason, started,
         CASE WHEN status = 'queued' AND asked_to_stop THEN 'cancelled' ELSE status END AS status,
         CASE
             WHEN status <> 'queued' THEN status
@@ -244,8 +244,8 @@ done AS (
         failures = r.failures + h.failures,
         lease_until = NULL,
         worker = CASE WHEN h.status <> 'queued' THEN r.worker END,
-        -- It has started in time; further attempts may come later.
-        start_by = CASE WHEN h.status <> 'queued' THEN r.start_by END,
+        -- What has started did so in time; further attempts may come later.
+        start_by = CASE WHEN h.status <> 'queued' OR NOT h.started THEN r.start_by END,
         available_at = CASE
             WHEN h.status = 'queued'
                 THEN coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => h.delay)

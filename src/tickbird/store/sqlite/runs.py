@@ -171,7 +171,8 @@ def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Out
         error = None if outcome.error is None else clean(outcome.error)
         if outcome.status == "queued" and not run.asked_to_stop:
             available_at = now + round(outcome.delay * MICROS)
-            requeued.append((run.id, available_at, error, outcome.failure_kind, outcome.reason, outcome.failures, 0))
+            counts = (outcome.failures, 0, outcome.started)
+            requeued.append((run.id, available_at, error, outcome.failure_kind, outcome.reason, *counts))
             ending = "retried" if outcome.failures else "drained"
         else:
             status = "cancelled" if outcome.status == "queued" else outcome.status
@@ -266,7 +267,7 @@ def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) 
         error = f"worker {worker} was lost while it ran this"
         attempts.append((run_id, attempt, worker, started_at, now, "lost", error))
         if not asked_to_stop and crashes + 1 <= crash_limit:
-            requeued.append((run_id, now, error, "lost", reason, 0, 1))
+            requeued.append((run_id, now, error, "lost", reason, 0, 1, True))
             continue
         lost.append((run_id, "cancelled" if asked_to_stop else "failed", now, error, "lost"))
         if not asked_to_stop:

@@ -129,7 +129,7 @@ WHERE id = ?1;
 -- A run that has started did so in time, so `start_by` no longer binds it.
 UPDATE runs
 SET status = 'queued', available_at = ?2, error = ?3, failure_kind = ?4, reason = ?5, failures = failures + ?6,
-    crashes = crashes + ?7, lease_until = NULL, worker = NULL, start_by = NULL
+    crashes = crashes + ?7, lease_until = NULL, worker = NULL, start_by = iif(?8, NULL, start_by)
 WHERE id = ?1;
 
 -- name: insert_attempt

@@ -229,6 +229,18 @@ class Runs:
         assert (run.status, run.failures, run.crashes, run.attempt) == ("queued", 0, 0, 5)
         assert [attempt.outcome for attempt in await store.list_attempts(run.id)] == ["drained"] * 5
 
+    async def test_what_is_put_back_unstarted_keeps_its_deadline(self, store: Store) -> None:
+        for _ in range(2):
+            await enqueue(store, start_within=60)
+        begun, unbegun = (await claim(store, 1)).runs
+        outcomes = [
+            Outcome(begun.id, 1, "queued"),
+            Outcome(unbegun.id, 1, "queued", started=False),
+        ]
+        await store.finish(outcomes, now=later(2))
+        assert [(await read(store, run)).start_by for run in (begun, unbegun)] == [None, later(60)]
+        assert list((await store.rescue(now=later(61))).misfired) == [unbegun.id]
+
     async def test_finish_needs_the_current_attempt(self, store: Store) -> None:
         await enqueue(store)
         first = await start(store, 1)

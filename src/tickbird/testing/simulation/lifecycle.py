@@ -175,7 +175,7 @@ class Lifecycle:
                 self._broken("I9", f"run {old.id} failed for good after {new.failures} of {retries} retries")
         elif new.status == "failed" and old.crash_limit:
             self._broken("I9", f"run {old.id} failed without a failure")
-        elif new.status == "queued" and not old.crash_limit and spec is not None:
+        elif new.status == "queued" and not old.crash_limit and spec is not None and effect is not None:
             self._broken("I9", f"run {old.id} must never start twice, but was put back")
 
     def _deleted(self, call: Call, old: RunRow) -> None:
