@@ -16,6 +16,7 @@ from tickbird import Run, Tickbird
 from tickbird.app import open_store
 from tickbird.domain.definition import Target
 from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.engine import execution as steps
 from tickbird.engine import workplace
 from tickbird.engine.execution import Execution
 from tickbird.store.protocol import Store
@@ -76,8 +77,9 @@ async def store() -> AsyncIterator[Store]:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits for a slot does so however slow this machine is."""
+    """What waits for a slot does so however slow this machine is; as many may wait as there are slots."""
     monkeypatch.setattr(workplace, "_LONGEST_WAIT", 1_000.0)
+    monkeypatch.setattr(steps, "_TIMES_AHEAD", 1)
 
 
 def executing(store: Store, tasks: Tasks, slots: int = 10) -> Execution:

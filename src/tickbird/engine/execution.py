@@ -18,8 +18,9 @@ from tickbird.targets.protocol import Executable
 
 log = logging.getLogger("tickbird.engine")
 _SOONEST_RENEWAL = 0.25
-# Runs are claimed ahead while as many end in so many seconds as there are slots, and no more than so many.
-_BRISK = 0.1
+# Claimed ahead is what begins within so many seconds at the present pace, so many times the slots, or so many at most.
+_SOON = 0.05
+_TIMES_AHEAD = 4
 _MOST_AHEAD = 500
 # What a drained worker gives to work that was asked to stop, and to its own end.
 _UNWINDING = 2.0
@@ -98,8 +99,10 @@ class Execution:
         The next ones are then at hand, and the store is not waited for. Only while it has more than this worker can
         take, and slots become free so fast that what waits here would not start sooner elsewhere.
         """
-        brisk = max(self._turn, self._clock.monotonic() - self._turned_at) <= _BRISK
-        return min(self.slots, _MOST_AHEAD) if self._more and brisk else 0
+        if not self._more:
+            return 0
+        turn = max(self._turn, self._clock.monotonic() - self._turned_at, 0.001)
+        return int(min(self.slots * min(_TIMES_AHEAD, _SOON / turn), _MOST_AHEAD))
 
     def take(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
         """Start runs that were leased to this worker since `began`, unless that is too long ago; end a reservation."""
@@ -138,7 +141,11 @@ class Execution:
 
     async def claim(self) -> float | None:
         """Claim as many runs as there is room for, and start them."""
-        room = self._reserve(self._free(self.slots + self._ahead()))
+        wanted = self._free(self.slots + self._ahead())
+        if not self.room and wanted < self.slots:
+            # All slots are taken, and a larger claim a moment later costs less.
+            wanted = 0
+        room = self._reserve(wanted)
         if not room:
             # What a planner has reserved and then not used is free again.
             self._turned_away = self._reserved > 0
