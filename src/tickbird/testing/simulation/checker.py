@@ -237,7 +237,12 @@ class Checker:
             self._compare(schedule, expected, planned, first)
         elif planned:
             self.broken("I2", f"a new schedule ran at once: {planned}")
-        schedule, told = self._apply(call, schedule, command)
+        told: list[Decision] = []
+        revised = not isinstance(command, Trigger)
+        if schedule is not None and isinstance(command, Update) and self._is_so(schedule, call):
+            revised = False
+        else:
+            schedule, told = self._apply(call, schedule, command)
         schedule.quiet_until = 0
         manual = [run for run in mine_runs if run.scheduled_for is None]
         if any(run.revision != stored.revision for run in manual):
@@ -245,7 +250,7 @@ class Checker:
         if len(manual) > isinstance(command, Trigger | Create):
             self.broken("I2", f"{type(command).__name__} made runs: {manual}")
         self.schedules[stored.id] = schedule
-        if not isinstance(command, Trigger):
+        if revised:
             schedule.revision = old_revision + 1
             schedule.specs[schedule.revision] = schedule.spec
         if schedule.revision != stored.revision:
@@ -254,6 +259,13 @@ class Checker:
         state = "ended" if schedule.ended else schedule.state
         if stored.state != state:
             self.broken("states", f"{schedule.name} is {stored.state}, not {state}")
+
+    def _is_so(self, schedule: Watched, call: Call) -> bool:
+        """Does an update ask for what the schedule already is, by the same person's word?"""
+        assert call.intent is not None
+        values = call.intent.values
+        kept = not schedule.by_code or schedule.overrides == {**schedule.overrides, **values}
+        return kept and replace(schedule.spec, **values) == schedule.spec
 
     def _apply(self, call: Call, schedule: Watched | None, command: Any) -> tuple[Watched, list[Decision]]:
         """What a command does to a schedule, and the ticks that it passes over."""
