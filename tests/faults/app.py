@@ -32,6 +32,8 @@ class Setup:
     slots: int = 10
     # Schedules that its code declares: name → seconds between ticks.
     declares: tuple[tuple[str, int], ...] = ()
+    plan: bool = True
+    execute: bool = True
     # SQLite: killed when it is about to commit a transaction with a statement that has these words.
     die_before_commit_of: str = ""
 
@@ -75,7 +77,9 @@ def work(setup: Setup) -> None:
 
     for name, seconds in setup.declares:
         bird.schedule(name, brief, every(seconds=seconds), overlap="allow")
-    options = EngineOptions(lease=setup.lease, heartbeat=1.0, safety_poll=2.0, drain=setup.drain)
+    options = EngineOptions(
+        plan=setup.plan, execute=setup.execute, lease=setup.lease, heartbeat=1.0, safety_poll=2.0, drain=setup.drain
+    )
     process = WorkerProcess(bird, slots=setup.slots, options=options)
     process.on_started = lambda: note("started")
     asyncio.run(process.run(signals=True))

@@ -68,6 +68,7 @@ class Execution:
         self._turn, self._turned_at, self._returned = inf, -inf, 0
         self._more = False
         self._outcomes: list[Outcome] = []
+        self._finishing: set[tuple[int, int]] = set()
         self.on_room: Callable[[], None] = lambda: None
         self.on_outcome: Callable[[], None] = lambda: None
         self._idle = asyncio.Event()
@@ -195,6 +196,7 @@ class Execution:
         batch, self._outcomes = self._outcomes, []
         if not batch:
             return None
+        self._finishing = {(outcome.run_id, outcome.attempt) for outcome in batch}
         try:
             finished = await self._store.finish(batch, now=self._clock.now())
         except BaseException:
@@ -238,8 +240,10 @@ class Execution:
             if attempt is None:
                 continue
             if item.run_id not in renewed.held:
-                log.warning("run %d: attempt %d lost its lease", item.run_id, item.attempt)
-                self._stop(attempt, "lease")
+                # One whose end is being recorded may just have lost it for that.
+                if (item.run_id, item.attempt) not in self._finishing:
+                    log.warning("run %d: attempt %d lost its lease", item.run_id, item.attempt)
+                    self._stop(attempt, "lease")
             else:
                 attempt.lease_ends = began + self._lease
                 if item.run_id in renewed.cancelled:

@@ -41,7 +41,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Runs leased to this worker, and when the next one becomes available to it."""
+    """Runs leased to this worker, and when to look again: at once where any was found, so that it can start first."""
 
     now: datetime
     runs: Sequence[ClaimedRun] = ()

@@ -51,7 +51,7 @@ async def claim(
     tasks: Collection[str],
     now: datetime | None,
 ) -> Claimed:
-    """Lease runs to a worker; the first statement is the whole transaction, and all there is when nothing is found."""
+    """Lease runs to a worker, in one statement that is the whole transaction."""
     wanted: dict[str, Any] = {
         "namespace": worker.namespace,
         "queues": texts(sorted(set(queues))),
@@ -64,10 +64,7 @@ async def claim(
         return Claimed(seen_at, next_at=next_at)
     await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
     runs = [_claimed(known, *row) for row in rows]
-    if len(runs) == limit:
-        return Claimed(seen_at, runs, seen_at)
-    [(_, next_at)] = await db.fetch("next_available", **wanted)
-    return Claimed(seen_at, runs, next_at)
+    return Claimed(seen_at, runs, seen_at)
 
 
 def _claimed(

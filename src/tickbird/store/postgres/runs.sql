@@ -36,7 +36,9 @@ SELECT u.id FROM u ORDER BY u.place;
 
 -- name: claim_runs
 -- Each queue by its own index, then the best of them; what was locked in vain is free again at once.
--- Where nothing was found, the only row has just the clock and the same instant as next_available.
+-- Where nothing was found, the only row has the clock, and when a run becomes available that could be claimed then: one
+-- probe for each priority of each queue. What is available already is in the hands of another claimer, who may leave it:
+-- look again soon.
 WITH RECURSIVE picked AS MATERIALIZED (
     SELECT r.id
     FROM unnest(%(queues)s::text[]) AS q(queue)
@@ -113,47 +115,6 @@ FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 LEFT JOIN taken ON true
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
 ORDER BY taken.priority DESC, taken.available_at, taken.id;
-
--- name: next_available
--- The clock, and when a run becomes available that could be claimed then. One probe for each priority of each queue.
--- What is available already is in the hands of another claimer, who may leave it: look again soon.
-WITH RECURSIVE levels AS (
-    SELECT q.queue, top.priority
-    FROM unnest(%(queues)s::text[]) AS q(queue)
-    CROSS JOIN LATERAL (
-        SELECT r.priority FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
-        ORDER BY r.priority DESC LIMIT 1
-    ) AS top
-    UNION ALL
-    SELECT levels.queue, lower.priority
-    FROM levels
-    CROSS JOIN LATERAL (
-        SELECT r.priority FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = levels.queue AND r.priority < levels.priority
-        ORDER BY r.priority DESC LIMIT 1
-    ) AS lower
-)
-SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()),
-    min(
-        CASE
-            WHEN first.available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
-                THEN coalesce(%(now)s::timestamptz, statement_timestamp()) + interval '100 ms'
-            ELSE first.available_at
-        END
-    )
-FROM levels
-CROSS JOIN LATERAL (
-    SELECT r.available_at FROM tickbird.runs AS r
-    WHERE r.status = 'queued'
-        AND r.namespace = %(namespace)s
-        AND r.queue = levels.queue
-        AND r.priority = levels.priority
-        AND r.target = ANY(%(tasks)s::text[])
-        AND (r.start_by IS NULL OR r.start_by >= coalesce(%(now)s::timestamptz, statement_timestamp()))
-    ORDER BY r.available_at LIMIT 1
-) AS first;
 
 -- name: renew_runs
 -- An expired lease may still be renewed if nobody rescued the run: the attempt is the fencing token.

@@ -94,13 +94,13 @@ def claim(
     if taken:
         ids = dump([row[0] for row, _ in taken])
         db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "now": now})
+        return Claimed(to_instant(now), [_claimed(row, one) for row, one in taken], to_instant(now))
     later = [
         row[0]
         for queue, priority in levels
         for row in db.execute(SQL["next_available"], {**wanted, "queue": queue, "priority": priority})
     ]
-    runs = [_claimed(row, one) for row, one in taken]
-    return Claimed(to_instant(now), runs, to_instant(min(later, default=None)))
+    return Claimed(to_instant(now), next_at=to_instant(min(later, default=None)))
 
 
 def _readable(db: sqlite3.Connection, known: KnownRevisions, rows: Iterable[Row]) -> list[tuple[Row, Known | None]]:

@@ -111,17 +111,22 @@ class Runs:
         two = await enqueue(store, namespace="two")
         claimed = await claim(store, 1, worker=a_worker("w2", namespace="two"))
         assert [found.id for found in claimed.runs] == [two]
-        assert claimed.next_at is None
+        claimed = await claim(store, 1, worker=a_worker("w2", namespace="two"))
+        assert (list(claimed.runs), claimed.next_at) == ([], None)
 
     async def test_a_run_is_not_available_before_its_time(self, store: Store) -> None:
         delayed = await enqueue(store, 10, delay=50)
         dated = await enqueue(store, 10, at=later(90))
         claimed = await claim(store, 59.999)
         assert (list(claimed.runs), claimed.next_at) == ([], later(60))
+        # Whoever found something looks again at once, after having started it.
         claimed = await claim(store, 60)
-        assert ([found.id for found in claimed.runs], claimed.next_at) == ([delayed], later(90))
+        assert ([found.id for found in claimed.runs], claimed.next_at) == ([delayed], later(60))
+        claimed = await claim(store, 60)
+        assert (list(claimed.runs), claimed.next_at) == ([], later(90))
         claimed = await claim(store, 90)
-        assert ([found.id for found in claimed.runs], claimed.next_at) == ([dated], None)
+        assert ([found.id for found in claimed.runs], claimed.next_at) == ([dated], later(90))
+        assert (await claim(store, 90)).next_at is None
 
     async def test_next_at_speaks_only_of_what_could_be_taken(self, store: Store) -> None:
         await enqueue(store, delay=10, queue="elsewhere")
