@@ -155,10 +155,14 @@ def _tabulate(report: Report, taken: Samples, cases: list[tuple[int, int, int]])
 
 def _judge(report: Report, taken: Samples, count: int) -> None:
     one, _, split = bare.CLAIMS
+    work = f"{count:,} due, one process, batch {BATCH}"
+    # A worker plans two batches at once; the bare claim has nothing to overlap with and is one connection.
+    for ours, theirs, bar in ((2, 1, "≥ 0.60 ×"), (1, 1, "(≥ 0.60 ×)"), (2, 2, "(≥ 0.60 ×)")):
+        share = taken.ratio(_key(OURS, count, BATCH, ours), _key(one, count, BATCH, theirs))
+        how = f"{work}: {ours} planner(s) beside the bare one-statement claim on {theirs} connection(s)"
+        report.hold(how, bar, share, share >= 0.60)
     for planners in (1, 2):
         case = (count, BATCH, planners)
-        how = f"{count:,} due, one process, {planners} planner(s), batch {BATCH}"
-        share = taken.ratio(_key(OURS, *case), _key(one, *case))
-        report.hold(f"{how}, beside the bare one-statement claim", "≥ 0.60 ×", share, share >= 0.60)
         share = taken.ratio(_key(OURS, *case), _key(split, *case))
-        report.hold(f"{how}, beside bare SQL that writes the same rows", "≥ 0.85 ×", share, share >= 0.85)
+        how = f"{work}: beside bare SQL that writes the same rows, {planners} connection(s) each"
+        report.hold(how, "≥ 0.85 ×", share, share >= 0.85)
