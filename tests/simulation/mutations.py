@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,8 @@ import pytest
 from tickbird.domain import commands, planner, sync
 from tickbird.domain.runs import TICK_ORIGINS, Outcome
 from tickbird.domain.ticks import Segment, Ticks
+from tickbird.engine import clock
+from tickbird.engine.clock import ClockWatch
 from tickbird.engine.execution import Execution
 from tickbird.store.protocol import Held
 from tickbird.store.sqlite import driver, planning, runs
@@ -128,17 +130,29 @@ def resume_catches_up(patch: Patch) -> None:
     patch.setattr(commands, "pass_over", lambda schedule, *_, **__: planner.settle(schedule, schedule.cursor))
 
 
-# Each with a seed shortly before the first that shows it: those about leases need several faults at once.
-MUTATIONS: dict[Callable[[Patch], None], int] = {
-    last_tick_of_a_window_is_lost: 0,
-    coalesced_into_the_wrong_label: 0,
-    overlap_counts_manual_runs: 0,
-    finish_takes_any_attempt: 30,
-    cursor_moves_without_runs: 0,
-    release_is_forgotten: 0,
-    renew_asks_for_no_owner: 10,
-    rescue_takes_good_leases: 0,
-    worker_goes_on_past_its_lease: 110,
-    old_workers_revert_a_deploy: 0,
-    resume_catches_up: 0,
-}
+def jumps_are_believed(patch: Patch) -> None:
+    """A worker goes by whatever the store's clock shows."""
+    patch.setattr(ClockWatch, "expected", lambda self: None)
+
+
+def jumps_are_believed_too_late(patch: Patch) -> None:
+    """A clock that was set is suspect for an hour."""
+    patch.setattr(clock, "PATIENCE", 3_600.0)
+
+
+def the_store_ignores_what_is_expected(patch: Patch) -> None:
+    """Planning and rescue go on at any instant."""
+    patch.setattr(driver, "_jumped", lambda at, expected: False)
+
+
+PLANNER = (
+    last_tick_of_a_window_is_lost,
+    coalesced_into_the_wrong_label,
+    overlap_counts_manual_runs,
+    resume_catches_up,
+)
+STORE = (finish_takes_any_attempt, cursor_moves_without_runs, release_is_forgotten)
+LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
+CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
+DEPLOYS = (old_workers_revert_a_deploy,)
+MUTATIONS = PLANNER + STORE + LEASE + CLOCK + DEPLOYS

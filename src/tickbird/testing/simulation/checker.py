@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from math import inf
 from typing import Any, cast
 
 from tickbird.domain.commands import Create, Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.testing.simulation.clocks import LOOKS, PATIENCE, Clocks
 from tickbird.testing.simulation.deploys import Deploys
 from tickbird.testing.simulation.grids import HOUR
 from tickbird.testing.simulation.history import CursorRow, Event, RunRow, SkipRow
@@ -42,9 +44,12 @@ class Checker:
         self.cursors: dict[int, CursorRow] = {}
         self.lifecycle = Lifecycle(self)
         self.deploys = Deploys(self)
+        self.clocks = Clocks(self)
         beat, begin = record.scenario.beat, int(record.scenario.begin.timestamp())
-        margin = 80 * beat
+        margin = 20 * beat
         last = max((call.now for call in record.calls), default=record.scenario.begin) + timedelta(seconds=margin)
+        jumped_at = max((at for at, _ in record.jumps), default=-inf)
+        self.undisturbed_from = max(record.calm_from + 2 * beat, jumped_at + PATIENCE + LOOKS + beat)
         self.reach = begin - 80 * max(beat, HOUR), int(last.timestamp())
 
     def broken(self, promise: str, text: str) -> None:
@@ -67,6 +72,7 @@ class Checker:
                 continue
             self.deploys.see(call)
             self._see(call, by_call.get(call.number, []))
+            self.clocks.see(call, changed=call.number in by_call)
         self.lifecycle.at_end()
         self.deploys.at_end()
         if not self.record.settled:
@@ -89,7 +95,7 @@ class Checker:
                 self._see_cursor(row)
         if call.verb == "change_schedule":
             self._see_change(call, new_runs, skipped)
-        elif call.verb == "plan_due":
+        elif call.verb == "plan_due" and call.believed:
             for schedule in self.schedules.values():
                 if schedule.id in new_runs or schedule.id in skipped or schedule.may_be_due(self.now):
                     self._plan(schedule, new_runs, skipped)
@@ -114,7 +120,7 @@ class Checker:
             old = self.skips[row.id]
             if _without_end(old) != _without_end(row):
                 self.broken("I3", f"skip {row.id} became another one")
-            added = replace(row, count=row.count - old.count)
+            added = row._replace(ticks=row.ticks - old.ticks)
             skipped[row.schedule_id].append((added, old.last_at // MICROS))
             self.skips[row.id] = row
         else:
@@ -173,7 +179,7 @@ class Checker:
         """A while after the last fault every tick is planned when it is due, not at some later look."""
         assert self.call is not None
         beat = self.record.scenario.beat
-        undisturbed = self.call.at > self.record.calm_from + 6 * beat and self.call.verb == "plan_due"
+        undisturbed = self.call.at > self.undisturbed_from and self.call.verb == "plan_due"
         due_for = (self.now - run.due_at) / MICROS
         if undisturbed and run.origin == "schedule" and _PROMPT < due_for < beat:
             self.broken("on time", f"{schedule.name}: run {run.id} was planned {due_for:.3f} s after it was due")
@@ -184,8 +190,8 @@ class Checker:
             self.broken("I3", f"{schedule.name}: skip {skip.id} names an unknown revision {skip.revision}")
             return []
         ticks = spec.grid(self.reach).between(after, skip.last_at // MICROS)
-        if len(ticks) != skip.count or not ticks or ticks[-1] != skip.last_at // MICROS:
-            self.broken("I3", f"{schedule.name}: skip {skip.id} counts {skip.count} ticks, the grid has {len(ticks)}")
+        if len(ticks) != skip.ticks or not ticks or ticks[-1] != skip.last_at // MICROS:
+            self.broken("I3", f"{schedule.name}: skip {skip.id} counts {skip.ticks} ticks, the grid has {len(ticks)}")
         return ticks
 
     def _compare_tick(self, schedule: Watched, tick: int, wanted: Decision | None, actual: Decision | None) -> None:
@@ -338,4 +344,4 @@ _OF_CHANGES = ("paused", "edited", "deleted")
 
 def _without_end(skip: SkipRow) -> SkipRow:
     """A skip without what may change when it grows."""
-    return replace(skip, last_at=0, count=0)
+    return skip._replace(last_at=0, ticks=0)

@@ -49,6 +49,10 @@ class Ledger:
         if not effect.ending:
             effect.ended, effect.ending = now, ending
 
+    def is_busy(self, host: str) -> bool:
+        """Is this process doing anything?"""
+        return any(not effect.ending for effect in self.open.get(host, []))
+
     def die(self, host: str, now: float) -> None:
         """Everything that this process was doing is over."""
         for effect in self.open.pop(host, []):

@@ -54,6 +54,7 @@ class FaultyStore:
         host, world = self._host, self._world
         if host.loop.dead:
             raise _unreachable("the process is dead")
+        asked_at = world.elapsed
         fault = world.draw_fault(mortal=host.mortal)
         await self._wait()
         if world.store_is_down or host.cut_off or fault == "fail before":
@@ -64,7 +65,8 @@ class FaultyStore:
             await self._crash(f"crashes before {verb}")
         if fault == "freeze before":
             await self._freeze(verb, "before")
-        answer = await world.perform(host.id, verb, args, options)
+        call = await world.perform(host.id, verb, args, options)
+        call.there = call.at - asked_at
         if fault == "crash after":
             await self._crash(f"crashes after {verb}")
         if fault == "fail after":
@@ -76,7 +78,8 @@ class FaultyStore:
         if host.cut_off:
             await asyncio.sleep(world.chance.random() * world.scenario.beat)
             raise _unreachable("after")
-        return answer
+        call.back = world.elapsed - call.at
+        return call.answer
 
     async def _wait(self) -> None:
         if delay := self._world.draw_delay():

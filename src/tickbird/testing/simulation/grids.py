@@ -28,6 +28,16 @@ def _local_days(tz: str, first: int, last: int) -> list[date]:
     return [date.fromordinal(day) for day in range(begin.toordinal(), end.toordinal() + 1)]
 
 
+@lru_cache(maxsize=4_096)
+def _midnight(day: date, zone: ZoneInfo) -> int | None:
+    """Midnight of a day on which the clock on the wall never changes, nor on the days beside it; None for others."""
+    noon = datetime(day.year, day.month, day.day, 12)  # noqa: DTZ001 - on the wall
+    around = [(noon + timedelta(days=days)).replace(tzinfo=zone).utcoffset() for days in (-1, 0, 1)]
+    if around[0] != around[2] or around[0] != around[1] or around[1] is None:
+        return None
+    return (day - EPOCH).days * DAY - int(around[1].total_seconds())
+
+
 def _passes(wall: datetime, zone: ZoneInfo) -> list[int]:
     """The instants at which the clock on the wall shows this: none in a gap, two in a repeated hour."""
     found = set()
@@ -83,7 +93,11 @@ class Interval:
         found = set()
         for day in _local_days(self.tz, first, last):
             if self._is_day(day, anchor.date()):
-                tick = _once(datetime.combine(day, anchor.time()), zone)
+                midnight = _midnight(day, zone)
+                if midnight is not None:
+                    tick = midnight + anchor.hour * HOUR + anchor.minute * MINUTE + anchor.second
+                else:
+                    tick = _once(datetime.combine(day, anchor.time()), zone)
                 if first <= tick <= last:
                     found.add(tick)
         return found
@@ -133,6 +147,9 @@ class Cron:
         for day in _local_days(self.tz, first, last):
             right = day.day in right_days and day.month in right_months
             if not right or day.isoweekday() % 7 not in right_weekdays:
+                continue
+            if (midnight := _midnight(day, zone)) is not None:
+                found.update(midnight + hour * HOUR + minute * MINUTE for hour, minute in times)
                 continue
             for hour, minute in times:
                 wall = datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001 - on the wall

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 _RUN = (
     "id, schedule_id, revision, status, origin, scheduled_for, due_at, available_at, start_by, covers_first, "
@@ -16,8 +16,7 @@ _SKIP = "id, schedule_id, revision, reason, first_at, last_at, count, run_id"
 _CURSOR = "schedule_id, revision, state, next_run_at, planned_until, runs_planned"
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(NamedTuple):
     """A run after one change; instants in microseconds."""
 
     id: int
@@ -47,8 +46,7 @@ class RunRow:
     failure_kind: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SkipRow:
+class SkipRow(NamedTuple):
     """A skip after one change; instants in microseconds."""
 
     id: int
@@ -57,12 +55,11 @@ class SkipRow:
     reason: str
     first_at: int
     last_at: int
-    count: int
+    ticks: int
     run_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CursorRow:
+class CursorRow(NamedTuple):
     """A cursor after one change; instants in microseconds."""
 
     schedule_id: int
@@ -73,8 +70,7 @@ class CursorRow:
     runs_planned: int
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One changed row: in which store call, how, and what it is now (or was, when deleted)."""
 
     call: int
@@ -94,6 +90,9 @@ def _watch(table: str, columns: str) -> list[str]:
     return statements
 
 
+_STATEMENTS = _watch("runs", _RUN) + _watch("skips", _SKIP) + _watch("cursors", _CURSOR)
+
+
 def watch(db: sqlite3.Connection, current_call: Callable[[], int]) -> None:
     """Begin to record; what is rolled back leaves no trace here either."""
     place = 0
@@ -105,9 +104,10 @@ def watch(db: sqlite3.Connection, current_call: Callable[[], int]) -> None:
 
     db.create_function("current_call", 0, current_call)
     db.create_function("next_place", 0, next_place)
-    for table, columns in (("runs", _RUN), ("skips", _SKIP), ("cursors", _CURSOR)):
-        for statement in _watch(table, columns):
-            db.execute(statement)
+    db.execute("BEGIN")
+    for statement in _STATEMENTS:
+        db.execute(statement)
+    db.execute("COMMIT")
 
 
 def read_history(db: sqlite3.Connection) -> list[Event]:
@@ -115,7 +115,7 @@ def read_history(db: sqlite3.Connection) -> list[Event]:
     found: list[tuple[int, Event]] = []
     kinds: tuple[tuple[str, Any], ...] = (("runs", RunRow), ("skips", SkipRow), ("cursors", CursorRow))
     for table, kind in kinds:
-        for place, called, changed, *values in db.execute(f"SELECT * FROM past_{table}"):
-            found.append((place, Event(called, changed, kind(*values))))
-    found.sort(key=lambda pair: pair[0])
+        rows = db.execute(f"SELECT * FROM past_{table}")
+        found += [(row[0], Event(row[1], row[2], kind._make(row[3:]))) for row in rows]
+    found.sort(key=itemgetter(0))
     return [event for _, event in found]

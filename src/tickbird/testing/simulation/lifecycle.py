@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +77,7 @@ class Lifecycle:
 
     def _inserted(self, call: Call, run: RunRow) -> None:
         if run.status == "running" and call.verb == "plan_due" and run.origin == "schedule":
-            self._leased(call, replace(run, status="queued", attempt=0, worker=None, lease_until=None), run)
+            self._leased(call, run._replace(status="queued", attempt=0, worker=None, lease_until=None), run)
         elif run.status not in ("waiting", "queued") or run.attempt:
             self._broken("I6", f"run {run.id} began as {run.status}")
         if run.scheduled_for is not None and run.schedule_id is not None:
@@ -120,8 +119,10 @@ class Lifecycle:
         now = self._checker.now
         if new.worker != call.host or new.attempt != old.attempt + 1:
             self._broken("I8", f"run {old.id} was started by {call.verb} of {call.host} for {new.worker}")
-        if now < old.due_at or now < old.available_at:
-            self._broken("I2", f"run {old.id} started {max(old.due_at, old.available_at) - now} µs too early")
+        # Another attempt may come before the run was due, by a clock that was set back.
+        early = old.available_at if old.attempt else max(old.due_at, old.available_at)
+        if now < early:
+            self._broken("I2", f"run {old.id} started {early - now} µs too early")
         if old.start_by is not None and old.start_by < now:
             self._broken("I11", f"run {old.id} started after the instant by which it had to")
         if new.lease_until is None or new.lease_until > now + self._checker.record.scenario.lease * MICROS + 1:
@@ -229,7 +230,7 @@ class Lifecycle:
             for begin, end in record.hosts[one.host].freezes
         )
         _, claimed_at = self._claims.get((one.run_id, one.attempt), ("", one.began))
-        jumped = any(claimed_at <= at <= other.began for at in record.jumps)
+        jumped = any(claimed_at <= at <= other.began for at, _ in record.jumps)
         if not (one.thread or froze or jumped):
             self._broken(
                 "I8",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,11 +58,11 @@ class Mishaps:
         scenario, chance = self._world.scenario, self._world.chance
         gap = scenario.span / (scenario.mishaps + 1)
         kinds = [self._kill, self._restart, self._scale, self._store_outage, self._outage]
-        kinds += [self._freeze, self._cut_off] * 3
+        kinds += [self._freeze] * 3 + [self._cut_off] * 6
         if len(scenario.versions) > 1:
             kinds += [self._deploy] * 4
         if scenario.jumps:
-            kinds += [self._jump] * 3
+            kinds += [self._jump] * 6
         for _ in range(scenario.mishaps):
             await asyncio.sleep(chance.random() * 2 * gap)
             if self._stopped:
@@ -71,7 +70,11 @@ class Mishaps:
             await chance.choice(kinds)()
 
     def _pick(self) -> Host | None:
+        """Some worker, rather one that is executing something: there most can go wrong."""
         hosts = self._world.alive()
+        busy = [host for host in hosts if self._world.ledger.is_busy(host.id)]
+        if busy and self._world.chance.random() < 0.7:
+            hosts = busy
         return self._world.chance.choice(hosts) if hosts else None
 
     async def _kill(self) -> None:
@@ -86,7 +89,7 @@ class Mishaps:
         """A black hole between one worker and the store, while the others go on."""
         if host := self._pick():
             world = self._world
-            length = world.chance.random() * 3 * world.scenario.lease
+            length = world.chance.uniform(0.2, 3.0) * world.scenario.lease
             world.note(host.id, f"is cut off for {length:.3f} s")
             host.cut_off = True
             world.later(length, lambda: setattr(host, "cut_off", False))
@@ -131,10 +134,13 @@ class Mishaps:
             world.start_host(self.version)
 
     async def _jump(self) -> None:
-        """Somebody sets the store's clock: far ahead, or a little back."""
-        world = self._world
-        ahead = world.chance.random() < 0.6
-        by = world.chance.random() * (6 * world.scenario.beat if ahead else -0.5 * world.scenario.beat)
-        world.note("", f"the store's clock is set by {by:+.3f} s")
-        world.offset += timedelta(seconds=by)
-        world.jumps.append(world.elapsed)
+        """Somebody sets the store's clock ahead or back, by little or much, and perhaps right again soon."""
+        world, chance = self._world, self._world.chance
+        by = chance.random() * chance.choice((25.0, 120.0, 3_600.0, 6.0 * world.scenario.beat))
+        if chance.random() < 0.4:
+            by = max(-by, -3.0 * world.scenario.beat)
+        world.set_clock(by)
+        if chance.random() < 0.5:
+            await asyncio.sleep(chance.random() * chance.choice((60.0, 600.0, world.scenario.beat)))
+            if not self._stopped:
+                world.set_clock(-by)

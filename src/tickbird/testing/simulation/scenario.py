@@ -32,6 +32,8 @@ class Rates:
     lost: float = 0.0
     freeze: float = 0.0
     delay: float = 0.3
+    # And how likely a wake-up arrives.
+    wake: float = 0.9
 
 
 @dataclass
@@ -65,7 +67,7 @@ class Scenario:
 def make_scenario(seed: int, chance: Random) -> Scenario:
     """The scenario of a seed."""
     beat = chance.choice(_BEATS)
-    span = beat * chance.uniform(8, 26)
+    span = beat * chance.uniform(5, 15)
     begin = chance.choice(_BEGINNINGS) + timedelta(seconds=chance.randrange(DAY), microseconds=chance.randrange(10**6))
     harsh = chance.choice((0.0, 0.005, 0.015, 0.03))
     scenario = Scenario(
@@ -81,12 +83,13 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
             lost=harsh * 2 * chance.random(),
             freeze=harsh * chance.random(),
             delay=chance.choice((0.0, 0.2, 0.5)),
+            wake=chance.choice((0.2, 0.5, 0.9)),
         ),
         keep=chance.choice((0, 2, 100)),
         retention=beat * chance.choice((5.0, 20.0, 1000.0)),
         operations=chance.choice((0, 5, 15, 30)),
         mishaps=chance.choice((0, 4, 10, 16)),
-        jumps=chance.random() < 0.25,
+        jumps=chance.random() < 0.3,
     )
     names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
     version = {name: scenario.add(make_spec(scenario, chance)) for name in names}

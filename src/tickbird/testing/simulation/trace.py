@@ -83,7 +83,7 @@ def _row(event: Event) -> str:
         )
     if isinstance(row, SkipRow):
         return (
-            f"skip {row.id} {event.change}: {row.count} × {row.reason} {_at(row.first_at)} … {_at(row.last_at)}, "
+            f"skip {row.id} {event.change}: {row.ticks} × {row.reason} {_at(row.first_at)} … {_at(row.last_at)}, "
             f"schedule {row.schedule_id} r{row.revision}, behind run {row.run_id}"
         )
     if event.change == "delete":
