@@ -5,34 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import json
 import logging
 import random
-import traceback
 from concurrent.futures import Executor
 from typing import Any, Literal, Protocol
 
 from tickbird.domain.definition import Definition
 from tickbird.domain.errors import PayloadError
 from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome, Status
-from tickbird.targets.protocol import Executable, Run
+from tickbird.engine.shown import UNCARRIED, TaskExited, as_json, trace
+from tickbird.targets.protocol import Executable, Run, Sink
 
 log = logging.getLogger("tickbird.engine")
 
 StopReason = Literal["cancel", "drain", "lease"]
-_LONGEST_ERROR = 20_000
-_LONGEST_RESULT = 100_000
 # How long a coroutine past its time-out may take to clean up before that is recorded.
 _UNWINDING = 1.0
-# What a future cannot carry, or what an event loop would end for.
-_UNCARRIED = (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration)
-
-
-class TaskExited(RuntimeError):
-    """A task raised something that would end its loop or thread instead of itself: `sys.exit()`, for one."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(f"the task raised {type(error).__name__}({str(error)[:200]})")
 
 
 class Reports(Protocol):
@@ -66,9 +54,16 @@ class Attempt:
         "stop_reason",
     )
 
-    def __init__(self, claimed: ClaimedRun, executable: Executable, on_crash: str, lease_ends: float) -> None:
+    def __init__(
+        self,
+        claimed: ClaimedRun,
+        executable: Executable,
+        on_crash: str,
+        lease_ends: float,
+        sink: Sink | None = None,
+    ) -> None:
         self.claimed = claimed
-        self.run = Run(claimed)
+        self.run = Run(claimed, sink)
         self.executable = executable
         # The policies that the run was planned with; without a schedule, those of its task.
         definition = claimed.definition
@@ -101,9 +96,9 @@ class Attempt:
         context = contextvars.copy_context()
         try:
             arguments = context.run(self.executable.prepare, self.run)
-        except (Exception, *_UNCARRIED) as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
+        except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
             reports.returned()
-            text = str(error) if isinstance(error, PayloadError) else _trace(error)
+            text = str(error) if isinstance(error, PayloadError) else trace(error)
             self._report(self._failed("raised", text, again=False))
             return
         self._call = self._start(arguments, threads, context)
@@ -127,7 +122,7 @@ class Attempt:
     async def _await(self, arguments: Any) -> Any:
         try:
             return await self.executable.call(arguments)
-        except _UNCARRIED as error:
+        except UNCARRIED as error:
             raise TaskExited(error) from error
 
     def _block(self, arguments: Any) -> Any:
@@ -140,7 +135,7 @@ class Attempt:
                     "the task returned a coroutine, so nothing ran: a decorator around an `async def` must be one too"
                 )
             return result
-        except _UNCARRIED as error:
+        except UNCARRIED as error:
             raise TaskExited(error) from error
 
     def _time_out(self) -> None:
@@ -192,8 +187,8 @@ class Attempt:
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
         if error is not None:
-            return self._failed("raised", _trace(error))
-        return self._ended("succeeded", result=_as_json(call.result()))
+            return self._failed("raised", trace(error))
+        return self._ended("succeeded", result=as_json(call.result()))
 
     def _ended(self, status: Status, **what: Any) -> Outcome:
         run = self.claimed
@@ -222,39 +217,3 @@ class Attempt:
             delay = self._policy.backoff.delay(failures, random.random())  # noqa: S311
             return self._ended("queued", error=error, failure_kind=kind, delay=delay, failures=1)
         return self._ended("failed", error=error, failure_kind=kind, failures=1)
-
-
-def _trace(error: BaseException) -> str:
-    """The traceback of the task's own frames, its end kept when it is too long."""
-    ours = ("tickbird.engine.", "tickbird.targets.")
-    while error.__traceback__ and error.__traceback__.tb_frame.f_globals.get("__name__", "").startswith(ours):
-        error = error.with_traceback(error.__traceback__.tb_next)
-    text = "".join(traceback.format_exception(error)).replace("\0", "\\0")
-    return text if len(text) <= _LONGEST_ERROR else "[…]\n" + text[-_LONGEST_ERROR:]
-
-
-def _as_json(result: Any) -> Any:
-    """The result as JSON; what JSON cannot carry is shown by its repr, what is too long is cut."""
-    if result is None or isinstance(result, bool | int):
-        return result
-    from pydantic_core import to_json
-
-    try:
-        text = to_json(result, fallback=repr, inf_nan_mode="strings").decode()
-    except Exception as error:  # noqa: BLE001 - the work is done; only its result cannot be shown
-        return {"unreadable": f"{type(result).__name__}: {str(error)[:200]}"}
-    if len(text) > _LONGEST_RESULT:
-        return {"cut": text[:_LONGEST_RESULT].replace("\\u0000", ""), "characters": len(text)}
-    value = json.loads(text)
-    return _without_nul(value) if "\\u0000" in text else value
-
-
-def _without_nul(value: Any) -> Any:
-    """Databases refuse NUL characters."""
-    if isinstance(value, str):
-        return value.replace("\0", "")
-    if isinstance(value, list):
-        return [_without_nul(item) for item in value]
-    if isinstance(value, dict):
-        return {_without_nul(key): _without_nul(item) for key, item in value.items()}
-    return value

@@ -16,7 +16,7 @@ from tickbird.engine.planning import Planning
 from tickbird.engine.sync import Declarations
 from tickbird.engine.upkeep import PRUNE_PAUSE, Retention, Upkeep
 from tickbird.store.protocol import Store, Worker
-from tickbird.targets.protocol import Executable
+from tickbird.targets.protocol import Executable, Sink
 
 log = logging.getLogger("tickbird.engine")
 _PLAN_AFTER = 0.005
@@ -50,6 +50,7 @@ class Engine:
         threads: Executor | None,
         clock: Clock | None = None,
         on_crash: Mapping[str, str] | None = None,
+        sink: Sink | None = None,
     ) -> None:
         clock = clock or StoreClock()
         self._store = store
@@ -63,6 +64,7 @@ class Engine:
             work_loop=work_loop,
             threads=threads,
             on_crash=on_crash,
+            sink=sink,
         )
         watch = ClockWatch(clock)
         hand_off = self.execution.hand_off if options.execute else None

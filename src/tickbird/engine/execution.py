@@ -14,7 +14,7 @@ from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
 from tickbird.engine.workplace import Ending, Workplace
 from tickbird.store.protocol import HandOff, Held, Planned, Store, Worker
-from tickbird.targets.protocol import Executable
+from tickbird.targets.protocol import Executable, Sink
 
 log = logging.getLogger("tickbird.engine")
 _SOONEST_RENEWAL = 0.25
@@ -43,6 +43,7 @@ class Execution:
         work_loop: asyncio.AbstractEventLoop,
         threads: Executor | None,
         on_crash: Mapping[str, str] | None = None,
+        sink: Sink | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -53,6 +54,7 @@ class Execution:
         self._margin = lease / 5
         self._work_loop = work_loop
         self._on_crash = on_crash or {}
+        self._sink = sink
         self._loop = asyncio.get_running_loop()
         self._claiming = True
         self._renewed_at = 0.0
@@ -138,7 +140,8 @@ class Execution:
         return planned
 
     def _attempt(self, run: ClaimedRun, lease_ends: float) -> Attempt:
-        return Attempt(run, self._executables[run.target], self._on_crash.get(run.target, "retry"), lease_ends)
+        on_crash = self._on_crash.get(run.target, "retry")
+        return Attempt(run, self._executables[run.target], on_crash, lease_ends, self._sink)
 
     async def claim(self) -> float | None:
         """Claim as many runs as there is room for, and start them."""

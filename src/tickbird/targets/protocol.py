@@ -3,24 +3,67 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
 
 from tickbird.domain.definition import Backoff
 from tickbird.domain.runs import ClaimedRun, Covers, Origin
 
-if TYPE_CHECKING:
-    RunLog = logging.LoggerAdapter[logging.Logger]
+
+class Sink(Protocol):
+    """Where the lines and the progress of runs are kept. Called in any thread: it neither blocks nor raises."""
+
+    def line(self, run: Run, level: int, text: str, at: datetime) -> None:
+        """A line of `run.log`, or of what a child process printed; `level` as in the standard library."""
+        ...
+
+    def progress(self, run: Run, value: Any) -> None:
+        """How far a run is, as its code says."""
+        ...
+
+
+class RunLog(logging.LoggerAdapter[logging.Logger]):
+    """The logger of a run: lines carry its id and attempt, and from INFO on also go to the sink."""
+
+    def __init__(self, run: Run, target: str, sink: Sink | None) -> None:
+        super().__init__(logging.getLogger(f"tickbird.run.{target}"), {"run_id": run.id, "attempt": run.attempt})
+        self._run, self._sink = run, sink
+
+    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        """Log a line; what is kept of it does not depend on how logging is set up."""
+        if self._sink is not None and level >= logging.INFO:
+            self._sink.line(self._run, level, _text(level, msg, args, kwargs.get("exc_info")), datetime.now(UTC))
+        # The line is its caller's, not this method's.
+        super().log(level, msg, *args, **{**kwargs, "stacklevel": kwargs.get("stacklevel", 1) + 1})
+
+
+def _text(level: int, msg: object, args: tuple[object, ...], exc_info: Any) -> str:
+    """A line as it reads, with its traceback; one that cannot be formatted is shown as it was given."""
+    if isinstance(exc_info, BaseException):
+        exc_info = (type(exc_info), exc_info, exc_info.__traceback__)
+    elif exc_info and not isinstance(exc_info, tuple):
+        exc_info = sys.exc_info()
+    try:
+        record = logging.LogRecord("", level, "", 0, msg, args, exc_info or None)
+        return _FORM.format(record)
+    except Exception:  # noqa: BLE001 - a bad line must not fail its run
+        return f"{msg!s:.1000} {args!r:.1000}"
+
+
+_FORM = logging.Formatter("%(message)s")
 
 
 class Run:
     """The run that a function is executing; ask for it by annotating a parameter with `Run`."""
 
-    __slots__ = ("_cancelled", "_claimed", "_log")
+    __slots__ = ("_cancelled", "_claimed", "_log", "_sink")
 
-    def __init__(self, claimed: ClaimedRun) -> None:
+    def __init__(self, claimed: ClaimedRun, sink: Sink | None = None) -> None:
         self._claimed = claimed
+        self._sink = sink
         self._log: RunLog | None = None
         self._cancelled = False
 
@@ -28,9 +71,13 @@ class Run:
     def log(self) -> RunLog:
         """A logger whose lines carry the run's id and attempt."""
         if self._log is None:
-            logger = logging.getLogger(f"tickbird.run.{self._claimed.target}")
-            self._log = logging.LoggerAdapter(logger, {"run_id": self.id, "attempt": self.attempt})
+            self._log = RunLog(self, self._claimed.target, self._sink)
         return self._log
+
+    def heartbeat(self, progress: Any = None) -> None:
+        """Say that the run is alive and, if you like, how far it is: a share from 0 to 1, or any JSON."""
+        if self._sink is not None and progress is not None:
+            self._sink.progress(self, progress)
 
     @property
     def id(self) -> int:
@@ -83,6 +130,13 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.schedule or self._claimed.target}, attempt {self.attempt}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A result that is JSON already, of a size that can be kept."""
+
+    value: Any
 
 
 class Executable(Protocol):

@@ -15,6 +15,7 @@ from tickbird.engine.execution import Execution
 from tickbird.engine.planning import Planning
 from tickbird.engine.upkeep import Retention, Upkeep
 from tickbird.store.protocol import Store
+from tickbird.targets.protocol import Sink
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker
 
@@ -36,12 +37,14 @@ class Harness:
         store: Store | None = None,
         slots: int = 100,
         lease: float = 30.0,
+        sink: Sink | None = None,
     ) -> None:
         self.bird = bird
         self.clock = ManualClock(start)
         self.store = store or open_store("sqlite://:memory:")
         self._slots = slots
         self._lease = lease
+        self._sink = sink
         self.client: Client
 
     async def __aenter__(self) -> Self:
@@ -58,6 +61,7 @@ class Harness:
             work_loop=asyncio.get_running_loop(),
             threads=None,
             on_crash=on_crash,
+            sink=self._sink,
         )
         self._planning = Planning(self.store, self.clock, lambda: None)
         self._upkeep = Upkeep(
