@@ -15,6 +15,7 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, P
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import EPOCH, to_datetime, to_seconds
+from tickbird.domain.keys import check_key
 from tickbird.domain.policies import policies
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -145,14 +146,22 @@ class Client:
         command = Skip(actor=actor, revision=revision, count=count, note=note)
         return (await self._change(name, command)).schedule
 
-    async def trigger(self, name: str, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
-        """One manual run now; the schedule's own ticks are not touched."""
+    async def trigger(
+        self,
+        name: str,
+        *,
+        actor: str,
+        payload: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunRecord:
+        """One manual run now; the schedule's own ticks are not touched. The same key again gives the same run."""
         if payload is not None:
             schedule = await self.get(name)
             if schedule.definition is not None:
                 task = schedule.definition.target.name
                 payload = await self._checked_payload(task, payload, unknown_task_ok=True)
-        command = Trigger(actor=actor, payload=payload)
+        key = None if idempotency_key is None else check_key(idempotency_key)
+        command = Trigger(actor=actor, payload=payload, idempotency_key=key)
         return _made(await self._change(name, command))
 
     async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
@@ -224,26 +233,22 @@ class Client:
         priority: int = 0,
         start_within: Duration | None = None,
         crash_limit: int = 3,
+        idempotency_key: str | None = None,
         unknown_task_ok: bool = False,
     ) -> int:
-        """A run without a schedule, now or later; returns its id."""
+        """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run."""
         check_text(actor, "actor", least=1, most=200)
         checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
-        # The same ranges as those of a schedule.
-        Definition(trigger=once(EPOCH), target=Target(task), queue=queue, priority=priority)
-        if at is not None:
-            to_seconds(at)
-            if delay:
-                raise InvalidError("at and delay: give one of them, not both.", field="at")
-        run = NewRun(
-            Target(task),
+        run = new_run(
+            task,
             checked,
-            queue,
-            priority,
-            at,
-            seconds(delay, "delay"),
-            None if start_within is None else seconds(start_within, "start_within"),
-            crash_limit,
+            at=at,
+            delay=delay,
+            queue=queue,
+            priority=priority,
+            start_within=start_within,
+            crash_limit=crash_limit,
+            idempotency_key=idempotency_key,
         )
         return (await self._store.enqueue(self._namespace, [run], actor))[0]
 
@@ -328,17 +333,56 @@ class Client:
         check_name(task, "task")
         if task in self._validators:
             return self._validators[task](payload)
-        check_payload(payload)
-        for worker in await self._store.list_workers(self._namespace):
-            if task in worker.tasks:
-                _validate_by_schema(task, payload, worker.tasks[task].get("schema", {}))
-                return payload
-        if not unknown_task_ok:
-            raise NotFoundError(
-                f"no live worker knows a task {task!r};",
-                hint="check its name, start the worker that has it, or allow it with unknown_task_ok=True.",
-            )
-        return payload
+        workers = await self._store.list_workers(self._namespace)
+        published = next((worker.tasks[task] for worker in workers if task in worker.tasks), None)
+        return check_by_schema(task, payload, published, unknown_task_ok=unknown_task_ok)
+
+
+def new_run(
+    task: str,
+    payload: Mapping[str, Any],
+    *,
+    at: datetime | None = None,
+    delay: Duration = 0,
+    queue: str = "default",
+    priority: int = 0,
+    start_within: Duration | None = None,
+    crash_limit: int = 3,
+    idempotency_key: str | None = None,
+) -> NewRun:
+    """A run to enqueue, once all that is said of it has been looked at; its payload was before."""
+    # The same ranges as those of a schedule.
+    Definition(trigger=once(EPOCH), target=Target(task), queue=queue, priority=priority)
+    if at is not None:
+        to_seconds(at)
+        if delay:
+            raise InvalidError("at and delay: give one of them, not both.", field="at")
+    return NewRun(
+        Target(task),
+        payload,
+        queue,
+        priority,
+        at,
+        seconds(delay, "delay"),
+        None if start_within is None else seconds(start_within, "start_within"),
+        crash_limit,
+        idempotency_key=None if idempotency_key is None else check_key(idempotency_key),
+    )
+
+
+def check_by_schema(
+    task: str, payload: Mapping[str, Any], published: Mapping[str, Any] | None, *, unknown_task_ok: bool
+) -> Mapping[str, Any]:
+    """The payload of a task whose code is not here, by what a live worker publishes of it; None: none knows it."""
+    check_payload(payload)
+    if published is not None:
+        _validate_by_schema(task, payload, published.get("schema", {}))
+    elif not unknown_task_ok:
+        raise NotFoundError(
+            f"no live worker knows a task {task!r};",
+            hint="check its name, start the worker that has it, or allow it with unknown_task_ok=True.",
+        )
+    return payload
 
 
 def _made(changed: Changed) -> RunRecord:

@@ -301,6 +301,8 @@ class Trigger(Command):
 
     payload: Mapping[str, Any] | None = None
     retry_of: int | None = None
+    # Triggering again with the same key gives the run that exists; the store sees to that.
+    idempotency_key: str | None = None
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Works in every state but parked."""

@@ -150,6 +150,8 @@ class NewRun:
     start_within: int | None = None
     crash_limit: int = 3
     retry_of: int | None = None
+    # Asking again with the same key gives the run that exists.
+    idempotency_key: str | None = None
 
 
 # Not frozen, as ClaimedRun is not.

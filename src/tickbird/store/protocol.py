@@ -231,7 +231,10 @@ class Store(Protocol):
     async def change_schedule(
         self, namespace: str, name: str, command: Command, *, now: datetime | None = None
     ) -> Changed:
-        """Plan what is due under the old revision, then apply the command, its revision and its audit row."""
+        """Plan what is due under the old revision, then apply the command, its revision and its audit row.
+
+        A trigger with a key that was used before makes no run, and gives the one that exists.
+        """
         ...
 
     # Runs
@@ -239,7 +242,7 @@ class Store(Protocol):
     async def enqueue(
         self, namespace: str, runs: Sequence[NewRun], actor: str, *, now: datetime | None = None
     ) -> Sequence[int]:
-        """Insert runs that belong to no schedule."""
+        """Insert runs that belong to no schedule; the id of the run that exists where its key was used before."""
         ...
 
     async def claim_runs(

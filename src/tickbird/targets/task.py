@@ -59,7 +59,7 @@ class Task(Generic[P, R]):
         return await self._send(self, payload, {})
 
     def using(self, **options: Any) -> Sender:
-        """Send with options: at=, delay=, queue=, priority=, start_within=, actor=."""
+        """Send with options: at=, delay=, queue=, priority=, start_within=, idempotency_key=, actor=."""
         return Sender(self, self._send, options)
 
     @cached_property

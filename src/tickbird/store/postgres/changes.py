@@ -9,16 +9,19 @@ from typing import Any, Final
 from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.codec import FORMAT
-from tickbird.domain.commands import Change, Command
+from tickbird.domain.commands import Change, Command, Trigger
 from tickbird.domain.definition import check_payload
+from tickbird.domain.keys import same_triggered
 from tickbird.domain.planner import ActiveRun, Facts
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, decide
 from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.enqueueing import finding
 from tickbird.store.postgres.planning import edited_by_sql, write
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
 from tickbird.store.protocol import Changed
+from tickbird.store.steps import do_async
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
 _MOST_LOOKS: Final = 20
@@ -31,6 +34,13 @@ async def change(
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
     held = await _settle(db, known, await _hold(db, found[0][0] if found else None, now))
     now, schedule = held.now, held.schedule
+    key = command.idempotency_key if isinstance(command, Trigger) else None
+    if isinstance(command, Trigger) and key is not None:
+        keyed = await do_async(finding(namespace, key), db.ask)
+        if keyed is not None and schedule is not None:
+            run_id = same_triggered(key, keyed, schedule.id, command.payload)
+            [detail] = await db.fetch_named("get_run", id=run_id)
+            return Changed(schedule, [run_id], to_run(detail))
     changed = command.apply(schedule, name, held.facts, now.timestamp())
     after = changed.schedule
     if schedule is None:
@@ -44,7 +54,10 @@ async def change(
         )
         after = replace(after, id=new_id)
     if not changed.revised:
-        return await _leave(db, changed, now, command.actor)
+        left = await _leave(db, changed, now, command.actor)
+        if key is not None:
+            await db.execute("key_run", id=left.run_ids[0], idempotency_key=key)
+        return left
     decided = Decided(after, changed.plan, after.definition, held.last_skip_id, command.actor)
     await _write_revision(db, after, changed, command.actor, now)
     rows = await write(db, known, [decided], now, edited=[after.id], reason=_reason(changed), by=command.actor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
@@ -61,6 +61,10 @@ class Session:
         """All rows of a statement."""
         cursor = await self.connection.execute(STATEMENTS[name], values, prepare=True, binary=True)
         return await cursor.fetchall()
+
+    async def ask(self, name: str, values: Mapping[str, Any], /) -> list[tuple[Any, ...]]:
+        """All rows of a step's statement."""
+        return await self.fetch(name, **values)
 
     async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
         """All rows of a statement, as column → value."""

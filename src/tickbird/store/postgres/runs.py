@@ -11,17 +11,39 @@ from psycopg.types.json import Jsonb
 
 from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import NotFoundError
+from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Origin, Outcome, RunRecord, final_already
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.enqueueing import enqueueing
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
 from tickbird.store.postgres.waiters import release
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
+from tickbird.store.steps import do_async
 
 
-async def enqueue(db: Session, namespace: str, runs: Sequence[NewRun], actor: str, now: datetime | None) -> list[int]:
-    """Insert runs that belong to no schedule."""
+async def enqueue(
+    db: Session, namespace: str, runs: Sequence[NewRun], actor: str, now: datetime | None, ids: Sequence[int] = ()
+) -> list[int]:
+    """Insert runs that belong to no schedule, or find those that their keys stand for.
+
+    `ids` are those that the same runs were given before, when nobody learned whether that counted.
+    """
+    if all(run.idempotency_key is None for run in runs):
+        return await _enqueue_all(db, namespace, runs, actor, now, ids)
+    made: list[int] = []
+    for place, run in enumerate(runs):
+        if run.idempotency_key is not None:
+            made.append(await do_async(enqueueing(namespace, run, actor, now), db.ask))
+        else:
+            made += await _enqueue_all(db, namespace, [run], actor, now, ids[place : place + 1])
+    return made
+
+
+async def _enqueue_all(
+    db: Session, namespace: str, runs: Sequence[NewRun], actor: str, now: datetime | None, ids: Sequence[int]
+) -> list[int]:
     rows = await db.fetch(
         "insert_runs",
         namespace=namespace,
@@ -37,6 +59,7 @@ async def enqueue(db: Session, namespace: str, runs: Sequence[NewRun], actor: st
         crash_limits=numbers(run.crash_limit for run in runs),
         retries=numbers(run.retry_of for run in runs),
         payloads=texts([check_payload(run.payload) if run.payload else None for run in runs]),
+        ids=numbers(ids),
     )
     return [row[0] for row in rows]
 
@@ -211,7 +234,14 @@ async def prune(
 ) -> tuple[int, Mark]:
     """Delete what is old enough; how many runs that were, and where to go on."""
     found = await db.fetch(
-        "prune_runs", older_than=older_than, keep=keep, limit=limit, since=since[0], after=since[1], now=now
+        "prune_runs",
+        older_than=older_than,
+        key_seconds=KEY_SECONDS,
+        keep=keep,
+        limit=limit,
+        since=since[0],
+        after=since[1],
+        now=now,
     )
     await db.execute("prune_skips", older_than=older_than, limit=limit, now=now)
     await db.execute("prune_audit", older_than=older_than, limit=limit, now=now)

@@ -4,15 +4,15 @@
 -- Runs that belong to no schedule.
 WITH u AS MATERIALIZED (
     SELECT
-        nextval('tickbird.ids') AS id,
+        coalesce(u.given_id, nextval('tickbird.ids')) AS id,
         u.*,
         coalesce(u.at, coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => u.delay)) AS due_at
     FROM unnest(
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(at)s::timestamptz[], %(delays)s::float8[], %(start_within)s::float8[], %(crash_limits)s::integer[],
-        %(retries)s::bigint[], %(payloads)s::text[]
+        %(retries)s::bigint[], %(payloads)s::text[], %(ids)s::bigint[]
     ) WITH ORDINALITY AS u(
-        kind, target, queue, priority, at, delay, start_within, crash_limit, retry_of, payload, place
+        kind, target, queue, priority, at, delay, start_within, crash_limit, retry_of, payload, given_id, place
     )
 ),
 payloads AS (
@@ -33,6 +33,45 @@ made AS (
     ORDER BY u.place
 )
 SELECT u.id FROM u ORDER BY u.place;
+
+-- name: enqueue_run
+-- One run with its payload and the wake-up for it, on whatever connection; nothing where its key was used before.
+WITH made AS (
+    INSERT INTO tickbird.runs (
+        namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
+        retry_of, actor, created_at, idempotency_key
+    )
+    SELECT
+        CAST(%(namespace)s AS text), CAST(%(kind)s AS text), CAST(%(target)s AS text), CAST(%(queue)s AS text),
+        CAST(%(priority)s AS integer), 'queued', CASE WHEN new.retry_of IS NULL THEN 'manual' ELSE 'retry' END,
+        new.due_at, new.due_at, new.due_at + make_interval(secs => CAST(%(start_within)s AS float8)),
+        CAST(%(crash_limit)s AS integer), new.retry_of, CAST(%(actor)s AS text), new.now,
+        CAST(%(idempotency_key)s AS text)
+    FROM (
+        SELECT
+            c.now,
+            coalesce(CAST(%(at)s AS timestamptz), c.now + make_interval(secs => CAST(%(delay)s AS float8))) AS due_at,
+            CAST(%(retry_of)s AS bigint) AS retry_of
+        FROM (SELECT coalesce(CAST(%(now)s AS timestamptz), statement_timestamp()) AS now) AS c
+    ) AS new
+    ON CONFLICT (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+    RETURNING id
+),
+sent AS (
+    INSERT INTO tickbird.run_payloads (run_id, payload)
+    SELECT made.id, CAST(CAST(%(payload)s AS text) AS json) FROM made WHERE CAST(%(payload)s AS text) IS NOT NULL
+)
+SELECT made.id, CAST(pg_notify('tickbird', '') AS text) FROM made;
+
+-- name: keyed_run
+-- Its payload as text, which every driver reads alike.
+SELECT r.id, r.schedule_id, r.target_kind, r.target, CAST(p.payload AS text)
+FROM tickbird.runs AS r
+LEFT JOIN tickbird.run_payloads AS p ON p.run_id = r.id
+WHERE r.namespace = CAST(%(namespace)s AS text) AND r.idempotency_key = CAST(%(idempotency_key)s AS text);
+
+-- name: key_run
+UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s;
 
 -- name: claim_runs
 -- Each queue by its own index, then the best of them; what was locked in vain is free again at once.
@@ -342,7 +381,7 @@ SELECT
 -- Only final runs, oldest first, and never the newest of their schedule. Those that are old but kept would be looked at
 -- again and again, so a call looks at a bounded number of them and says where the next one may go on.
 WITH seen AS MATERIALIZED (
-    SELECT id, schedule_id, finished_at
+    SELECT id, schedule_id, finished_at, created_at, idempotency_key
     FROM tickbird.runs
     WHERE status IN ('succeeded', 'failed', 'cancelled')
         AND finished_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
@@ -359,7 +398,12 @@ old AS MATERIALIZED (
         ORDER BY n.id DESC
         OFFSET %(keep)s LIMIT 1
     ) AS edge ON true
-    WHERE seen.schedule_id IS NULL OR seen.id <= edge.id
+    WHERE (seen.schedule_id IS NULL OR seen.id <= edge.id)
+        AND (
+            seen.idempotency_key IS NULL
+            OR seen.created_at
+                < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(key_seconds)s)
+        )
     ORDER BY seen.finished_at, seen.id
     LIMIT %(limit)s
 ),

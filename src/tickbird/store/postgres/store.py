@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
@@ -44,6 +45,8 @@ from tickbird.store.protocol import (
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
 
+# After an answer to COMMIT got lost, it is tried again after so long.
+_PAUSES: Final = (0.1, 0.5, 2.0)
 # What is due but in the hands of another planner: look again after so long, in case that one never commits.
 _LOOK_AGAIN: Final = timedelta(seconds=1)
 
@@ -190,15 +193,26 @@ class PostgresStore:
         if not runs:
             return []
         rung = False
+        made: list[int] = []
 
-        async def work(db: Session) -> list[int]:
+        async def work(db: Session) -> None:
             nonlocal rung
-            made = await enqueue(db, namespace, runs, actor, now)
+            made[:] = await enqueue(db, namespace, runs, actor, now, made)
             if rung := self._bell.ring_now():
                 await db.execute("wake")
-            return made
 
-        made = await self._transact(work)
+        for pause in (*_PAUSES, None):
+            try:
+                await self._connections.transact(work)
+                break
+            except psycopg.Error as error:
+                if made and isinstance(error, errors.UniqueViolation):
+                    # The answer to COMMIT got lost, but it counted: the runs are there.
+                    break
+                # With their ids taken, inserting the same runs again can never make them twice.
+                if pause is None or not made or not isinstance(error, psycopg.OperationalError):
+                    raise translate(error, self._connections.place) from None
+                await asyncio.sleep(pause)
         if not rung:
             self._bell.ring()
         return made

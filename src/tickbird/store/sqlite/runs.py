@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tickbird.domain.definition import check_payload
+from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.keys import KEY_SECONDS, KeyedRun, same_enqueued
 from tickbird.domain.planner import starts_waiting
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import Known, KnownRevisions, clean
@@ -29,14 +30,21 @@ def reserve_ids(db: sqlite3.Connection, name: str, count: int) -> range:
 
 
 def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor: str, now: int) -> list[int]:
-    """Insert runs that belong to no schedule."""
+    """Insert runs that belong to no schedule, or find those that their keys stand for."""
+    if len(new) > 1 and any(run.idempotency_key is not None for run in new):
+        return [enqueue(db, namespace, [run], actor, now)[0] for run in new]
+    if new and (key := new[0].idempotency_key) is not None:
+        found = find_keyed(db, namespace, key)
+        if found is not None:
+            return [same_enqueued(key, found, new[0].target, new[0].payload)]
     ids = reserve_ids(db, "run", len(new))
     rows, payloads = [], []
     for run_id, run in zip(ids, new, strict=True):
         due_at = to_micros(run.at) if run.at is not None else now + run.delay * MICROS
         start_by = None if run.start_within is None else due_at + run.start_within * MICROS
         target = (run.target.kind, run.target.name, run.queue, run.priority)
-        rows.append((run_id, namespace, *target, due_at, start_by, run.crash_limit, run.retry_of, actor, now))
+        asked = (run.crash_limit, run.retry_of, actor, now, run.idempotency_key)
+        rows.append((run_id, namespace, *target, due_at, start_by, *asked))
         if run.payload:
             payloads.append((run_id, check_payload(run.payload)))
     db.executemany(SQL["enqueue_run"], rows)
@@ -46,6 +54,15 @@ def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor
         write_audit(db, now, actor, "enqueue", namespace, run_id=ids[0], detail=detail)
         db.execute(SQL["wake_others"])
     return list(ids)
+
+
+def find_keyed(db: sqlite3.Connection, namespace: str, key: str) -> KeyedRun | None:
+    """The run that a key stands for."""
+    row = db.execute(SQL["keyed_run"], {"namespace": namespace, "idempotency_key": key}).fetchone()
+    if row is None:
+        return None
+    run_id, schedule_id, kind, name, payload = row
+    return KeyedRun(run_id, schedule_id, Target(name, kind), None if payload is None else json.loads(payload))
 
 
 def write_audit(
@@ -295,7 +312,8 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
     if keep < 0 or older_than < 0:
         raise InvalidError("keep and older_than must not be negative.", field="keep" if keep < 0 else "older_than")
     bounds = {"cutoff": now - round(older_than * MICROS), "limit": limit}
-    runs = db.execute(SQL["prune_runs"], {**bounds, "keep": keep}).rowcount
+    key_cutoff = now - KEY_SECONDS * MICROS
+    runs = db.execute(SQL["prune_runs"], {**bounds, "keep": keep, "key_cutoff": key_cutoff}).rowcount
     db.execute(SQL["prune_skips"], bounds)
     db.execute(SQL["prune_audit"], bounds)
     return runs

@@ -37,9 +37,18 @@ ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up'
 -- name: enqueue_run
 INSERT INTO runs (
     id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
-    retry_of, actor, created_at
+    retry_of, actor, created_at, idempotency_key
 )
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', iif(?10 IS NULL, 'manual', 'retry'), ?7, ?7, ?8, ?9, ?10, ?11, ?12);
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', iif(?10 IS NULL, 'manual', 'retry'), ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?13);
+
+-- name: keyed_run
+SELECT r.id, r.schedule_id, r.target_kind, r.target, p.payload
+FROM runs AS r
+LEFT JOIN run_payloads AS p ON p.run_id = r.id
+WHERE r.namespace = :namespace AND r.idempotency_key = :idempotency_key;
+
+-- name: key_run
+UPDATE runs SET idempotency_key = :idempotency_key WHERE id = :id;
 
 -- name: insert_payload
 INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
@@ -217,6 +226,7 @@ WHERE id IN (
     FROM runs AS r
     WHERE r.finished_at IS NOT NULL
         AND r.finished_at < :cutoff
+        AND (r.idempotency_key IS NULL OR r.created_at < :key_cutoff)
         AND (
             r.schedule_id IS NULL
             OR :keep = 0

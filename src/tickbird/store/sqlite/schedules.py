@@ -6,15 +6,16 @@ import sqlite3
 from dataclasses import replace
 
 from tickbird.domain.codec import definition_text
-from tickbird.domain.commands import Change, Command
+from tickbird.domain.commands import Change, Command, Trigger
 from tickbird.domain.errors import ConflictError
+from tickbird.domain.keys import same_triggered
 from tickbird.domain.planner import NO_FACTS
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions
 from tickbird.store.protocol import Changed
 from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
 from tickbird.store.sqlite.records import Row, dump, is_due, is_newer, last_skip_id, schedule_record
-from tickbird.store.sqlite.runs import get_run, write_audit
+from tickbird.store.sqlite.runs import find_keyed, get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS
 
@@ -30,6 +31,12 @@ def change(
     row = _up_to_date(db, known, namespace, name, now)
     before = None if row is None else schedule_record(row)
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
+    key = command.idempotency_key if isinstance(command, Trigger) else None
+    if isinstance(command, Trigger) and key is not None and before is not None:
+        keyed = find_keyed(db, namespace, key)
+        if keyed is not None:
+            run_id = same_triggered(key, keyed, before.id, command.payload)
+            return Changed(before, [run_id], get_run(db, run_id))
     done = command.apply(before, name, facts, now / MICROS)
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.revised:
@@ -40,6 +47,8 @@ def change(
         return Changed(schedule)
     decided = Decided(before or schedule, done.plan, schedule.definition, last_skip_id(row), command.actor)
     run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
+    if key is not None:
+        db.execute(SQL["key_run"], {"id": run_ids[0], "idempotency_key": key})
     write_audit(
         db,
         now,

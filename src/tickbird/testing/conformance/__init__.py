@@ -16,6 +16,7 @@ from collections import Counter
 
 from tickbird.testing.conformance.edits import Edits
 from tickbird.testing.conformance.histories import Histories
+from tickbird.testing.conformance.keys import Keys
 from tickbird.testing.conformance.ledger import Ledger
 from tickbird.testing.conformance.outages import Outages
 from tickbird.testing.conformance.plain import Plain, PlainEdits
@@ -40,6 +41,7 @@ class Exercise(
     States,
     Schedules,
     Runs,
+    Keys,
     Waiting,
     Rescue,
     Prune,

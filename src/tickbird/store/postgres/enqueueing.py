@@ -1,0 +1,52 @@
+"""One run, enqueued on whatever connection; also on one that is somebody else's, in their transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from tickbird.domain.definition import Target, check_payload
+from tickbird.domain.keys import KeyedRun, same_enqueued
+from tickbird.domain.runs import NewRun
+from tickbird.store.steps import Steps
+
+
+def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> Steps[int]:
+    """Insert a run, or find the one that its key stands for."""
+    key = run.idempotency_key
+    values: Mapping[str, Any] = {
+        "namespace": namespace,
+        "kind": run.target.kind,
+        "target": run.target.name,
+        "queue": run.queue,
+        "priority": run.priority,
+        "at": run.at,
+        "delay": float(run.delay),
+        "start_within": None if run.start_within is None else float(run.start_within),
+        "crash_limit": run.crash_limit,
+        "retry_of": run.retry_of,
+        "payload": check_payload(run.payload) if run.payload else None,
+        "idempotency_key": key,
+        "actor": actor,
+        "now": now,
+    }
+    # The one that the key stood for may be pruned in between.
+    while True:
+        made = yield "enqueue_run", values
+        if made:
+            return int(made[0][0])
+        assert key is not None
+        found = yield from finding(namespace, key)
+        if found is not None:
+            return same_enqueued(key, found, run.target, run.payload)
+
+
+def finding(namespace: str, key: str) -> Steps[KeyedRun | None]:
+    """The run that a key stands for."""
+    rows = yield "keyed_run", {"namespace": namespace, "idempotency_key": key}
+    if not rows:
+        return None
+    run_id, schedule_id, kind, name, payload = rows[0]
+    return KeyedRun(run_id, schedule_id, Target(name, kind), None if payload is None else json.loads(payload))
