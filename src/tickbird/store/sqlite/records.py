@@ -18,9 +18,13 @@ from tickbird.store.sqlite.times import MICROS, to_instant
 Row = tuple[Any, ...]
 
 
+# Made once: with any setting of its own, json.dumps makes an encoder for every value.
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
+
 def dump(value: Any) -> str:
     """A value as compact JSON text, in ASCII: halves of characters cannot be stored otherwise."""
-    return json.dumps(value, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def run_record(row: Row) -> RunRecord:
