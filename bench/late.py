@@ -23,7 +23,7 @@ from tickbird.worker import WorkerProcess
 Start = tuple[int, int, float]
 ABOUT = {
     "bare claimer": "one statement a second, executed at once, finished in a second one; no queue",
-    "Tickbird": "the real worker, 100 slots",
+    "Tickbird": "the real worker, a slot for each schedule",
     "PgQueuer": "its scheduler calls the function itself; a tick that was passed over is not made up for",
     "Procrastinate": "its cron takes seconds; every tick is deferred as a job and then executed",
 }
@@ -170,7 +170,7 @@ async def tickbird(url: str, seen: Seen) -> None:
         starts.append((int((run.schedule or "s0")[1:]), int(tick), now - tick))
         seen.started()
 
-    await run_worker(WorkerProcess(bird, slots=100), seen)
+    await run_worker(WorkerProcess(bird, slots=1_000), seen)
     seen.starts.put(starts)
 
 

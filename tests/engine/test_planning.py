@@ -63,7 +63,7 @@ async def test_what_is_quickly_planned_is_taken_in_larger_batches_and_two_at_onc
     planning = Planning(store, store.clock, lambda: None, batch=100)
     while await planning.step() == 0.0:
         pass
-    assert store.limits == [100, 200, 200, 400, 400, 800, 800]
+    assert store.limits == [100, 200, 200, 400, 400, 500, 500]
     assert store.runs == COUNT
 
 

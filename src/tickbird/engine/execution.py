@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from math import inf
+from math import ceil, inf
 
 from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
@@ -124,9 +124,9 @@ class Execution:
         self._settle()
         return True
 
-    async def hand_off(self, plan: Plan) -> Planned:
-        """Let a planner lease runs to this worker as it makes them, as far as there is room; start those."""
-        room, began = self.reserve(self.slots), self._clock.monotonic()
+    async def hand_off(self, plan: Plan, sharers: int = 1) -> Planned:
+        """Let a planner lease runs to this worker as it makes them, in its share of the room; start those."""
+        room, began = self.reserve(ceil(self.room / sharers)), self._clock.monotonic()
         leased: Sequence[ClaimedRun] = ()
         try:
             queues = self.worker.queues

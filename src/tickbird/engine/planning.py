@@ -14,11 +14,13 @@ from tickbird.store.protocol import Expected, HandOff, Planned, Store
 log = logging.getLogger("tickbird.engine")
 
 
-# A batch is as large as what can be decided and written in about this time: then what is due meanwhile, and other
-# planners, wait no longer.
-_TARGET: Final = 0.05
+# Seconds that a batch may take before the next one is half as large: what is due meanwhile, and other planners, wait no
+# longer. Below the second figure two are planned at once, below the third the next one is twice as large.
+_LONG: Final = 0.1
+_BRISK: Final = 0.05
+_SHORT: Final = 0.025
 _LEAST: Final = 100
-_MOST: Final = 1_000
+_MOST: Final = 500
 
 
 class Planning:
@@ -29,9 +31,9 @@ class Planning:
         store: Store,
         clock: Clock,
         on_runs: Callable[[], None],
-        batch: int = 500,
+        batch: int = _MOST,
         watch: ClockWatch | None = None,
-        hand_off: Callable[[Plan], Awaitable[Planned]] | None = None,
+        hand_off: Callable[[Plan, int], Awaitable[Planned]] | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -49,9 +51,10 @@ class Planning:
         expected = self._watch.expected()
         at_once, self._at_once = self._at_once, 1
         if at_once == 1:
-            plans = [await self._plan(expected)]
+            plans = [await self._plan(expected, 1)]
         else:
-            plans = await asyncio.gather(*(self._plan(expected) for _ in range(at_once)))
+            # What is free is shared out, since nobody knows who finds more.
+            plans = await asyncio.gather(*(self._plan(expected, at_once - place) for place in range(at_once)))
         # Batches at once are answered at nearly the same instant; what one left, the last to look has seen.
         last = max(plans, key=lambda planned: planned.now)
         if not self._watch.believes(last.now, began, expected):
@@ -65,11 +68,11 @@ class Planning:
         # The store looked at its clock when the step began, so what the step took is already part of the wait.
         return (last.next_at - last.now).total_seconds() - took
 
-    async def _plan(self, expected: Expected | None) -> Planned:
+    async def _plan(self, expected: Expected | None, sharers: int) -> Planned:
         async def plan(hand_off: HandOff | None) -> Planned:
             return await self._store.plan_due(self._batch, hand_off=hand_off, expected=expected, now=self._clock.now())
 
-        planned = await (plan(None) if self._hand_off is None else self._hand_off(plan))
+        planned = await (plan(None) if self._hand_off is None else self._hand_off(plan, sharers))
         if planned.runs > len(planned.leased):
             self._on_runs()
         _tell(planned)
@@ -77,11 +80,11 @@ class Planning:
 
     def _adapt(self, took: float) -> None:
         """More is due than one batch: take more or less of it at a time."""
-        if took > _TARGET:
+        if took > _LONG:
             self._batch = max(_LEAST, self._batch // 2)
-        else:
+        elif took < _BRISK:
             self._at_once = self._store.planners
-            if took < _TARGET / 3:
+            if took < _SHORT:
                 self._batch = min(_MOST, self._batch * 2)
 
 
