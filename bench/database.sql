@@ -39,3 +39,14 @@ SELECT count(*) FROM tickbird.cursors WHERE next_run_at <= %(now)s;
 -- name: count_ticks
 -- Runs, and the different ticks among them.
 SELECT count(*), count(DISTINCT (schedule_id, scheduled_for)) FROM tickbird.runs;
+
+-- name: sizes
+SELECT
+    c.relname,
+    pg_table_size(c.oid),
+    pg_indexes_size(c.oid),
+    s.n_dead_tup,
+    s.autovacuum_count
+FROM pg_class AS c
+JOIN pg_stat_user_tables AS s ON s.relid = c.oid
+WHERE s.schemaname = 'tickbird';
