@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from tickbird.domain.codec import encode_field
@@ -16,15 +17,18 @@ from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import EPOCH, to_datetime, to_seconds
 from tickbird.domain.keys import check_key
-from tickbird.domain.policies import policies
+from tickbird.domain.policies import check_fields, policies
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
 from tickbird.domain.triggers import at as once
 from tickbird.domain.why import explain
+from tickbird.domain.zones import zone
 from tickbird.store.protocol import AuditRecord, Changed, Decisions, RevisionRecord, ScheduleRow, Store, Worker
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+# So many names are looked through for those that a wrong one is like.
+_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Client:
         """A schedule by name."""
         schedule = await self._find(name)
         if schedule.state == "deleted":
-            raise no_such_schedule(name)
+            raise await self._no_such_schedule(name)
         return schedule
 
     async def list(
@@ -92,8 +96,20 @@ class Client:
             self._namespace, contains=contains, state=state, tag=tag, after=after, limit=_page(limit)
         )
 
-    async def update(self, name: str, *, actor: str, revision: int | None = None, **fields: Any) -> Schedule:
-        """Set some fields of the definition and leave the others as they are."""
+    async def update(
+        self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any
+    ) -> Schedule:
+        """Set some fields of the definition and leave the others as they are; `unset` ones go back to code or default.
+
+        A field that code declares goes back to what it declares.
+        """
+        check_fields(unset)
+        if twice := set(unset) & {*fields, *(["target"] if "task" in fields else [])}:
+            raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
+        declared: Mapping[str, Any] = {}
+        if unset and (schedule := await self.get(name)).app is not None:
+            # What was read of it must still hold when it is written.
+            declared, revision = await self._declared(schedule), revision or schedule.revision
         if "task" in fields:
             fields["target"] = Target(fields.pop("task"))
         if fields.get("payload") is not None:
@@ -102,7 +118,7 @@ class Client:
             if target is not None:
                 fields["payload"] = await self._checked_payload(target.name, fields["payload"], unknown_task_ok=True)
         patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
-        command = Update(actor=actor, revision=revision, fields=patch)
+        command = Update(actor=actor, revision=revision, fields=patch, unset=frozenset(unset), declared=declared)
         return (await self._change(name, command)).schedule
 
     async def delete(
@@ -140,10 +156,20 @@ class Client:
         return (await self._change(name, command)).schedule
 
     async def skip(
-        self, name: str, count: int = 1, *, actor: str, note: str = "", revision: int | None = None
+        self,
+        name: str,
+        count: int | None = None,
+        *,
+        actor: str,
+        until: datetime | None = None,
+        note: str = "",
+        revision: int | None = None,
     ) -> Schedule:
-        """Do not run the next ticks."""
-        command = Skip(actor=actor, revision=revision, count=count, note=note)
+        """Do not run the next ticks: one, so many, or all before an instant."""
+        if count is not None and until is not None:
+            raise InvalidError("count and until: give one of them, not both.", field="until")
+        end = None if until is None else to_seconds(until)
+        command = Skip(actor=actor, revision=revision, count=1 if count is None else count, until=end, note=note)
         return (await self._change(name, command)).schedule
 
     async def trigger(
@@ -168,9 +194,10 @@ class Client:
         """The ticks to come, as the schedule stands now."""
         return coming_ticks(await self.get(name), await self._store.now(), count)
 
-    async def why(self, name: str, at: datetime) -> Explanation:
-        """The whole chain of what was, or will be, decided for an instant."""
-        return explain(await self._evidence(await self._find(name), at))
+    async def why(self, name: str, at: datetime, *, tz: str | None = None) -> Explanation:
+        """The whole chain of what was, or will be, decided for an instant, on the schedule's clock or another."""
+        evidence = await self._evidence(await self._find(name), at)
+        return explain(evidence if tz is None else replace(evidence, tz=zone(tz).name))
 
     async def _evidence(self, schedule: Schedule, at: datetime) -> Evidence:
         """The rows that concern one instant of a schedule, and those that they name."""
@@ -218,6 +245,10 @@ class Client:
     async def revisions(self, name: str, *, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, newest first."""
         return await self._store.list_revisions((await self.get(name)).id, limit=limit)
+
+    async def active_runs(self, name: str) -> Sequence[RunRecord]:
+        """The runs of a schedule that are not final, oldest first."""
+        return await self._store.active_runs((await self._find(name)).id)
 
     # Runs
 
@@ -320,11 +351,33 @@ class Client:
         # A name that only plain SQL can have given is still a name to ask for.
         schedule = await self._store.get_schedule(self._namespace, check_text(name, "schedule"))
         if schedule is None:
-            raise no_such_schedule(name)
+            raise await self._no_such_schedule(name)
         return schedule
 
     async def _change(self, name: str, command: Command) -> Changed:
-        return await self._store.change_schedule(self._namespace, check_text(name, "schedule"), command)
+        try:
+            return await self._store.change_schedule(self._namespace, check_text(name, "schedule"), command)
+        except NotFoundError:
+            # If it is not there, this tells which names are like it.
+            await self.get(name)
+            raise
+
+    async def _no_such_schedule(self, name: str) -> NotFoundError:
+        """The error for a name that no schedule has, with the names that are like it."""
+        known = await self._store.list_schedules(self._namespace, limit=_NAMES)
+        close = get_close_matches(name, [row.schedule.name for row in known], 3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "`tickbird ls` shows those that exist."
+        where = "" if self._namespace == "default" else f" in namespace {self._namespace!r}"
+        return NotFoundError(f"there is no schedule {name[:200]!r}{where};", hint=hint)
+
+    async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
+        """What the code of a schedule's app declared last, whatever an operator set over it."""
+        for revision in await self._store.list_revisions(schedule.id, limit=schedule.revision):
+            if revision.action in ("create", "sync"):
+                declared = revision.detail.get("declared", revision.definition)
+                assert isinstance(declared, Mapping)
+                return declared
+        return {}
 
     async def _checked_payload(
         self, task: str, payload: Mapping[str, Any], *, unknown_task_ok: bool
@@ -399,11 +452,6 @@ def _page(limit: int) -> int:
     if not 1 <= limit <= 10_000:
         raise InvalidError("limit: must be from 1 to 10000.", field="limit")
     return limit
-
-
-def no_such_schedule(name: str) -> NotFoundError:
-    """The error for a name that no schedule has."""
-    return NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
 
 
 def _validate_by_schema(task: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> None:

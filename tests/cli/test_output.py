@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tickbird.cli.instants import read_instant
+from tickbird.cli.instants import Reader
 from tickbird.cli.output import clean, clock, iso, relative
+from tickbird.domain.errors import InvalidError
 
 NOW = datetime(2026, 3, 29, 0, 30, 0, 500_000, tzinfo=UTC)
 
@@ -55,21 +56,56 @@ def test_clean(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text,at,read",
+    "text,at",
     [
-        ("2026-03-29T01:00:00Z", "2026-03-29T01:00:00Z", False),
-        ("2026-03-29 03:00+02:00", "2026-03-29T01:00:00Z", False),
-        ("2026-03-29 01:59", "2026-03-29T00:59:00Z", True),
-        ("2026-03-29 02:30", "2026-03-29T01:00:00Z", True),  # does not exist
-        ("2026-10-25 02:30", "2026-10-25T00:30:00Z", True),  # comes twice
-        ("2026-03-29", "2026-03-28T23:00:00Z", True),
-        ("now", "2026-03-29T00:30:00Z", False),
-        ("-1h", "2026-03-28T23:30:00Z", False),
-        (" +1d2h ", "2026-03-30T02:30:00Z", False),
-        ("+90s", "2026-03-29T00:31:30Z", False),
+        ("2026-03-29T01:00:00Z", "2026-03-29T01:00:00Z"),
+        ("2026-03-29 03:00+02:00", "2026-03-29T01:00:00Z"),
+        ("2026-03-29 01:59 Europe/Rome", "2026-03-29T00:59:00Z"),
+        ("2026-03-29T02:30 Europe/Rome", "2026-03-29T01:00:00Z"),  # does not exist
+        ("2026-10-25 02:30:00 Europe/Rome", "2026-10-25T00:30:00Z"),  # comes twice
+        ("2026-03-29 Europe/Rome", "2026-03-28T23:00:00Z"),
+        ("2026-03-29 UTC", "2026-03-29T00:00:00Z"),
+        ("2026-03-29Z", "2026-03-29T00:00:00Z"),
+        ("now", "2026-03-29T00:30:00Z"),
+        ("-1h", "2026-03-28T23:30:00Z"),
+        ("1h ago", "2026-03-28T23:30:00Z"),
+        (" +1d2h ", "2026-03-30T02:30:00Z"),
+        ("in 1d2h", "2026-03-30T02:30:00Z"),
+        ("+90s", "2026-03-29T00:31:30Z"),
+        ("tomorrow UTC", "2026-03-30T00:00:00Z"),
+        ("today 09:00 Asia/Tokyo", "2026-03-29T00:00:00Z"),
+        ("yesterday 23:59:59 America/New_York", "2026-03-28T03:59:59Z"),
     ],
 )
-def test_read_instant(text: str, at: str, read: bool) -> None:
-    found = read_instant(text, "AT", tz="Europe/Rome", now=NOW)
-    assert iso(found.at) == at
-    assert bool(found.read_as) == read
+def test_an_instant_that_says_its_zone(text: str, at: str) -> None:
+    for reader in (Reader(NOW), Reader(NOW, "Asia/Tokyo", "Asia/Kolkata")):
+        found = reader(text, "AT")
+        assert (iso(found.at), found.read_as) == (at, "")
+
+
+@pytest.mark.parametrize(
+    "text,at",
+    [
+        ("2026-03-29 01:59", "2026-03-29T00:59:00Z"),
+        ("2026-03-29", "2026-03-28T23:00:00Z"),
+        ("tomorrow 09:00", "2026-03-30T07:00:00Z"),
+        ("today", "2026-03-28T23:00:00Z"),
+    ],
+)
+def test_an_instant_on_the_clock_that_was_asked_for(text: str, at: str) -> None:
+    found = Reader(NOW, "Europe/Rome", "Asia/Tokyo")(text, "AT")
+    assert (iso(found.at), found.read_as) == (at, "")
+
+
+def test_only_a_day_told_in_words_is_read_on_the_schedules_clock() -> None:
+    found = Reader(NOW, None, "Europe/Rome")("tomorrow 09:00", "AT")
+    assert iso(found.at) == "2026-03-30T07:00:00Z"
+    assert found.read_as == "tomorrow 09:00 was read on the clock of Europe/Rome: 2026-03-30 09:00:00 CEST"
+    for text, reader in (("2026-03-29 03:00", Reader(NOW, None, "Europe/Rome")), ("tomorrow 09:00", Reader(NOW))):
+        with pytest.raises(InvalidError, match=f'has no zone; write "{text} Europe/Rome"'):
+            reader(text, "AT")
+
+
+@pytest.mark.parametrize("text", ["2h", "1h30m", "in 2h", "+2h"])
+def test_a_length_of_time_ahead(text: str) -> None:
+    assert Reader(NOW)(text, "until", ahead=True).at > NOW

@@ -60,7 +60,7 @@ def test_runs_are_filtered_and_counted(shop: Cli, monkeypatch: pytest.MonkeyPatc
     everything = ids()
     assert len(everything) == 6
     assert everything == sorted(everything, reverse=True)
-    assert ids("-n", "3") == everything[:3]
+    assert ids("-c", "3") == everything[:3]
     assert ids("--schedule", "digest") == everything[1:]
     assert ids("--status", "waiting") == everything[1:5]
     assert ids("--status", "failed") == []

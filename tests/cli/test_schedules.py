@@ -101,7 +101,7 @@ def test_show_in_json(shop: Cli) -> None:
 
 
 def test_pause_names_who_why_and_until_when(shop: Cli) -> None:
-    out = shop.ok("pause", "etl", "--note", "db upgrade", "--until", "2999-07-01 03:00").out
+    out = shop.ok("pause", "etl", "--note", "db upgrade", "--until", "2999-07-01 03:00 Europe/Rome").out
     assert out == 'etl is paused by ana: "db upgrade" until 2999-07-01 03:00:00 CEST.\n'
     assert 'paused by ana: "db upgrade" until 2999-07-01 03:00:00 CEST' in shop.ok("ls").out
     paused = shop.ok("show", "etl", "--json").json["paused"]
@@ -134,8 +134,14 @@ def test_the_login_name_is_the_actor_when_none_is_given(shop: Cli, monkeypatch: 
 @pytest.mark.parametrize(
     "until,words",
     [
-        ("yesterday", "is not an instant; write"),
-        ("2020-01-01", "is past; choose a later instant"),
+        ("soon", "is not an instant; write"),
+        ("yesterday", "is past"),
+        ("in a while", "is not an instant"),
+        ("in soon", "is not a length of time"),
+        ("2020-01-01Z", "is past; choose a later instant"),
+        ("2999-01-01", "has no zone; write"),
+        ("2999-02-30 UTC", "there is no '2999-02-30' in the calendar"),
+        ("2999-01-01 03:00 Mars/Phobos", "no zone is called 'Mars/Phobos'"),
         ("-1h", "is past"),
         ("99999999999d", "is not a length of time"),
         ("200000w", "out of range"),
@@ -258,12 +264,33 @@ def test_a_schedule_that_sql_gave_an_odd_name(cli: Cli, name: str) -> None:
     assert "\x1b" not in cli.ok("ls").out
 
 
-BY_NAME = (("show",), ("why",), ("preview",), ("trigger",), ("pause", "--note=x"), ("resume",))
+BY_NAME = (
+    ("show",),
+    ("why",),
+    ("preview",),
+    ("trigger",),
+    ("pause", "--note=x"),
+    ("resume",),
+    ("reschedule",),
+    ("skip",),
+    ("set",),
+    ("rm", "--yes"),
+)
+# What stands behind the name.
+MORE = {"reschedule": ("2h",), "set": ("retries=1",)}
 
 
 @pytest.mark.parametrize("command", BY_NAME)
 def test_an_unknown_schedule(cli: Cli, command: tuple[str, ...]) -> None:
     for name in ("nothing", "🐦", "a b", "x" * 1_000, "'; DROP TABLE schedules; --", "%", "a\nb"):
-        assert "there is no schedule" in cli.refused(3, *command, name)
+        assert "there is no schedule" in cli.refused(3, *command, name, *MORE.get(command[0], ()))
     for name in ("a\0b", "\ud83d", "x" * 1_001):
-        assert "NAME" in cli.refused(2, *command, name)
+        assert "NAME" in cli.refused(2, *command, name, *MORE.get(command[0], ()))
+
+
+@pytest.mark.parametrize("command", BY_NAME)
+def test_a_name_that_is_nearly_right(shop: Cli, command: tuple[str, ...]) -> None:
+    words = shop.refused(3, *command, "digset", *MORE.get(command[0], ()))
+    assert words == "there is no schedule 'digset'; did you mean digest?"
+    elsewhere = shop.refused(3, *command, "digest", *MORE.get(command[0], ()), "-n", "other")
+    assert elsewhere == "there is no schedule 'digest' in namespace 'other'; `tickbird ls` shows those that exist."

@@ -21,7 +21,7 @@ LATE = """
 
 
 def test_preview_of_a_cron_expression_needs_no_store(bare: Cli) -> None:
-    out = bare.ok("preview", "--cron", "0 9 * * 1-5", "--tz", "Asia/Tokyo", "-n", "3", "--after", "2026-01-01").out
+    out = bare.ok("preview", "--cron", "0 9 * * 1-5", "--tz", "Asia/Tokyo", "-c", "3", "--after", "2026-01-01").out
     title, head, *rows = out.splitlines()
     assert title == "0 9 * * 1-5 · At 09:00, Monday through Friday (Asia/Tokyo)"
     assert head.split() == ["TICK", "UTC", "DUE"]
@@ -34,7 +34,7 @@ def test_preview_of_a_cron_expression_needs_no_store(bare: Cli) -> None:
 
 
 def ticks(cli: Cli, expr: str, after: str, count: int = 3, tz: str = "Europe/Rome") -> list[tuple[str, str]]:
-    document = cli.ok("preview", "--json", "--cron", expr, "--tz", tz, "--after", after, "-n", str(count)).json
+    document = cli.ok("preview", "--json", "--cron", expr, "--tz", tz, "--after", after, "-c", str(count)).json
     return [(tick["scheduled_for"], "; ".join(tick["notes"])) for tick in document["ticks"]]
 
 
@@ -71,7 +71,7 @@ def test_preview_says_nothing_of_clock_changes_far_apart(bare: Cli) -> None:
 
 
 def test_preview_of_a_stored_schedule(shop: Cli) -> None:
-    out = shop.ok("preview", "digest", "-n", "2").out
+    out = shop.ok("preview", "digest", "-c", "2").out
     assert len(out.splitlines()) == 4
     document = shop.ok("preview", "digest", "--json").json
     assert (document["schedule"], document["zone"], len(document["ticks"])) == ("digest", "America/New_York", 10)
@@ -82,9 +82,9 @@ def test_preview_of_a_stored_schedule(shop: Cli) -> None:
 
 def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
     cli.create("spread", spread="10m")
-    tick = cli.ok("preview", "spread", "-n", "1", "--json").json["ticks"][0]
+    tick = cli.ok("preview", "spread", "-c", "1", "--json").json["ticks"][0]
     assert tick["scheduled_for"] != tick["due_at"]
-    assert "due 20" in cli.ok("preview", "spread", "-n", "1").out
+    assert "due 20" in cli.ok("preview", "spread", "-c", "1").out
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,8 @@ def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
     [
         ((), "give the name of a schedule, or --cron"),
         (("digest", "--cron", "* * * * *"), "one of the two"),
-        (("digest", "--tz", "UTC"), "--tz and --after go with --cron"),
+        (("digest", "--after", "now"), "--after goes with --cron"),
+        (("--cron", "0 3 * * *", "--after", "2026-01-01"), """'2026-01-01' has no zone; write "2026-01-01 Europe"""),
         (("--cron", "61 * * * *"), "minute"),
         (("--cron", ""), "cron"),
         (("--cron", "* " * 5_000), "longer than 1000 characters"),
@@ -101,7 +102,7 @@ def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
         (("--cron", "0 3 * * *", "--tz", "Mars/Phobos"), "no zone is called 'Mars/Phobos'"),
         (("--cron", "0 3 * * *", "--tz", "../etc/passwd"), "is not the name of an IANA zone"),
         (("--cron", "0 3 * * *", "--after", "soon"), "is not an instant"),
-        (("--cron", "0 3 * * *", "-n", "0"), "0 is not in the range"),
+        (("--cron", "0 3 * * *", "-c", "0"), "0 is not in the range"),
     ],
 )
 def test_preview_refuses(bare: Cli, args: tuple[str, ...], words: str) -> None:
@@ -135,15 +136,27 @@ def test_why_explains_the_only_tick_though_it_is_older_than_the_schedule(cli: Cl
     assert "already past when the schedule was created" in cli.ok("why", "party").out
 
 
-def test_why_reads_a_time_without_a_zone_on_the_schedules_clock(shop: Cli) -> None:
-    said = shop("why", "etl", "2999-03-29 02:30", "--json")
+def test_why_refuses_a_time_without_a_zone(shop: Cli) -> None:
+    words = shop.refused(2, "why", "etl", "2999-03-29 02:30")
+    assert words == (
+        "AT: '2999-03-29 02:30' has no zone; "
+        'write "2999-03-29 02:30 Europe/Rome", the schedule\'s own, "2999-03-29 02:30Z", or give --tz.'
+    )
+    for args in (("2999-03-29 02:30 Europe/Rome",), ("2999-03-29 02:30", "--tz", "Europe/Rome")):
+        [explanation] = shop.ok("why", "etl", *args, "--json").json["explanations"]
+        assert (explanation["at"], explanation["verdict"]) == ("2999-03-29T01:30:00Z", "will run")
+
+
+def test_why_tells_a_day_on_the_schedules_clock(shop: Cli) -> None:
+    said = shop("why", "etl", "tomorrow 02:30", "--json")
     assert said.code == 0
-    assert said.err == "tickbird: 2999-03-29 02:30 was read on the clock of Europe/Rome: 2999-03-29 02:30:00 CET.\n"
-    assert said.json["explanations"][0]["at"] == "2999-03-29T01:30:00Z"
+    assert said.err.startswith("tickbird: tomorrow 02:30 was read on the clock of Europe/Rome: 2")
     assert said.json["explanations"][0]["verdict"] == "will run"
-    leapt = shop("why", "etl", "2027-03-28 02:30")
-    assert "was read on the clock of Europe/Rome: 2027-03-28 03:00:00 CEST." in leapt.err
-    assert "will run" in leapt.out
+
+
+def test_why_tells_times_on_the_clock_that_is_asked_for(shop: Cli) -> None:
+    assert "JST" in shop.ok("why", "etl", "--tz", "Asia/Tokyo").out
+    assert "JST" not in shop.ok("why", "etl").out
 
 
 def test_why_takes_an_instant_with_a_zone(shop: Cli) -> None:

@@ -26,9 +26,15 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "runs": ("runs", "List runs, newest first, or show one by its id."),
     },
     "Change": {
-        "trigger": ("schedules", "Run a schedule's task now; its own ticks are not touched."),
-        "pause": ("schedules", "Stop planning a schedule, until resumed or until an instant."),
-        "resume": ("schedules", "Let a paused schedule go on."),
+        "trigger": ("changes", "Run a schedule's task now; its own ticks are not touched."),
+        "pause": ("changes", "Stop planning a schedule, until resumed or until an instant."),
+        "resume": ("changes", "Let a paused schedule go on."),
+        "reschedule": ("changes", "Make the next tick of a schedule due at another instant."),
+        "skip": ("changes", "Do not run the next ticks of a schedule."),
+        "set": ("changes", "Set some fields of a schedule and leave the others as they are."),
+        "rm": ("changes", "Delete a schedule; what was decided for its ticks stays on record."),
+        "cancel": ("runs", "Cancel a run that has not started, or ask a running one to stop."),
+        "retry": ("runs", "Run again what a final run did."),
     },
 }
 _MODULES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}
@@ -45,7 +51,9 @@ class Root(click.Group):
         """Import the module of a command."""
         if name not in _MODULES:
             return None
-        command = getattr(import_module(f"tickbird.cli.{_MODULES[name]}"), name)
+        module = vars(import_module(f"tickbird.cli.{_MODULES[name]}"))
+        # A command with the name of something that Python has itself.
+        command = module.get(name) or module[f"{name}_"]
         assert isinstance(command, click.Command)
         return command
 
@@ -54,7 +62,11 @@ class Root(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the next step where there is no such command."""
         if args and args[0] not in _MODULES and not args[0].startswith("-"):
-            ctx.fail(f"there is no command {args[0][:60]!r}.")
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], _MODULES, 2)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            ctx.fail(f"there is no command {args[0][:60]!r}.{hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,10 +1,11 @@
-"""Instants as people type them: with a zone, on a schedule's own clock, or relative to now."""
+"""Instants as people type them: absolute with a zone, or relative to now."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from tickbird.cli.output import clock
 from tickbird.domain.durations import seconds
@@ -13,7 +14,13 @@ from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, 
 from tickbird.domain.zones import zone
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_FORMS = '"2026-03-29T01:00:00Z", "2026-03-29 03:00" on the schedule\'s own clock'
+_LENGTH = r"\d[\dwdhms]*"
+_AWAY = re.compile(rf"(?:(?P<sign>[+-])|(?P<ahead>in ))(?P<length>\S+)|(?P<past>{_LENGTH}) ago", re.ASCII)
+_BARE = re.compile(_LENGTH + r"(?<=[wdhms])", re.ASCII)
+_DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_DAY = re.compile(rf"({'|'.join(_DAYS)})(?: (\d\d:\d\d(?::\d\d)?))?(?: (\S+))?", re.ASCII)
+# A time or a date, then the name of a zone.
+_IN_ZONE = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?) ([A-Za-z]\S*)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +31,76 @@ class Instant:
     read_as: str = ""
 
 
-def read_instant(text: str, field: str, *, tz: str, now: datetime, ahead: bool = False) -> Instant:
-    """The instant of a text; with `ahead`, a length of time without a sign counts from now on."""
-    text = text.strip()
-    if text == "now":
-        return Instant(now.replace(microsecond=0))
-    signed = text[:1] in ("+", "-")
-    if signed or (ahead and text[:1].isdigit() and text[-1:] in "smhdw"):
-        away = timedelta(seconds=seconds(text[signed:], field))
-        return Instant((now - away if text[0] == "-" else now + away).replace(microsecond=0))
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads instants: `tz` is the zone that was asked for, `own` that of the schedule they are about."""
+
+    now: datetime
+    tz: str | None = None
+    own: str | None = None
+
+    def __call__(self, text: str, field: str, *, ahead: bool = False) -> Instant:
+        """The instant of a text; with `ahead`, a length of time without a sign counts from now on."""
+        text = " ".join(text.split())
+        if text == "now":
+            return Instant(self.now.replace(microsecond=0))
+        if (away := _AWAY.fullmatch(text)) or (ahead and _BARE.fullmatch(text)):
+            return self._away(text if away is None else away["length"] or away["past"], away, field)
+        if day := _DAY.fullmatch(text):
+            return self._day(text, day, field)
+        if named := _IN_ZONE.fullmatch(text):
+            return Instant(_on_clock(_parse(named[1], field), zone(named[2]).name, field))
+        dated = bool(_DATE.fullmatch(text.removesuffix("Z")))
+        try:
+            at = _parse(text.removesuffix("Z"), field) if dated else parse_iso(text, field)
+        except InvalidError:
+            raise self._no_instant(text, field, ahead) from None
+        if dated and text.endswith("Z"):
+            return Instant(_on_clock(at, "UTC", field))
+        if at.tzinfo is not None:
+            return Instant(to_datetime(_within(to_seconds(at), field)))
+        if self.tz is None:
+            raise self._no_zone(text, field)
+        return Instant(_on_clock(at, self.tz, field))
+
+    def _away(self, length: str, found: re.Match[str] | None, field: str) -> Instant:
+        away = timedelta(seconds=seconds(length, field))
+        back = found is not None and (found["sign"] == "-" or found["past"] is not None)
+        return Instant((self.now - away if back else self.now + away).replace(microsecond=0))
+
+    def _day(self, text: str, found: re.Match[str], field: str) -> Instant:
+        tz = zone(found[3]).name if found[3] else self.tz or self.own
+        if tz is None:
+            raise self._no_zone(text, field)
+        day = self.now.astimezone(ZoneInfo(tz)).date() + timedelta(days=_DAYS[found[1]])
+        at = _on_clock(_parse(f"{day}T{found[2] or '00:00'}", field), tz, field)
+        return Instant(at, "" if found[3] or self.tz else f"{text} was read on the clock of {tz}: {clock(at, tz)}")
+
+    def _no_zone(self, text: str, field: str) -> InvalidError:
+        tz = self.own if self.own not in (None, "UTC") else "Europe/Rome"
+        whose = ", the schedule's own" if tz == self.own else ""
+        return InvalidError(
+            f"{field}: {text!r} has no zone;", field=field, hint=f'write "{text} {tz}"{whose}, "{text}Z", or give --tz.'
+        )
+
+    def _no_instant(self, text: str, field: str, ahead: bool) -> InvalidError:
+        away = '"2h"' if ahead else '"-1h"'
+        hint = f'write "2026-03-29T01:00:00Z", "2026-03-29 03:00 Europe/Rome", {away}, "in 2h" or "tomorrow 09:00".'
+        return InvalidError(f"{field}: {text[:60]!r} is not an instant;", field=field, hint=hint)
+
+
+def _parse(text: str, field: str) -> datetime:
     try:
-        at = parse_iso(f"{text}T00:00" if _DATE.fullmatch(text) else text, field)
+        return parse_iso(f"{text}T00:00" if _DATE.fullmatch(text) else text, field)
     except InvalidError:
-        hint = f'write {_FORMS}, or relative to now: {"2h" if ahead else "-1h"} or "+2d".'
-        raise InvalidError(f"{field}: {text[:60]!r} is not an instant;", field=field, hint=hint) from None
-    if at.tzinfo is not None:
-        return Instant(to_datetime(_within(to_seconds(at), field)))
-    # A time that the clock leaps over is the end of the leap, one that it repeats the first: as for ticks.
-    found = to_datetime(zone(tz).to_epoch(_within(wall_seconds(at), field)))
-    return Instant(found, f"{text} was read on the clock of {tz}: {clock(found, tz)}")
+        raise InvalidError(
+            f"{field}: there is no {text[:60]!r} in the calendar.", field=field, hint="Check day, month and time."
+        ) from None
+
+
+def _on_clock(wall: datetime, tz: str, field: str) -> datetime:
+    """A time that the clock leaps over is the end of the leap, one that it repeats the first: as for ticks."""
+    return to_datetime(zone(tz).to_epoch(_within(wall_seconds(wall), field)))
 
 
 def _within(second: int, field: str) -> int:

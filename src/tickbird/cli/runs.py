@@ -9,14 +9,15 @@ from typing import get_args
 
 import click
 
-from tickbird.cli.arguments import LARGEST_ID, words
+from tickbird.cli.arguments import LARGEST_ID, read_payload, words
 from tickbird.cli.documents import attempt_document, run_document
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
 from tickbird.cli.session import complete, opened
-from tickbird.cli.settings import Command, Settings
+from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.domain.durations import in_words
-from tickbird.domain.progress import brief
+from tickbird.domain.progress import brief, obstacle
 from tickbird.domain.runs import AttemptRecord, RunRecord, Status
+from tickbird.store.protocol import Worker
 
 _PAGE = 500
 # A table stays readable also where nothing folds its columns; `tickbird runs ID` shows all.
@@ -35,7 +36,7 @@ STYLES: dict[Status, str] = {
 @click.argument("run_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False)
 @click.option("--schedule", type=words, metavar="NAME", help="Only those of this schedule.")
 @click.option("--status", type=click.Choice(get_args(Status)), help="Only those in this status.")
-@click.option("-n", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many runs.")
+@click.option("-c", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many runs.")
 @click.pass_obj
 def runs(settings: Settings, run_id: int | None, schedule: str | None, status: Status | None, count: int) -> None:
     """List runs, newest first, or show one by its id."""
@@ -47,6 +48,57 @@ def runs(settings: Settings, run_id: int | None, schedule: str | None, status: S
         )
     else:
         _detail(settings, run_id)
+
+
+@click.command(cls=Command)
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID))
+@click.option("--reason", type=words, default="", metavar="TEXT", help="Why; shown wherever the run is.")
+@actor_option
+@click.pass_obj
+def cancel(settings: Settings, run_id: int, reason: str, actor: str) -> None:
+    """Cancel a run that has not started, or ask a running one to stop."""
+
+    async def work() -> RunRecord:
+        async with opened(settings) as client:
+            return await client.cancel(run_id, actor=actor, reason=reason)
+
+    run = complete(work(), settings)
+    stops = f"asked to stop; `tickbird runs {run.id}` shows when it has."
+    emit(
+        settings,
+        lambda: {"run": run_document(run)},
+        lambda screen: screen.line(f"Run {run.id} is {'cancelled.' if run.status == 'cancelled' else stops}"),
+    )
+
+
+@click.command(cls=Command)
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID))
+@click.option("--payload", metavar="JSON|@FILE|-", help="Another payload, from here, a file or stdin; else the same.")
+@actor_option
+@click.pass_obj
+def retry(settings: Settings, run_id: int, payload: str | None, actor: str) -> None:
+    """Run again what a final run did.
+
+    It is a new run that says which one it repeats; if a run of the schedule is active, it waits.
+    """
+    sent = None if payload is None else read_payload(payload)
+
+    async def work() -> tuple[RunRecord, Sequence[Worker]]:
+        async with opened(settings) as client:
+            return await client.retry(run_id, actor=actor, payload=sent), await client.workers()
+
+    run, workers = complete(work(), settings)
+    if run.status == "waiting":
+        warn(f"run {run.id} waits until the active run of {run.schedule} is final.")
+    elif unserved := obstacle(run.queue, run.target.name, workers):
+        warn(f"{unserved}: run {run.id} stays queued until one does.")
+    emit(
+        settings,
+        lambda: {"run": run_document(run)},
+        lambda screen: screen.line(
+            f"Run {run.id} repeats run {run_id} and is {run.status}. See it with `tickbird runs {run.id}`."
+        ),
+    )
 
 
 def _list(settings: Settings, schedule: str | None, status: Status | None, count: int) -> None:
@@ -66,7 +118,7 @@ def _list(settings: Settings, schedule: str | None, status: Status | None, count
     emit(
         settings,
         lambda: {"runs": [run_document(run) for run in found]},
-        lambda screen: run_table(screen, found, now, named=schedule is None),
+        lambda screen: run_table(screen, found, now, named=schedule is None, tz=settings.tz or "UTC"),
     )
 
 
@@ -109,18 +161,19 @@ def _detail(settings: Settings, run_id: int) -> None:
             return await client.run(run_id), await client.attempts(run_id), await client.now()
 
     run, attempts, now = complete(read(), settings)
+    tz = settings.tz or "UTC"
     document = {"run": run_document(run), "attempts": [attempt_document(attempt) for attempt in attempts]}
 
     def show_run(screen: Screen) -> None:
         screen.line(Cell(f"run {run.id} {run.status}", STYLES[run.status]))
-        screen.fields((name, value) for name, value in _facts(run, now) if value)
+        screen.fields((name, value) for name, value in _facts(run, now, tz) if value)
         if run.error:
             screen.title("Error")
             screen.line(run.error, lines=True)
         if attempts:
             screen.title("Attempts that did not end it well")
             rows = [
-                (str(each.attempt), each.outcome, both(each.ended_at, now), each.worker or "", brief(each.error))
+                (str(each.attempt), each.outcome, both(each.ended_at, now, tz), each.worker or "", brief(each.error))
                 for each in attempts
             ]
             screen.table(("ATTEMPT", "OUTCOME", "ENDED", "WORKER", "ERROR"), rows)
@@ -128,7 +181,7 @@ def _detail(settings: Settings, run_id: int) -> None:
     emit(settings, lambda: document, show_run)
 
 
-def _facts(run: RunRecord, now: datetime) -> Sequence[tuple[str, str]]:
+def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
     covers = run.covers
     late = "" if run.started_at is None else f", {in_words((run.started_at - run.due_at).total_seconds())} after due"
     revision = f" r{run.revision}" if run.revision else ""
@@ -136,15 +189,18 @@ def _facts(run: RunRecord, now: datetime) -> Sequence[tuple[str, str]]:
         ("schedule", f"{run.schedule}{revision}" if run.schedule else ""),
         (run.target.kind, run.target.name),
         ("origin", run.origin + (f" by {run.actor}" if run.actor else "")),
-        ("scheduled for", both(run.scheduled_for, now)),
-        ("due", both(run.due_at, now)),
-        ("available", both(run.available_at, now) if run.status in ("waiting", "queued") else ""),
-        ("covers", "" if covers is None else f"{covers.count:,} ticks, {clock(covers.first)} to {clock(covers.last)}"),
-        ("started", f"{both(run.started_at, now)}{late}" if run.started_at else ""),
-        ("finished", both(run.finished_at, now)),
+        ("scheduled for", both(run.scheduled_for, now, tz)),
+        ("due", both(run.due_at, now, tz)),
+        ("available", both(run.available_at, now, tz) if run.status in ("waiting", "queued") else ""),
+        (
+            "covers",
+            "" if covers is None else f"{covers.count:,} ticks, {clock(covers.first, tz)} to {clock(covers.last, tz)}",
+        ),
+        ("started", f"{both(run.started_at, now, tz)}{late}" if run.started_at else ""),
+        ("finished", both(run.finished_at, now, tz)),
         ("took", _took(run)),
         ("attempt", str(run.attempt) if run.attempt else ""),
-        ("lease until", both(run.lease_until, now) if run.status == "running" else ""),
+        ("lease until", both(run.lease_until, now, tz) if run.status == "running" else ""),
         ("worker", run.worker or ""),
         ("queue", run.queue),
         ("priority", str(run.priority) if run.priority else ""),

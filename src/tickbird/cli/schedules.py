@@ -1,4 +1,4 @@
-"""Commands about schedules: list, show, trigger, pause, resume."""
+"""Commands that look at schedules: list and show."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from typing import Any, get_args
 
 import click
 
-from tickbird.cli.arguments import read_payload, words
+from tickbird.cli.arguments import words
 from tickbird.cli.documents import revision_document, row_document, run_document, schedule_document, tick_document
-from tickbird.cli.instants import read_instant
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, relative, warn
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, relative
 from tickbird.cli.runs import STYLES, run_table
 from tickbird.cli.session import complete, opened
-from tickbird.cli.settings import Command, Settings, actor_option
+from tickbird.cli.settings import Command, Settings
 from tickbird.cli.ticks import tick_table, with_notes
-from tickbird.client import Client
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime
@@ -33,9 +31,9 @@ _SECONDS = {"grace", "start_within", "spread", "timeout"}
 _OWN_LINES = {"v", "trigger", "target", "payload", "description", "tags"}
 
 
-def zone_of(schedule: Schedule) -> str:
-    """The zone on whose clock a schedule's times are shown."""
-    return "UTC" if schedule.definition is None else schedule.definition.trigger.tz
+def zone_of(schedule: Schedule, settings: Settings) -> str:
+    """The zone on whose clock a schedule's times are shown: the one asked for, else its own."""
+    return settings.tz or ("UTC" if schedule.definition is None else schedule.definition.trigger.tz)
 
 
 def what(schedule: Schedule) -> str:
@@ -43,7 +41,7 @@ def what(schedule: Schedule) -> str:
     return "cannot be read" if schedule.definition is None else schedule.definition.trigger.describe()
 
 
-def state_text(schedule: Schedule) -> Cell:
+def state_text(schedule: Schedule, tz: str) -> Cell:
     """The state, with who paused it, why and until when, or what is wrong."""
     text: str = schedule.state
     if schedule.state == "parked":
@@ -52,7 +50,7 @@ def state_text(schedule: Schedule) -> Cell:
         text += f", paused by {schedule.pause.by}" if schedule.state == "parked" else f" by {schedule.pause.by}"
         text += f': "{schedule.pause.note}"' if schedule.pause.note else ""
         if schedule.pause.until is not None:
-            text += f" until {clock(to_datetime(schedule.pause.until), zone_of(schedule))}"
+            text += f" until {clock(to_datetime(schedule.pause.until), tz)}"
     return Cell(text, _STATE_STYLES.get(schedule.state, ""))
 
 
@@ -107,7 +105,7 @@ def ls(settings: Settings, state: State | None, tag: str | None, contains: str, 
             screen.line(_nothing(bool(state or tag or contains)))
             return
         heads = ("NAME", "WHAT", "STATE", "LAST RUN", "FAILED", "NEXT RUN", "PROBLEM")
-        screen.table(heads, (_row(row, each, now) for row, each in zip(rows, found, strict=True)))
+        screen.table(heads, (_row(row, each, now, settings) for row, each in zip(rows, found, strict=True)))
 
     emit(settings, document, show_list)
 
@@ -118,8 +116,9 @@ def _nothing(filtered: bool) -> str:
     return "No schedules yet. Declare one in code, @bird.task(schedule=cron(...)), then start `tickbird worker`."
 
 
-def _row(row: ScheduleRow, found: Sequence[str], now: datetime) -> Sequence[Text]:
+def _row(row: ScheduleRow, found: Sequence[str], now: datetime, settings: Settings) -> Sequence[Text]:
     schedule, run = row.schedule, row.last_run
+    tz = zone_of(schedule, settings)
     last: Text = ""
     if run is not None:
         when = run.finished_at or run.started_at or run.due_at
@@ -129,10 +128,10 @@ def _row(row: ScheduleRow, found: Sequence[str], now: datetime) -> Sequence[Text
     return (
         Cell(schedule.name, "bold"),
         what(schedule),
-        state_text(schedule),
+        state_text(schedule, tz),
         last,
         failed,
-        both(following, now, zone_of(schedule)),
+        both(following, now, tz),
         Cell("; ".join(found), "red"),
     )
 
@@ -153,6 +152,7 @@ def show(settings: Settings, name: str) -> None:
 
     schedule, ticks, runs, revisions, workers, now = complete(read(), settings)
     found = problems(schedule, workers, now)
+    tz = zone_of(schedule, settings)
 
     def document() -> dict[str, Any]:
         return {
@@ -165,30 +165,33 @@ def show(settings: Settings, name: str) -> None:
 
     def show_schedule(screen: Screen) -> None:
         screen.line(Cell(f"{schedule.name} · {what(schedule)}", "bold"))
-        screen.fields(_facts(schedule, found, now))
+        screen.fields(_facts(schedule, found, now, tz))
         if policies := _policies(schedule):
             screen.title("Policies other than the defaults")
             screen.fields(policies, indent=2)
         screen.title("Next ticks")
-        tick_table(screen, ticks, zone_of(schedule), now)
+        tick_table(screen, ticks, tz, now)
         screen.title("Newest runs")
-        run_table(screen, runs, now, tz=zone_of(schedule))
+        run_table(screen, runs, now, tz=tz)
         screen.title("Revisions")
         screen.table(
             ("REVISION", "ACTION", "BY", "WHEN"),
-            ((f"r{each.revision}", each.action, each.actor, both(each.at, now)) for each in revisions),
+            (
+                (f"r{each.revision}", each.action, each.actor, both(each.at, now, settings.tz or "UTC"))
+                for each in revisions
+            ),
         )
 
     emit(settings, document, show_schedule)
 
 
-def _facts(schedule: Schedule, found: Sequence[str], now: datetime) -> Sequence[tuple[str, Text]]:
+def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> Sequence[tuple[str, Text]]:
     raw = schedule.raw
     target, tags = raw.get("target"), raw.get("tags")
-    facts: list[tuple[str, Text]] = [("state", state_text(schedule))]
+    facts: list[tuple[str, Text]] = [("state", state_text(schedule, tz))]
     facts += [("problem", Cell(each, "red")) for each in found]
     if schedule.state == "active":
-        facts.append(("next run", both(schedule.next_run_at, now, zone_of(schedule)) or "none"))
+        facts.append(("next run", both(schedule.next_run_at, now, tz) or "none"))
     if isinstance(target, dict):
         facts += [(str(kind), str(value)) for kind, value in target.items()]
     facts.append(("trigger", json.dumps(raw.get("trigger"), ensure_ascii=False)))
@@ -214,76 +217,3 @@ def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
         text = in_words(value) if is_length else json.dumps(value, ensure_ascii=False).strip('"')
         shown.append((name, f"{text} (set by an operator over the code)" if override else text))
     return shown
-
-
-@click.command(cls=Command)
-@click.argument("name", type=words)
-@click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
-@actor_option
-@click.pass_obj
-def trigger(settings: Settings, name: str, payload: str | None, actor: str) -> None:
-    """Run a schedule's task now; its own ticks are not touched."""
-    sent = None if payload is None else read_payload(payload)
-
-    async def work() -> tuple[Any, ...]:
-        async with opened(settings) as client:
-            run = await client.trigger(name, actor=actor, payload=sent)
-            return run, await client.workers()
-
-    run, workers = complete(work(), settings)
-    if run.status == "waiting":
-        warn(f"run {run.id} waits until the active run of {name} is final.")
-    elif unserved := obstacle(run.queue, run.target.name, workers):
-        warn(f"{unserved}: run {run.id} stays queued until one does.")
-    emit(
-        settings,
-        lambda: {"run": run_document(run)},
-        lambda screen: screen.line(f"Run {run.id} of {name} is {run.status}. See it with `tickbird runs {run.id}`."),
-    )
-
-
-@click.command(cls=Command)
-@click.argument("name", type=words)
-@click.option("--note", type=words, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
-@click.option("--until", type=words, metavar="INSTANT", help='When it goes on by itself: "2h", "2026-03-29 03:00".')
-@actor_option
-@click.pass_obj
-def pause(settings: Settings, name: str, note: str, until: str | None, actor: str) -> None:
-    """Stop planning a schedule, until resumed or until an instant."""
-
-    async def work() -> Schedule:
-        async with opened(settings) as client:
-            end = None if until is None else await _until(client, name, until)
-            return await client.pause(name, actor=actor, note=note, until=end)
-
-    _tell_state(settings, complete(work(), settings))
-
-
-async def _until(client: Client, name: str, text: str) -> datetime:
-    schedule = await client.get(name)
-    return read_instant(text, "until", tz=zone_of(schedule), now=await client.now(), ahead=True).at
-
-
-@click.command(cls=Command)
-@click.argument("name", type=words)
-@click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
-@actor_option
-@click.pass_obj
-def resume(settings: Settings, name: str, note: str, actor: str) -> None:
-    """Let a paused schedule go on."""
-
-    async def work() -> Schedule:
-        async with opened(settings) as client:
-            return await client.resume(name, actor=actor, note=note)
-
-    _tell_state(settings, complete(work(), settings))
-
-
-def _tell_state(settings: Settings, schedule: Schedule) -> None:
-    def show_state(screen: Screen) -> None:
-        text = f"{schedule.name} is {state_text(schedule).text}."
-        if schedule.state == "active" and schedule.next_run_at is not None:
-            text += f" Next run: {clock(schedule.next_run_at, zone_of(schedule))}."
-        screen.line(text)
-
-    emit(settings, lambda: {"schedule": schedule_document(schedule)}, show_state)

@@ -15,6 +15,7 @@ class Settings:
 
     url: str | None = None
     namespace: str | None = None
+    tz: str | None = None
     as_json: bool = False
     debug: bool = False
 
@@ -35,6 +36,14 @@ def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
         setattr(ctx.ensure_object(Settings), str(option.name), value)
 
 
+def _remember_zone(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    if value:
+        from tickbird.domain.zones import zone
+
+        zone(value)
+    _remember(ctx, option, value)
+
+
 def shared_options() -> list[click.Parameter]:
     """The options that every command takes."""
     return [
@@ -46,11 +55,18 @@ def shared_options() -> list[click.Parameter]:
             help="The store; else TICKBIRD_URL, else sqlite:///tickbird.db.",
         ),
         click.Option(
-            ["--namespace"],
+            ["-n", "--namespace"],
             metavar="NAME",
             expose_value=False,
             callback=_remember,
             help="The namespace; else default, or the app's own.",
+        ),
+        click.Option(
+            ["--tz"],
+            metavar="ZONE",
+            expose_value=False,
+            callback=_remember_zone,
+            help="Show and read times on this zone's clock; else on the schedule's own, or UTC.",
         ),
         click.Option(
             ["--json", "as_json"],
@@ -81,6 +97,17 @@ def login_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):
         return f"uid {os.getuid()}"
+
+
+def revision_option(command: Any) -> Any:
+    """The option of commands that change a schedule: only as it was seen."""
+    return click.option(
+        "--if-revision",
+        "revision",
+        type=click.IntRange(1, 2**31 - 1),
+        metavar="N",
+        help="Only if the schedule is still at this revision.",
+    )(command)
 
 
 def actor_option(command: Any) -> Any:

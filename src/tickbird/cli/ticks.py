@@ -10,7 +10,7 @@ import click
 from tickbird.cli.arguments import words
 from tickbird.cli.clock_changes import notes
 from tickbird.cli.documents import tick_document
-from tickbird.cli.instants import Instant, read_instant
+from tickbird.cli.instants import Instant, Reader
 from tickbird.cli.output import Cell, Screen, clock, emit, iso, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
@@ -71,24 +71,24 @@ def tick_table(screen: Screen, ticks: Noted, tz: str, now: datetime) -> None:
 
 @click.command(cls=Command)
 @click.argument("name", type=words, required=False)
-@click.option("-n", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
+@click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
 @click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
-@click.option("--tz", metavar="ZONE", help="The zone of --cron; else UTC.")
 @click.option("--after", type=words, metavar="INSTANT", help="The ticks of --cron after this instant; else after now.")
 @click.pass_obj
-def preview(
-    settings: Settings, name: str | None, count: int, expr: str | None, tz: str | None, after: str | None
-) -> None:
-    """Show the next ticks of a schedule or of a cron expression."""
+def preview(settings: Settings, name: str | None, count: int, expr: str | None, after: str | None) -> None:
+    """Show the next ticks of a schedule or of a cron expression.
+
+    The zone of --cron is --tz, else UTC.
+    """
     if (name is None) == (expr is None):
         raise click.UsageError("give the name of a schedule, or --cron: one of the two.", click.get_current_context())
     if expr is None:
-        if tz is not None or after is not None:
-            raise click.UsageError("--tz and --after go with --cron.", click.get_current_context())
+        if after is not None:
+            raise click.UsageError("--after goes with --cron.", click.get_current_context())
         assert name is not None
         _preview_schedule(settings, name, count)
     else:
-        _preview_cron(settings, expr, tz or "UTC", after, count)
+        _preview_cron(settings, expr, settings.tz or "UTC", after, count)
 
 
 def _preview_schedule(settings: Settings, name: str, count: int) -> None:
@@ -104,7 +104,7 @@ def _preview_schedule(settings: Settings, name: str, count: int) -> None:
         screen.line(Cell(f"{name} · {trigger.describe() if trigger else 'cannot be read'}", "bold"))
         if schedule.state != "active":
             screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
-        tick_table(screen, ticks, trigger.tz if trigger else "UTC", now)
+        tick_table(screen, ticks, settings.tz or (trigger.tz if trigger else "UTC"), now)
 
     document = {
         "schedule": name,
@@ -119,7 +119,7 @@ def _preview_schedule(settings: Settings, name: str, count: int) -> None:
 def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, count: int) -> None:
     trigger: Trigger = parse_cron(expr, tz)
     now = datetime.now(UTC)
-    start = to_seconds(now if after is None else read_instant(after, "after", tz=tz, now=now).at)
+    start = to_seconds(now if after is None else Reader(now, settings.tz, tz)(after, "after").at)
     coming: list[ComingTick] = []
     last = start
     while len(coming) < count and (tick := trigger.next_tick(last)) is not None:
@@ -148,14 +148,14 @@ def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, cou
 def why(settings: Settings, name: str, at: str | None) -> None:
     """Explain why a tick ran, did not run, or will not.
 
-    AT is an instant with a zone ("2026-03-29T01:00:00Z"), a time on the schedule's own clock ("2026-03-29 03:00")
-    or relative to now ("-1h", "+2d"). Without it, the last tick and the next one are explained.
+    AT is an instant with a zone ("2026-03-29T01:00:00Z", "2026-03-29 03:00 Europe/Rome") or relative to now ("-1h",
+    "yesterday 03:00"). Without it, the last tick and the next one are explained.
     """
 
     async def read() -> tuple[list[Instant], list[Explanation]]:
         async with opened(settings) as client:
-            instants = await _asked(client, name, at)
-            return instants, [await client.why(name, instant.at) for instant in instants]
+            instants = await _asked(client, name, at, settings.tz)
+            return instants, [await client.why(name, instant.at, tz=settings.tz) for instant in instants]
 
     instants, explanations = complete(read(), settings)
     for instant in instants:
@@ -173,7 +173,7 @@ def why(settings: Settings, name: str, at: str | None) -> None:
     emit(settings, lambda: {"explanations": [each.to_json() for each in explanations]}, show_explanations)
 
 
-async def _asked(client: Client, name: str, at: str | None) -> list[Instant]:
+async def _asked(client: Client, name: str, at: str | None, tz: str | None) -> list[Instant]:
     """The instant that was asked for; else the last tick and the next one, where there are such."""
     now = await client.now()
     try:
@@ -182,9 +182,9 @@ async def _asked(client: Client, name: str, at: str | None) -> list[Instant]:
         if at is None:
             raise
         # It may have been deleted, and still be asked about; its zone is gone with it.
-        return [read_instant(at, "AT", tz="UTC", now=now)]
+        return [Reader(now, tz)(at, "AT")]
     if at is not None:
-        return [read_instant(at, "AT", tz=schedule.definition.trigger.tz if schedule.definition else "UTC", now=now)]
+        return [Reader(now, tz, schedule.definition.trigger.tz if schedule.definition else None)(at, "AT")]
     second = to_seconds(now)
     if schedule.definition is None:
         return [Instant(to_datetime(second + 1))]

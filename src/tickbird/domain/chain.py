@@ -24,12 +24,12 @@ class Chain:
         self.steps: list[Step] = []
         self.decided_by: int | None = None
         self.definition: Definition | None = None
-        self.times = Times("UTC")
+        self.times = Times(evidence.tz or "UTC")
 
     def _go_by(self, definition: Definition | None) -> None:
         self.definition = definition
         known = definition or self.schedule.definition
-        if known is not None:
+        if known is not None and self.evidence.tz is None:
             self.times = Times(known.trigger.tz)
 
     def _definition_of(self, revision: int | None) -> Definition | None:

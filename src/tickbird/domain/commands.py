@@ -129,21 +129,29 @@ class Create(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update(Command):
-    """Set some fields of the definition, given as JSON; on a schedule from code they become overrides."""
+    """Set some fields of the definition, given as JSON; on a schedule from code they become overrides.
+
+    Unset ones go back to what is `declared` of them in code, else to their defaults.
+    """
 
     fields: Mapping[str, Any]
+    unset: frozenset[str] = frozenset()
+    declared: Mapping[str, Any] = field(default_factory=dict)
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Validate the whole definition that results; one that is the same makes no revision."""
-        raw = {**schedule.raw, **self.fields}
+        kept = {name: value for name, value in schedule.raw.items() if name not in self.unset}
+        raw = {**kept, **{name: value for name, value in self.declared.items() if name in self.unset}, **self.fields}
         overrides = {**schedule.overrides, **self.fields} if schedule.app else schedule.overrides
+        overrides = {name: value for name, value in overrides.items() if name not in self.unset}
         settled = schedule.state != "parked" and overrides == schedule.overrides
         if settled and _is_same(schedule.definition, decode_definition(raw)):
             same = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
             return Change("update", schedule, same, revised=False)
-        before = {name: schedule.raw.get(name) for name in self.fields}
+        names = [*self.fields, *sorted(self.unset)]
+        before, after = ({name: each.get(name) for name in names} for each in (schedule.raw, raw))
         changed = replace(schedule, raw=raw, overrides=overrides)
-        return _redefine("update", schedule, changed, now, {"before": before, "after": dict(self.fields)})
+        return _redefine("update", schedule, changed, now, {"before": before, "after": after})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,9 +164,13 @@ class Redefine(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Take the code's definition, with the overrides over it."""
-        raw = {**encode_definition(self.definition), **schedule.overrides}
+        declared = encode_definition(self.definition)
+        raw = {**declared, **schedule.overrides}
         changed = replace(schedule, raw=raw, app=self.app, fingerprint=self.fingerprint)
-        return _redefine("sync", schedule, changed, now, {"before": dict(schedule.raw), "after": raw})
+        detail: dict[str, Any] = {"before": dict(schedule.raw), "after": raw}
+        # Whoever takes an override back later must know what stood under it.
+        detail |= {"declared": declared} if schedule.overrides else {}
+        return _redefine("sync", schedule, changed, now, detail)
 
 
 def _is_same(before: Definition | None, after: Definition) -> bool:
@@ -268,9 +280,10 @@ class Reschedule(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip(Command):
-    """Do not run the next ticks; they are recorded when they come."""
+    """Do not run the next ticks, so many or all before an instant; they are recorded when they come."""
 
     count: int = 1
+    until: int | None = None
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
@@ -278,6 +291,15 @@ class Skip(Command):
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= 10_000:
             raise InvalidError("count: must be a whole number from 1 to 10000.", field="count")
         first = last = _next_tick(schedule, "skip")
+        if self.until is not None:
+            last = schedule.grid.previous(self.until) or first
+            if self.until <= first:
+                raise InvalidError(
+                    f"until: no tick of {schedule.name!r} that is still to be decided lies before "
+                    f"{to_datetime(self.until).isoformat()};",
+                    field="until",
+                    hint=f"the next one is at {to_datetime(first).isoformat()}.",
+                )
         for _ in range(self.count - 1):
             following = schedule.grid.next(last)
             if following is None:

@@ -72,6 +72,8 @@ class Evidence:
     schedule: Schedule
     at: datetime
     now: datetime
+    # The zone whose clock the answer is told on; None: the schedule's own.
+    tz: str | None = None
     revisions: Sequence[Revision] = ()
     runs: Sequence[RunRecord] = ()
     skips: Sequence[SkipRecord] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tickbird.domain.calendars import Calendar, exclude
@@ -13,16 +13,21 @@ from tickbird.domain.errors import DefinitionError
 _DURATIONS = {"grace": 0, "start_within": 0, "spread": 0, "timeout": 1}
 
 
-def policies(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Policies as people write them ("10m", a list of tags, exclude=["sat"]) as a definition takes them."""
-    taken: dict[str, Any] = dict(values)
-    for name in taken:
+def check_fields(names: Iterable[str]) -> None:
+    """Refuse a name that is no field of a definition, with the one that it is like."""
+    for name in names:
         if name not in FIELDS:
             from difflib import get_close_matches
 
             close = get_close_matches(name, FIELDS, 1)
             hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(FIELDS)}."
             raise DefinitionError(f"{name[:60]!r} is not an option of a schedule;", field=name, hint=hint)
+
+
+def policies(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Policies as people write them ("10m", a list of tags, exclude=["sat"]) as a definition takes them."""
+    taken: dict[str, Any] = dict(values)
+    check_fields(taken)
     for name, least in _DURATIONS.items():
         if taken.get(name) is not None:
             taken[name] = seconds(taken[name], name, least=least)
