@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.blocking import Blocking, Portal
-from tickbird.domain.definition import Definition, Target, check_name
-from tickbird.domain.errors import DefinitionError, NotFoundError, StoreError
+from tickbird.domain.definition import CRASH_LIMIT, Definition, Target, check_name, check_text
+from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.instants import EPOCH
 from tickbird.domain.policies import policies
 from tickbird.domain.triggers import Trigger, at
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tickbird.client import Client
     from tickbird.engine.sync import Declarations
     from tickbird.store.protocol import Store
+    from tickbird.store.steps import Steps
 
 __all__ = ["Run", "Task", "Tickbird", "open_store"]
 
@@ -211,9 +212,73 @@ class Tickbird:
         self._portal.call(self.aclose())
         self._portal.close()
 
+    def enqueue_in(
+        self,
+        connection: Any,
+        task: Task[..., Any] | str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        unknown_task_ok: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Send a run in the transaction of a connection to the store's database: if that rolls back, there is no run.
+
+        Returns the run's id, or an awaitable of it where the connection is an async one. Options are those of
+        `task.using`.
+        """
+        from tickbird.connections import do_on
+
+        name = task if isinstance(task, str) else task.name
+        chosen = {**self._options_of(self.tasks.get(name)), **options}
+        actor = chosen.pop("actor")
+
+        def work(dialect: str) -> tuple[Steps[int], Mapping[str, str]]:
+            from tickbird.client import check_by_schema, new_run
+
+            joining = self._joining(dialect)
+
+            def steps() -> Steps[int]:
+                yield from joining.placing(self.url)
+                known = self.tasks.get(check_name(name, "task"))
+                if known is not None:
+                    checked: Mapping[str, Any] = known.validate(payload or {})
+                else:
+                    published = yield from joining.publishing(self.namespace, name)
+                    checked = check_by_schema(name, payload or {}, published, unknown_task_ok=unknown_task_ok)
+                check_text(actor, "actor", least=1, most=200)
+                run_id: int = yield from joining.enqueueing(self.namespace, new_run(name, checked, **chosen), actor)
+                return run_id
+
+            return steps(), joining.STATEMENTS
+
+        return do_on(connection, work)
+
+    def _joining(self, dialect: str) -> Any:
+        """The steps of this app's store, which must be of that kind."""
+        stored = "sqlite" if self.url.lower().startswith("sqlite:") else "postgresql"
+        if dialect != stored:
+            names = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+            raise InvalidError(
+                f"this connection is to {names[dialect]}, and the store is in {names[stored]};",
+                field="connection",
+                hint="give a connection to the store's own database.",
+            )
+        if dialect == "sqlite":
+            from tickbird.store.sqlite import enqueueing as sqlite_steps
+
+            return sqlite_steps
+        from tickbird.store.postgres import enqueueing as postgres_steps
+
+        return postgres_steps
+
+    def _options_of(self, task: Task[Any, Any] | None) -> dict[str, Any]:
+        """What is sent with a run of a task, unless its sender says otherwise."""
+        if task is None:
+            return {"actor": self.app}
+        crash_limit = CRASH_LIMIT if task.on_crash == "retry" else 0
+        return {"actor": self.app, "queue": task.queue, "priority": task.priority, "crash_limit": crash_limit}
+
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         """What `task.enqueue` does."""
         client = await self.client()
-        chosen: dict[str, Any] = {"actor": self.app, "queue": task.queue, "priority": task.priority, **options}
-        chosen.setdefault("crash_limit", 3 if task.on_crash == "retry" else 0)
-        return await client.enqueue(task.name, payload, **chosen)
+        return await client.enqueue(task.name, payload, **{**self._options_of(task), **options})

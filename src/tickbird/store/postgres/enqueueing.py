@@ -10,7 +10,10 @@ from typing import Any
 from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.keys import KeyedRun, same_enqueued
 from tickbird.domain.runs import NewRun
+from tickbird.store.sql import load_statements
 from tickbird.store.steps import Steps
+
+STATEMENTS: Mapping[str, str] = load_statements("tickbird.store.postgres", "runs", "workers")
 
 
 def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> Steps[int]:
@@ -22,7 +25,8 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
         "target": run.target.name,
         "queue": run.queue,
         "priority": run.priority,
-        "at": run.at,
+        # As text: drivers differ in how they send an instant.
+        "at": None if run.at is None else run.at.isoformat(),
         "delay": float(run.delay),
         "start_within": None if run.start_within is None else float(run.start_within),
         "crash_limit": run.crash_limit,
@@ -30,7 +34,7 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
         "payload": check_payload(run.payload) if run.payload else None,
         "idempotency_key": key,
         "actor": actor,
-        "now": now,
+        "now": None if now is None else now.isoformat(),
     }
     # The one that the key stood for may be pruned in between.
     while True:
@@ -41,6 +45,17 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
         found = yield from finding(namespace, key)
         if found is not None:
             return same_enqueued(key, found, run.target, run.payload)
+
+
+def placing(url: str) -> Steps[None]:
+    """Any connection that finds the schema will do: one server has many addresses."""
+    yield from ()
+
+
+def publishing(namespace: str, task: str) -> Steps[Mapping[str, Any] | None]:
+    """What a live worker publishes of a task."""
+    rows = yield "published_task", {"namespace": namespace, "task": task}
+    return json.loads(rows[0][0]) if rows else None
 
 
 def finding(namespace: str, key: str) -> Steps[KeyedRun | None]:

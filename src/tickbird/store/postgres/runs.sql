@@ -50,9 +50,11 @@ WITH made AS (
     FROM (
         SELECT
             c.now,
-            coalesce(CAST(%(at)s AS timestamptz), c.now + make_interval(secs => CAST(%(delay)s AS float8))) AS due_at,
+            coalesce(
+                CAST(CAST(%(at)s AS text) AS timestamptz), c.now + make_interval(secs => CAST(%(delay)s AS float8))
+            ) AS due_at,
             CAST(%(retry_of)s AS bigint) AS retry_of
-        FROM (SELECT coalesce(CAST(%(now)s AS timestamptz), statement_timestamp()) AS now) AS c
+        FROM (SELECT coalesce(CAST(CAST(%(now)s AS text) AS timestamptz), statement_timestamp()) AS now) AS c
     ) AS new
     ON CONFLICT (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING id

@@ -34,6 +34,16 @@ RETURNING
 -- name: retire_worker
 DELETE FROM tickbird.workers WHERE id = %(id)s;
 
+-- name: published_task
+-- As text, which every driver reads alike.
+SELECT CAST(tasks -> CAST(%(task)s AS text) AS text)
+FROM tickbird.workers
+WHERE namespace = CAST(%(namespace)s AS text)
+    AND live_until > statement_timestamp()
+    AND tasks -> CAST(%(task)s AS text) IS NOT NULL
+ORDER BY started_at, id
+LIMIT 1;
+
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining,

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
+from tickbird.store.sqlite.place import MEMORY, Place
 from tickbird.store.sqlite.statements import SQL
 
 T = TypeVar("T")
 
-MEMORY = ":memory:"
 # SQLite waits this long for another process by itself; then we try again until the patience is used up.
 BUSY_TIMEOUT = 5.0
 PATIENCE = 60.0
@@ -37,8 +37,9 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 class Connection:
     """In memory the work is done in the caller's thread: nothing there ever waits for a disk or another process."""
 
-    def __init__(self, path: str, name: str) -> None:
-        self.path = path
+    def __init__(self, place: Place, name: str) -> None:
+        self.path = place.path
+        self._place = place
         self._name = name
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
@@ -58,7 +59,7 @@ class Connection:
         if self.path != MEMORY:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix=self._name)
         try:
-            self._db = await self._hop(lambda: connect(self.path))
+            self._db = await self._hop(lambda: connect(self._place))
         except BaseException:
             self._end_thread()
             raise
@@ -100,17 +101,20 @@ class Connection:
             self._thread = None
 
 
-def connect(path: str) -> sqlite3.Connection:
+def connect(place: Place) -> sqlite3.Connection:
     """A connection with our settings, on a file that is or becomes a database."""
+    path = place.path
     if path != MEMORY:
         _check_place(Path(path))
-        _look_ahead(Path(path))
+        if not place.shared:
+            _look_ahead(Path(path))
     # One thread at a time uses it, by the lock of Connection.
     db = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, cached_statements=256
     )
     try:
-        patiently(db, lambda: _check_owner(db, path))
+        if not place.shared:
+            patiently(db, lambda: _check_owner(db, path))
         # Fails at once, whatever the time-out, while another process does the same.
         patiently(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
         for setting in _SETTINGS:
@@ -157,7 +161,7 @@ def _check_owner(db: sqlite3.Connection, path: str) -> None:
     if tables and not ours:
         raise StoreError(
             f"the database {path} belongs to another program, and is left as it is;",
-            hint="choose a file of Tickbird's own.",
+            hint="choose a file of Tickbird's own, or end the URL with ?shared=1 to keep its tables beside the others.",
         )
 
 

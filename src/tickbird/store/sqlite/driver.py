@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from tickbird.domain.commands import Command
-from tickbird.domain.errors import InvalidError, StoreError, TickbirdError
+from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -34,7 +34,8 @@ from tickbird.store.protocol import (
     Worker,
 )
 from tickbird.store.sqlite import planning, reading, schedules, schema, workers
-from tickbird.store.sqlite.connection import MEMORY, Connection, read, write
+from tickbird.store.sqlite.connection import Connection, read, write
+from tickbird.store.sqlite.place import MEMORY, read_url
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import clock, to_instant, to_micros
@@ -51,10 +52,14 @@ class SqliteStore:
     planners = 1
 
     def __init__(self, path_or_url: str) -> None:
-        """Take a path, or a URL such as `sqlite:///tickbird.db` (relative) or `sqlite:////var/lib/tickbird.db`."""
-        self.path = _path(path_or_url)
-        self._writer = Connection(self.path, "tickbird-write")
-        self._reader = self._writer if self.path == MEMORY else Connection(self.path, "tickbird-read")
+        """Take a path, or a URL: `sqlite:///tickbird.db` (relative), `sqlite:////var/lib/tickbird.db`.
+
+        With `?shared=1` at its end, the file may have tables of another program too.
+        """
+        place = read_url(path_or_url)
+        self.path = place.path
+        self._writer = Connection(place, "tickbird-write")
+        self._reader = self._writer if self.path == MEMORY else Connection(place, "tickbird-read")
         self._known = KnownRevisions()
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
@@ -352,15 +357,3 @@ def _seen(db: sqlite3.Connection, before: tuple[int, int] = (-1, -1)) -> tuple[i
 
 def _jumped(at: int, expected: Expected | None) -> bool:
     return expected is not None and not expected[0] <= to_instant(at) <= expected[1]
-
-
-def _path(path_or_url: str) -> str:
-    """The path of a URL; a path is itself."""
-    if path_or_url in ("", "sqlite:", "sqlite://", "sqlite://:memory:", "sqlite:///:memory:", MEMORY):
-        return MEMORY
-    if path_or_url.startswith("sqlite:") and not path_or_url.startswith("sqlite:///"):
-        raise StoreError(
-            f"{path_or_url[:100]!r} is not a store's URL;",
-            hint="use three slashes for a file, sqlite:///tickbird.db, and four for an absolute path.",
-        )
-    return path_or_url.removeprefix("sqlite:///")

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from tickbird.domain.definition import Target, check_payload
+from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.keys import KEY_SECONDS, KeyedRun, same_enqueued
+from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.planner import starts_waiting
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
+from tickbird.store.sqlite.enqueueing import audit_row, enqueueing, run_row
 from tickbird.store.sqlite.records import Row, dump, run_record
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.times import MICROS, to_instant
+from tickbird.store.steps import do
 
 
 def reserve_ids(db: sqlite3.Connection, name: str, count: int) -> range:
@@ -31,38 +34,23 @@ def reserve_ids(db: sqlite3.Connection, name: str, count: int) -> range:
 
 def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor: str, now: int) -> list[int]:
     """Insert runs that belong to no schedule, or find those that their keys stand for."""
-    if len(new) > 1 and any(run.idempotency_key is not None for run in new):
-        return [enqueue(db, namespace, [run], actor, now)[0] for run in new]
-    if new and (key := new[0].idempotency_key) is not None:
-        found = find_keyed(db, namespace, key)
-        if found is not None:
-            return [same_enqueued(key, found, new[0].target, new[0].payload)]
+    if any(run.idempotency_key is not None for run in new):
+        at = to_instant(now)
+        return [do(enqueueing(namespace, run, actor, at), partial(ask, db)) for run in new]
     ids = reserve_ids(db, "run", len(new))
-    rows, payloads = [], []
-    for run_id, run in zip(ids, new, strict=True):
-        due_at = to_micros(run.at) if run.at is not None else now + run.delay * MICROS
-        start_by = None if run.start_within is None else due_at + run.start_within * MICROS
-        target = (run.target.kind, run.target.name, run.queue, run.priority)
-        asked = (run.crash_limit, run.retry_of, actor, now, run.idempotency_key)
-        rows.append((run_id, namespace, *target, due_at, start_by, *asked))
-        if run.payload:
-            payloads.append((run_id, check_payload(run.payload)))
-    db.executemany(SQL["enqueue_run"], rows)
+    pairs = list(zip(ids, new, strict=True))
+    db.executemany(SQL["enqueue_run"], [run_row(run_id, namespace, run, actor, now) for run_id, run in pairs])
+    payloads = [(run_id, check_payload(run.payload)) for run_id, run in pairs if run.payload]
     db.executemany(SQL["insert_payload"], payloads)
-    if rows:
-        detail = {"count": len(rows), "tasks": sorted({run.target.name for run in new})[:20]}
-        write_audit(db, now, actor, "enqueue", namespace, run_id=ids[0], detail=detail)
+    if pairs:
+        db.execute(SQL["write_audit"], audit_row(ids[0], namespace, new, actor, now))
         db.execute(SQL["wake_others"])
     return list(ids)
 
 
-def find_keyed(db: sqlite3.Connection, namespace: str, key: str) -> KeyedRun | None:
-    """The run that a key stands for."""
-    row = db.execute(SQL["keyed_run"], {"namespace": namespace, "idempotency_key": key}).fetchone()
-    if row is None:
-        return None
-    run_id, schedule_id, kind, name, payload = row
-    return KeyedRun(run_id, schedule_id, Target(name, kind), None if payload is None else json.loads(payload))
+def ask(db: sqlite3.Connection, name: str, values: Mapping[str, Any]) -> list[Row]:
+    """All rows of a step's statement."""
+    return db.execute(SQL[name], values).fetchall()
 
 
 def write_audit(

@@ -39,7 +39,13 @@ INSERT INTO runs (
     id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
     retry_of, actor, created_at, idempotency_key
 )
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', iif(?10 IS NULL, 'manual', 'retry'), ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?13);
+VALUES (
+    :id, :namespace, :kind, :target, :queue, :priority, 'queued', iif(:retry_of IS NULL, 'manual', 'retry'), :due_at,
+    :due_at, :start_by, :crash_limit, :retry_of, :actor, :now, :idempotency_key
+);
+
+-- name: enqueue_payload
+INSERT INTO run_payloads (run_id, payload) VALUES (:run_id, :payload);
 
 -- name: keyed_run
 SELECT r.id, r.schedule_id, r.target_kind, r.target, p.payload

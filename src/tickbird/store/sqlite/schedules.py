@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
+from functools import partial
 
 from tickbird.domain.codec import definition_text
 from tickbird.domain.commands import Change, Command, Trigger
@@ -13,11 +14,13 @@ from tickbird.domain.planner import NO_FACTS
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions
 from tickbird.store.protocol import Changed
+from tickbird.store.sqlite.enqueueing import finding
 from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
 from tickbird.store.sqlite.records import Row, dump, is_due, is_newer, last_skip_id, schedule_record
-from tickbird.store.sqlite.runs import find_keyed, get_run, write_audit
+from tickbird.store.sqlite.runs import ask, get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS
+from tickbird.store.steps import do
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
 MOST_PLANS = 50
@@ -33,7 +36,7 @@ def change(
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None and before is not None:
-        keyed = find_keyed(db, namespace, key)
+        keyed = do(finding(namespace, key), partial(ask, db))
         if keyed is not None:
             run_id = same_triggered(key, keyed, before.id, command.payload)
             return Changed(before, [run_id], get_run(db, run_id))

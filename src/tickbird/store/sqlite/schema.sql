@@ -8,6 +8,9 @@ SELECT
 FROM sqlite_schema
 WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_';
 
+-- name: main_file
+SELECT file FROM pragma_database_list WHERE name = 'main';
+
 -- name: has_schema
 SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('meta', 'migrations');
 

@@ -27,6 +27,9 @@ SELECT id FROM workers WHERE namespace = :namespace AND app = :app AND id <> :id
 -- name: retire_worker
 DELETE FROM workers WHERE id = :id;
 
+-- name: published_tasks
+SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORDER BY started_at, id;
+
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,

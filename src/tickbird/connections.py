@@ -1,0 +1,212 @@
+"""Connections that belong to the caller: psycopg, SQLAlchemy, Django, sqlite3. What is done on one is part of its
+transaction. Nothing is imported that the caller has not imported already."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal, TypeVar
+
+from tickbird.domain.errors import ConflictError, InvalidError, SchemaError
+from tickbird.store.steps import Rows, Steps, do, do_async
+
+T = TypeVar("T")
+Dialect = Literal["postgresql", "sqlite"]
+# The steps to take on a database of this kind, and the texts of their statements.
+Work = Callable[[Dialect], tuple[Steps[T], Mapping[str, str]]]
+
+_DIALECTS: tuple[Dialect, ...] = ("postgresql", "sqlite")
+# SQLSTATE: no such schema, table, column or function; a transaction that has failed.
+_MISSING = ("3F000", "42P01", "42703", "42883")
+_FAILED = "25P02"
+_NO_TABLE = re.compile(r"no such (table|column)|has no column named")
+_NAMED = re.compile(r"%\((\w+)\)s")
+
+
+def do_on(connection: Any, work: Work[T]) -> Any:
+    """Do the work in the transaction of a connection; at once, or as an awaitable where the connection is async."""
+    psycopg, sqlite3 = sys.modules.get("psycopg"), sys.modules.get("sqlite3")
+    if psycopg is not None and isinstance(connection, psycopg.AsyncConnection):
+        return _on_async_psycopg(connection, work)
+    if psycopg is not None and isinstance(connection, psycopg.Connection):
+        return _on_psycopg(connection, work)
+    if sqlite3 is not None and isinstance(connection, sqlite3.Connection):
+        return _on_sqlite3(connection, work)
+    if _is(connection, "sqlalchemy.ext.asyncio", "AsyncConnection", "AsyncSession", "async_scoped_session"):
+        return connection.run_sync(lambda blocking: do_on(blocking, work))
+    if _is(connection, "sqlalchemy.orm", "Session", "scoped_session"):
+        return _on_sqlalchemy(connection.connection(), work)
+    if _is(connection, "sqlalchemy", "Connection"):
+        return _on_sqlalchemy(connection, work)
+    if hasattr(connection, "vendor") and hasattr(connection, "in_atomic_block"):
+        return _on_django(connection, work)
+    raise InvalidError(
+        f"{type(connection).__name__}: is no connection that a run can be enqueued in;",
+        field="connection",
+        hint="give one of psycopg, SQLAlchemy (or its session), Django or sqlite3.",
+    )
+
+
+def _is(connection: Any, module: str, *names: str) -> bool:
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(connection, tuple(getattr(loaded, name) for name in names))
+
+
+def _known(name: str) -> Dialect:
+    for dialect in _DIALECTS:
+        if name == dialect:
+            return dialect
+    raise InvalidError(
+        f"this connection is to {name[:40]};", field="connection", hint="give one to the store: PostgreSQL or SQLite."
+    )
+
+
+def _on_psycopg(connection: Any, work: Work[T]) -> T:
+    from psycopg.rows import tuple_row
+
+    _refuse_closed(connection.closed)
+    steps, texts = work("postgresql")
+
+    def execute(name: str, values: Mapping[str, Any]) -> Rows:
+        # Rows may be anything on this connection, but not here.
+        with connection.cursor(row_factory=tuple_row) as cursor:
+            return cursor.execute(texts[name].encode(), values).fetchall()  # type: ignore[no-any-return]
+
+    with _plainly():
+        return do(steps, execute)
+
+
+async def _on_async_psycopg(connection: Any, work: Work[T]) -> T:
+    from psycopg.rows import tuple_row
+
+    _refuse_closed(connection.closed)
+    steps, texts = work("postgresql")
+
+    async def execute(name: str, values: Mapping[str, Any]) -> Rows:
+        async with connection.cursor(row_factory=tuple_row) as cursor:
+            await cursor.execute(texts[name].encode(), values)
+            return await cursor.fetchall()  # type: ignore[no-any-return]
+
+    with _plainly():
+        return await do_async(steps, execute)
+
+
+def _on_sqlite3(connection: Any, work: Work[T]) -> T:
+    import sqlite3
+
+    try:
+        connection.in_transaction  # noqa: B018 - asking is what tells
+    except sqlite3.ProgrammingError:
+        _refuse_closed(True)
+
+    def execute(text: str, values: Mapping[str, Any]) -> Rows:
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        return cursor.execute(text, values).fetchall()  # type: ignore[no-any-return]
+
+    return _on_sqlite(connection, execute, work)
+
+
+def _on_sqlalchemy(connection: Any, work: Work[T]) -> T:
+    from sqlalchemy import text
+
+    _refuse_closed(connection.closed)
+
+    def execute_driver(statement: str, values: Mapping[str, Any]) -> Rows:
+        answer = connection.exec_driver_sql(statement, dict(values))
+        return answer.fetchall() if answer.returns_rows else []
+
+    if _known(connection.dialect.name) == "sqlite":
+        # Also tells SQLAlchemy that a transaction has begun.
+        with _plainly():
+            execute_driver("SELECT 1", {})
+        return _on_sqlite(connection.connection.driver_connection, execute_driver, work)
+    steps, texts = work("postgresql")
+
+    def execute(name: str, values: Mapping[str, Any]) -> Rows:
+        # So that every driver of PostgreSQL gets its own kind of placeholders.
+        answer = connection.execute(text(_NAMED.sub(r":\1", texts[name])), dict(values))
+        return answer.fetchall()  # type: ignore[no-any-return]
+
+    with _plainly():
+        return do(steps, execute)
+
+
+def _on_django(connection: Any, work: Work[T]) -> T:
+    def execute(statement: str, values: Mapping[str, Any]) -> Rows:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    if _known(connection.vendor) == "sqlite":
+        connection.ensure_connection()
+        return _on_sqlite(connection.connection, execute, work)
+    steps, texts = work("postgresql")
+    with _plainly():
+        return do(steps, lambda name, values: execute(texts[name], values))
+
+
+def _on_sqlite(raw: Any, execute: Callable[[str, Mapping[str, Any]], Rows], work: Work[T]) -> T:
+    """Several statements, of which all count or none; `raw` tells whether a transaction is under way."""
+    steps, texts = work("sqlite")
+    with _plainly():
+        begins = not raw.in_transaction
+        # A writer from its first statement on: one that only becomes one later may find that somebody else wrote.
+        execute("BEGIN IMMEDIATE" if begins else "SAVEPOINT tickbird", {})
+        try:
+            result = do(steps, lambda name, values: execute(texts[name], values))
+        except BaseException:
+            if raw.in_transaction:
+                execute("ROLLBACK" if begins else "ROLLBACK TO tickbird", {})
+            raise
+        if not begins:
+            execute("RELEASE tickbird", {})
+        elif _commits_at_once(raw):
+            execute("COMMIT", {})
+        return result
+
+
+def _commits_at_once(raw: Any) -> bool:
+    mode = getattr(raw, "autocommit", -1)
+    return bool(mode is True or (mode == -1 and raw.isolation_level is None))
+
+
+def _refuse_closed(closed: object) -> None:
+    if closed:
+        raise InvalidError(
+            "this connection is closed;", field="connection", hint="give one that is open, inside its transaction."
+        )
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """What concerns Tickbird in one sentence; all else as the caller's own driver raises it, and knows to retry it."""
+    try:
+        yield
+    except Exception as error:
+        state, said = _state(error)
+        if state in _MISSING or _NO_TABLE.search(said):
+            raise SchemaError(
+                f"this connection's database has no Tickbird schema, or an older one ({said[:200]});",
+                hint="give a connection to the store's own database, and run `tickbird migrate` there.",
+            ) from error
+        if state == _FAILED:
+            raise ConflictError(
+                "the transaction of this connection has failed already;", hint="roll it back, then begin again."
+            ) from error
+        raise
+
+
+def _state(error: BaseException) -> tuple[str, str]:
+    """The SQLSTATE of the driver's error under all that wraps it, and what it says; nothing of other errors."""
+    inner: Any = error
+    for _ in range(5):
+        state = getattr(inner, "sqlstate", None) or getattr(inner, "pgcode", None)
+        if state or hasattr(inner, "sqlite_errorcode"):
+            return str(state or ""), str(inner).splitlines()[0]
+        inner = getattr(inner, "orig", None) or inner.__cause__
+        if inner is None:
+            break
+    return "", ""

@@ -1,0 +1,30 @@
+"""Where a database is: a URL or a path."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from tickbird.domain.errors import StoreError
+
+MEMORY: Final = ":memory:"
+SHARED: Final = "?shared=1"
+
+
+class Place(NamedTuple):
+    """A file, or memory; `shared` where the tables of other programs may be in it too."""
+
+    path: str
+    shared: bool = False
+
+
+def read_url(path_or_url: str) -> Place:
+    """The place of `sqlite:///tickbird.db` (relative), `sqlite:////var/lib/tickbird.db` or of a path."""
+    url = path_or_url.removesuffix(SHARED)
+    if url in ("", "sqlite:", "sqlite://", "sqlite://:memory:", "sqlite:///:memory:", MEMORY):
+        return Place(MEMORY)
+    if url.startswith("sqlite:") and not url.startswith("sqlite:///"):
+        raise StoreError(
+            f"{path_or_url[:100]!r} is not a store's URL;",
+            hint="use three slashes for a file, sqlite:///tickbird.db, and four for an absolute path.",
+        )
+    return Place(url.removeprefix("sqlite:///"), url != path_or_url)

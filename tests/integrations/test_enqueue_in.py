@@ -1,0 +1,403 @@
+"""A run enqueued in the caller's own transaction is there exactly if that commits, through every kind of connection."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from psycopg.rows import dict_row
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.orm import Session, scoped_session, sessionmaker
+
+from tickbird import ConflictError, InvalidError, NotFoundError, PayloadError, SchemaError, Tickbird
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.engine.engine import EngineOptions
+from tickbird.store.protocol import Worker
+from tickbird.worker import WorkerProcess
+
+Opened = AsyncIterator[Any]
+
+
+@asynccontextmanager
+async def psycopg_sync(url: str) -> Opened:
+    # Rows of another kind than Tickbird's own must not matter.
+    with psycopg.connect(url, row_factory=dict_row) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def psycopg_async(url: str) -> Opened:
+    async with await psycopg.AsyncConnection.connect(url, row_factory=dict_row) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def plain_sqlite3(url: str) -> Opened:
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        connection.row_factory = sqlite3.Row
+        yield connection
+
+
+def blocking(driver: str, kind: str) -> Callable[[str], Any]:
+    @asynccontextmanager
+    async def opened(url: str) -> Opened:
+        engine = sqlalchemy.create_engine(_driven(url, driver))
+        try:
+            if kind == "connection":
+                with engine.connect() as connection:
+                    yield connection
+            elif kind == "session":
+                with Session(engine) as session:
+                    yield session
+            else:
+                scoped = scoped_session(sessionmaker(engine))
+                yield scoped
+                scoped.remove()
+        finally:
+            engine.dispose()
+
+    return opened
+
+
+def awaited(driver: str, kind: str) -> Callable[[str], Any]:
+    @asynccontextmanager
+    async def opened(url: str) -> Opened:
+        engine = create_async_engine(_driven(url, driver))
+        try:
+            if kind == "connection":
+                async with engine.connect() as connection:
+                    yield connection
+            else:
+                async with AsyncSession(engine) as session:
+                    yield session
+        finally:
+            await engine.dispose()
+
+    return opened
+
+
+def _driven(url: str, driver: str) -> str:
+    return url.replace("postgresql://", f"postgresql+{driver}://").replace("sqlite://", f"sqlite+{driver}://")
+
+
+POSTGRES = {
+    "psycopg": psycopg_sync,
+    "psycopg-async": psycopg_async,
+    "sqlalchemy": blocking("psycopg", "connection"),
+    "sqlalchemy-session": blocking("psycopg", "session"),
+    "sqlalchemy-async": awaited("psycopg", "connection"),
+    "sqlalchemy-async-session": awaited("psycopg", "session"),
+    "sqlalchemy-asyncpg": awaited("asyncpg", "session"),
+}
+SQLITE = {
+    "sqlite3": plain_sqlite3,
+    "sqlalchemy": blocking("pysqlite", "connection"),
+    "sqlalchemy-session": blocking("pysqlite", "session"),
+    "sqlalchemy-scoped": blocking("pysqlite", "scoped"),
+    "sqlalchemy-async": awaited("aiosqlite", "connection"),
+    "sqlalchemy-async-session": awaited("aiosqlite", "session"),
+}
+KINDS = [("postgres", name) for name in POSTGRES] + [("sqlite", name) for name in SQLITE]
+
+
+async def done(answer: Any) -> Any:
+    """The answer, awaited where the connection is an async one."""
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+@pytest.fixture
+def url(store_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """A store that was just migrated."""
+    if store_kind == "sqlite":
+        return f"sqlite:///{tmp_path}/app.db"
+    address: str = request.getfixturevalue("postgres_url")
+    return address
+
+
+@pytest.fixture
+async def client(url: str) -> AsyncIterator[Client]:
+    """Somebody else's view of the store."""
+    store = open_store(url)
+    await store.migrate()
+    await store.open()
+    yield Client(store)
+    await store.close()
+
+
+@pytest.fixture
+async def bird(url: str, client: Client) -> Tickbird:
+    """An app with two tasks."""
+    bird = Tickbird(url, app="shop")
+
+    @bird.task(queue="mail", priority=4, on_crash="fail")
+    async def send_mail(to: str, copies: int = 1) -> str:
+        return f"{to} x{copies}"
+
+    @bird.task
+    def note(at: datetime) -> None: ...
+
+    return bird
+
+
+@pytest.fixture
+def opened(store_kind: str, way: str, url: str) -> Callable[[], Any]:
+    """Opens a connection of one kind to the store's database."""
+    kinds: dict[str, Callable[[str], Any]] = POSTGRES if store_kind == "postgres" else SQLITE
+    return lambda: kinds[way](url)
+
+
+each_kind = pytest.mark.parametrize("store_kind,way", KINDS)
+
+
+@each_kind
+async def test_a_rollback_leaves_no_run_and_a_commit_one(bird: Tickbird, client: Client, opened: Any) -> None:
+    async with opened() as connection:
+        await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
+        assert list(await client.runs()) == []
+        await done(connection.rollback())
+        assert list(await client.runs()) == []
+        run_id = await done(bird.enqueue_in(connection, bird.tasks["send_mail"], {"to": "bob", "copies": "2"}))
+        await done(connection.commit())
+    [run] = await client.runs()
+    assert (run.id, run.target.name, run.payload) == (run_id, "send_mail", {"to": "bob", "copies": 2})
+    assert (run.queue, run.priority, run.actor, run.origin) == ("mail", 4, "shop", "manual")
+
+
+@each_kind
+async def test_what_else_the_transaction_did_goes_with_it(bird: Tickbird, client: Client, opened: Any) -> None:
+    async def orders(connection: Any, statement: str) -> Any:
+        asked = (
+            statement
+            if isinstance(connection, sqlite3.Connection | psycopg.Connection | psycopg.AsyncConnection)
+            else sqlalchemy.text(statement)
+        )
+        return await done(connection.execute(asked))
+
+    async with opened() as connection:
+        await orders(connection, "CREATE TABLE orders (id integer)")
+        await done(connection.commit())
+        for ending in (connection.rollback, connection.commit):
+            await orders(connection, "INSERT INTO orders VALUES (17)")
+            await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
+            await done(ending())
+        found = await orders(connection, "SELECT * FROM orders")
+        assert len(await done(found.fetchall())) == 1
+    assert len(await client.runs()) == 1
+
+
+@each_kind
+async def test_options_keys_and_instants(bird: Tickbird, client: Client, opened: Any) -> None:
+    due = datetime(2030, 1, 1, 9, tzinfo=UTC)
+    async with opened() as connection:
+        first = await done(
+            bird.enqueue_in(
+                connection,
+                "note",
+                {"at": due},
+                at=due,
+                queue="slow",
+                idempotency_key="k",
+                actor="ada",
+                start_within="1h",
+            )
+        )
+        again = await done(bird.enqueue_in(connection, "note", {"at": due}, idempotency_key="k"))
+        assert again == first
+        with pytest.raises(ConflictError, match="stands for run"):
+            await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}, idempotency_key="k"))
+        later = await done(bird.enqueue_in(connection, "note", {"at": due}, delay="5m"))
+        await done(connection.commit())
+    run, delayed = await client.run(first), await client.run(later)
+    assert (run.due_at, run.queue, run.actor) == (due, "slow", "ada")
+    assert run.start_by is not None
+    assert (run.start_by - due).total_seconds() == 3600
+    assert (delayed.due_at - delayed.created_at).total_seconds() == 300
+
+
+@each_kind
+async def test_what_is_refused_leaves_the_transaction_usable(bird: Tickbird, client: Client, opened: Any) -> None:
+    async with opened() as connection:
+        await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
+        refused: list[tuple[str, dict[str, Any], dict[str, Any], type[Exception], str]] = [
+            ("send_mail", {}, {}, PayloadError, "to: Field required"),
+            ("send_mail", {"to": object()}, {}, PayloadError, "valid string"),
+            ("nobody", {}, {}, NotFoundError, "no live worker knows a task 'nobody'"),
+            ("nobody", {"x": {1, 2}}, {"unknown_task_ok": True}, InvalidError, "payload"),
+            ("no name!", {}, {}, InvalidError, "not a usable name"),
+            ("send_mail", {"to": "a"}, {"delay": "1h", "at": datetime.now(UTC)}, InvalidError, "one of them"),
+            ("send_mail", {"to": "a"}, {"idempotency_key": ""}, InvalidError, "1 to 200 characters"),
+            ("send_mail", {"to": "a"}, {"actor": ""}, InvalidError, "actor"),
+            ("send_mail", {"to": "a"}, {"priority": 10**9}, InvalidError, "priority"),
+        ]
+        for task, payload, options, error, says in refused:
+            with pytest.raises(error, match=says):
+                await done(bird.enqueue_in(connection, task, payload, **options))
+        await done(bird.enqueue_in(connection, "send_mail", {"to": "bob"}))
+        await done(connection.commit())
+    assert sorted(run.payload["to"] for run in await client.runs()) == ["ada", "bob"]
+
+
+@each_kind
+async def test_a_task_that_only_a_worker_knows_is_checked_by_its_schema(
+    url: str, bird: Tickbird, client: Client, opened: Any
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
+    worker = Worker(
+        id="w1", namespace="default", app="x", host="h", pid=1, version="0", tasks={"count": {"schema": schema}}
+    )
+    store = open_store(url)
+    await store.open()
+    await store.report_worker(worker, 60)
+    await store.close()
+    async with opened() as connection:
+        with pytest.raises(PayloadError, match="n: 'x' is not of type 'integer'"):
+            await done(bird.enqueue_in(connection, "count", {"n": "x"}))
+        await done(bird.enqueue_in(connection, "count", {"n": 3}))
+        await done(connection.commit())
+    [run] = await client.runs()
+    assert (run.target.name, run.payload) == ("count", {"n": 3})
+
+
+@each_kind
+async def test_a_closed_connection(bird: Tickbird, client: Client, opened: Any, way: str) -> None:
+    if "session" in way or way in ("sqlalchemy-scoped", "sqlalchemy-asyncpg"):
+        pytest.skip("a session that was closed begins again")
+    async with opened() as connection:
+        await done(connection.close())
+        with pytest.raises(InvalidError, match="this connection is closed; give one that is open"):
+            await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
+
+
+@each_kind
+async def test_a_database_without_the_schema(opened: Any, url: str, store_kind: str) -> None:
+    bird = Tickbird(url)
+    if store_kind == "sqlite":
+        sqlite3.connect(url.removeprefix("sqlite:///")).close()
+    async with opened() as connection:
+        with pytest.raises(SchemaError, match=r"has no Tickbird schema.* run `tickbird migrate` there"):
+            await done(bird.enqueue_in(connection, "x", unknown_task_ok=True))
+
+
+@each_kind
+async def test_it_starts_at_once_after_the_commit(
+    bird: Tickbird, client: Client, opened: Any, store_kind: str, way: str
+) -> None:
+    process = WorkerProcess(bird, options=EngineOptions())
+    started = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def tell() -> None:
+        loop.call_soon_threadsafe(started.set)
+
+    process.on_started = tell
+    working = asyncio.create_task(process.run())
+    try:
+        await asyncio.wait_for(started.wait(), 30)
+        async with opened() as connection:
+            run_id = await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
+            committed = time.time()
+            await done(connection.commit())
+        async with asyncio.timeout(30):
+            while (run := await client.run(run_id)).status != "succeeded":  # noqa: ASYNC110 - by another thread
+                await asyncio.sleep(0.01)
+        assert run.result == "ada x1"
+        assert run.started_at is not None
+        print(f"{store_kind} {way}: started {(run.started_at.timestamp() - committed) * 1e3:.1f} ms after the commit")
+    finally:
+        process.drain()
+        await working
+
+
+@pytest.mark.parametrize("store_kind", ["postgres"])
+async def test_in_autocommit_it_counts_at_once_on_postgres(bird: Tickbird, client: Client, url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        bird.enqueue_in(connection, "send_mail", {"to": "ada"})
+        assert len(await client.runs()) == 1
+        with connection.transaction(force_rollback=True):
+            bird.enqueue_in(connection, "send_mail", {"to": "bob"})
+    assert len(await client.runs()) == 1
+
+
+@pytest.mark.parametrize("store_kind", ["sqlite"])
+async def test_in_autocommit_it_counts_at_once_on_sqlite(bird: Tickbird, client: Client, url: str) -> None:
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
+        bird.enqueue_in(connection, "send_mail", {"to": "ada"})
+        assert len(await client.runs()) == 1
+        connection.execute("BEGIN")
+        bird.enqueue_in(connection, "send_mail", {"to": "bob"})
+        connection.execute("ROLLBACK")
+    assert len(await client.runs()) == 1
+
+
+@pytest.mark.parametrize("store_kind", ["postgres"])
+async def test_a_transaction_that_has_failed(bird: Tickbird, url: str) -> None:
+    with psycopg.connect(url) as connection:
+        with pytest.raises(psycopg.Error):
+            connection.execute("SELECT 1/0")
+        with pytest.raises(ConflictError, match="has failed already; roll it back"):
+            bird.enqueue_in(connection, "send_mail", {"to": "ada"})
+        connection.rollback()
+
+
+@pytest.mark.parametrize("store_kind", ["postgres"])
+async def test_errors_of_the_transaction_are_the_drivers_own(bird: Tickbird, client: Client, url: str) -> None:
+    """Who retries serialization failures must see them."""
+    with psycopg.connect(url) as first, psycopg.connect(url) as second:
+        for each in (first, second):
+            each.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
+            each.execute("SELECT count(*) FROM tickbird.runs")
+        bird.enqueue_in(first, "send_mail", {"to": "ada"}, idempotency_key="k")
+        first.commit()
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            bird.enqueue_in(second, "send_mail", {"to": "ada"}, idempotency_key="k")
+
+
+@pytest.mark.parametrize("store_kind", ["sqlite"])
+async def test_another_sqlite_file(bird: Tickbird, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
+        with pytest.raises(InvalidError, match=r"other.db, and the store is .*app.db; give a connection to the store"):
+            bird.enqueue_in(connection, "send_mail", {"to": "ada"})
+        assert not connection.in_transaction
+
+
+@pytest.mark.parametrize("store_kind", ["sqlite"])
+async def test_what_is_no_connection_or_of_another_kind(bird: Tickbird) -> None:
+    for thing in (None, "postgresql://x", object(), sqlalchemy.create_engine("sqlite://")):
+        with pytest.raises(InvalidError, match="is no connection that a run can be enqueued in; give one of psycopg"):
+            bird.enqueue_in(thing, "send_mail", {"to": "ada"})
+    bird.url = "postgresql://nowhere/db"
+    with (
+        closing(sqlite3.connect(":memory:")) as connection,
+        pytest.raises(InvalidError, match="this connection is to SQLite, and the store is in PostgreSQL"),
+    ):
+        bird.enqueue_in(connection, "send_mail", {"to": "ada"})
+
+
+async def test_tables_beside_those_of_another_program(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE orders (id INTEGER)")
+        store = open_store(f"sqlite:///{path}?shared=1")
+        await store.migrate()
+        await store.open()
+        bird = Tickbird(f"sqlite:///{path}?shared=1")
+        connection.execute("INSERT INTO orders VALUES (17)")
+        bird.enqueue_in(connection, "ship", {"order": 17}, unknown_task_ok=True)
+        connection.commit()
+        assert len(await Client(store).runs()) == 1
+        await store.close()
+    # From now on it is Tickbird's as well.
+    store = open_store(f"sqlite:///{path}")
+    await store.open()
+    await store.close()
