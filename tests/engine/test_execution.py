@@ -12,14 +12,15 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BeforeValidator
 
-from tickbird import Run, Tickbird
+from tickbird import Run, Tickbird, every
 from tickbird.app import open_store
-from tickbird.domain.definition import Target
+from tickbird.domain.commands import Create
+from tickbird.domain.definition import Definition, Target
 from tickbird.domain.runs import ClaimedRun, NewRun
 from tickbird.engine import execution as steps
 from tickbird.engine import workplace
 from tickbird.engine.execution import Execution
-from tickbird.store.protocol import Store
+from tickbird.store.protocol import HandOff, Planned, Store
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker
 
@@ -291,3 +292,38 @@ async def test_what_was_claimed_ahead_can_be_cancelled(store: Store) -> None:
     await settle(ahead.execution)
     assert (await ahead.statuses())[:5] == ["succeeded"] * 3 + ["cancelled", "queued"]
     assert ahead.tasks.seen == ahead.ids[:3]
+
+
+async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks, slots=2)
+    await store.enqueue("default", [NewRun(Target("note"), {})] * 3, "ada", now=START)
+    turns: list[int] = []
+    rooms: list[int] = []
+    execution.on_room = lambda: turns.append(len(rooms))
+
+    async def plan(hand_off: HandOff) -> Planned:
+        rooms.append(hand_off.room)
+        # All room is reserved meanwhile, so whoever wants to claim must come again.
+        assert await execution.claim() is None or not hand_off.room
+        return Planned(START)
+
+    await execution.hand_off(plan)
+    assert (rooms, turns) == ([2], [1])
+    await execution.hand_off(plan)
+    assert rooms == [2, 0]
+    while len(tasks.seen) < 2:  # noqa: ASYNC110 - what was claimed begins in this very loop
+        await asyncio.sleep(0)
+    await execution.hand_off(plan)
+    assert len(rooms) == 3
+
+
+async def test_a_schedule_whose_runs_may_overlap_is_planned_on_time_whatever_is_active(store: Store) -> None:
+    definition = Definition(trigger=every(seconds=1), target=Target("note"), overlap="allow")
+    await store.change_schedule(
+        "default", "busy", Create(actor="ada", namespace="default", definition=definition), now=START
+    )
+    for second in range(1, 6):
+        planned = await store.plan_due(now=START + timedelta(seconds=second))
+        assert (planned.runs, planned.skips) == (1, 0)
+    assert {run.status for run in await store.list_runs("default")} == {"queued"}

@@ -78,6 +78,7 @@ class Engine:
             heartbeat=options.heartbeat,
             retention=options.retention,
             on_runs=self._wake_claim,
+            on_schedules=self._wake_plan,
             watch=watch,
         )
         poll = options.safety_poll
@@ -94,6 +95,9 @@ class Engine:
 
     def _wake_claim(self) -> None:
         self._claim.wake()
+
+    def _wake_plan(self) -> None:
+        self._plan.wake()
 
     def drain(self) -> None:
         """Take nothing new, finish what is executing, then end."""

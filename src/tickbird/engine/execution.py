@@ -126,7 +126,9 @@ class Execution:
 
     async def hand_off(self, plan: Plan, sharers: int = 1) -> Planned:
         """Let a planner lease runs to this worker as it makes them, in its share of the room; start those."""
-        room, began = self.reserve(ceil(self.room / sharers)), self._clock.monotonic()
+        # Who was turned away comes first, or a planner that is never done would keep all others waiting.
+        room = 0 if self._turned_away else self.reserve(ceil(self.room / sharers))
+        began = self._clock.monotonic()
         leased: Sequence[ClaimedRun] = ()
         try:
             queues = self.worker.queues
@@ -135,7 +137,6 @@ class Execution:
         finally:
             self.take(leased, room, began)
             if self._turned_away and self.room:
-                self._turned_away = False
                 self.on_room()
         return planned
 

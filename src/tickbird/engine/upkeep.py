@@ -42,6 +42,7 @@ class Upkeep:
         heartbeat: float,
         retention: Retention,
         on_runs: Callable[[], None],
+        on_schedules: Callable[[], None] = lambda: None,
         watch: ClockWatch | None = None,
     ) -> None:
         self._store = store
@@ -53,6 +54,7 @@ class Upkeep:
         self._live_for = _LIVE_BEATS * heartbeat
         self._retention = retention
         self._on_runs = on_runs
+        self._on_schedules = on_schedules
         self._watch = watch or ClockWatch(clock)
         self._reported: Reported | None = None
         # When definitions were last brought in step; None: they must be.
@@ -86,7 +88,9 @@ class Upkeep:
         return silent >= self._live_for or not before.peers <= reported.peers
 
     async def _sync(self, reported: Reported) -> None:
-        await sync(self._store, self._declarations, self.worker, now=self._clock.now())
+        if await sync(self._store, self._declarations, self.worker, now=self._clock.now()):
+            # Something may now be due before the planner means to look.
+            self._on_schedules()
         self._in_step = reported.now
 
     async def rescue(self) -> float | None:

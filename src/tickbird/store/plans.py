@@ -35,13 +35,15 @@ class Template(NamedTuple):
 class Known:
     """What never changes about one revision of a schedule."""
 
-    __slots__ = ("definition", "name", "namespace", "offset", "template")
+    __slots__ = ("definition", "heeds_runs", "name", "namespace", "offset", "template")
 
     def __init__(self, namespace: str, name: str, definition: Definition) -> None:
         self.namespace = namespace
         self.name = name
         self.definition = definition
         self.offset = spread_offset(namespace, name, definition.spread)
+        # Does it matter for the next tick which runs are active?
+        self.heeds_runs = definition.overlap != "allow"
         target = definition.target
         self.template = Template(
             namespace, target.kind, target.name, definition.queue, definition.priority, definition.crash_limit
@@ -66,6 +68,11 @@ class KnownRevisions:
     def missing(self, revisions: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """Those of these revisions that must be read."""
         return [key for key in revisions if key not in self._known]
+
+    def heeding(self, due: Iterable[DueCursor]) -> list[int]:
+        """The schedules of these cursors for which active runs matter, as far as is known."""
+        known = self._known
+        return [row[0] for row in due if (one := known.get((row[0], row[1]))) is None or one.heeds_runs or not row[3]]
 
     def add(self, schedule_id: int, revision: int, known: Known) -> Known:
         """Remember a revision that was read; the longest unused one is forgotten when there are too many."""
@@ -148,9 +155,11 @@ def plan_on_time(
     rows: list[OnTimeRow] = []
     others: list[int] = []
     for schedule_id, revision, planned_until, is_plain in due:
-        if is_plain and planned_until is not None and schedule_id not in busy:
+        if is_plain and planned_until is not None:
             one = known.get(schedule_id, revision)
-            if one is not None and (found := _on_time(one, planned_until, now)) is not None:
+            if one is None or (one.heeds_runs and schedule_id in busy):
+                pass
+            elif (found := _on_time(one, planned_until, now)) is not None:
                 rows.append(OnTimeRow(schedule_id, revision, *found, one.template))
                 continue
         others.append(schedule_id)

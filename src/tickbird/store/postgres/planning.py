@@ -86,7 +86,8 @@ async def plan_locked(
     due: list[DueCursor] = [(row[0], row[1], row[2], row[3]) for row in locked]
     await learn(db, known, (row[:2] for row in due if row[3]))
     if refusal is None:
-        facts = await read_facts(db, (row[0] for row in due))
+        heeding = known.heeding(due)
+        facts = await read_facts(db, heeding) if heeding else {}
         on_time, others = plan_on_time(due, known, facts, now.timestamp())
         mine = await _write_on_time(db, known, on_time, hand_off, now)
     else:

@@ -168,8 +168,9 @@ def _plan(
 ) -> Written:
     """Decide what becomes of the schedules with these cursors, and write it: nearly all are on time."""
     _learn(db, known, rows)
-    facts = read_facts(db, [row[0] for row in rows])
-    on_time, others = plan_on_time(map(_due_cursor, rows), known, facts, now / MICROS)
+    due = [_due_cursor(row) for row in rows]
+    facts = read_facts(db, known.heeding(due))
+    on_time, others = plan_on_time(due, known, facts, now / MICROS)
     mine = _write_on_time(db, known, on_time, hand_off, now) if on_time else []
     batch: list[Decided] = []
     if others:
