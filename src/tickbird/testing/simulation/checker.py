@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from math import inf
 from typing import Any, cast
 
 from tickbird.domain.commands import Create, Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
@@ -48,8 +47,9 @@ class Checker:
         beat, begin = record.scenario.beat, int(record.scenario.begin.timestamp())
         margin = 20 * beat
         last = max((call.now for call in record.calls), default=record.scenario.begin) + timedelta(seconds=margin)
-        jumped_at = max((at for at, _ in record.jumps), default=-inf)
-        self.undisturbed_from = max(record.calm_from + 2 * beat, jumped_at + PATIENCE + LOOKS + beat)
+        # Who was frozen or cut off learns of a jump only when faults end.
+        held = PATIENCE + LOOKS if record.jumps else 0.0
+        self.undisturbed_from = record.calm_from + max(2 * beat, held + beat)
         self.reach = begin - 80 * max(beat, HOUR), int(last.timestamp())
 
     def broken(self, promise: str, text: str) -> None:

@@ -257,10 +257,8 @@ class World:
         self.mishaps.staff()
         beat, lease = self.scenario.beat, self.scenario.lease
         # Long enough for the last lease, for whoever is gone to be missed, and for a clock to be believed.
-        until = self.elapsed + max(4.5 * beat, beat + lease)
-        if self.jumps:
-            until = max(until, self.jumps[-1][0] + PATIENCE + LOOKS + 3 * beat)
-        self.timeline.run(until)
+        held = PATIENCE + LOOKS if self.jumps else 0.0
+        self.timeline.run(self.elapsed + max(4.5 * beat, beat + lease, held + 3 * beat))
 
     def _come_to_rest(self) -> bool:
         """Pause every schedule and wait until no run is active; False when that takes too long."""
