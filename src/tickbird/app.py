@@ -12,8 +12,9 @@ from tickbird.domain.definition import CRASH_LIMIT, Definition, Target, check_na
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.instants import EPOCH
 from tickbird.domain.policies import policies
+from tickbird.domain.sizes import byte_count
 from tickbird.domain.triggers import Trigger, at
-from tickbird.targets.protocol import Run
+from tickbird.targets.protocol import Isolation, Run
 from tickbird.targets.task import Task
 
 # What only a process needs that connects or works loads when it does: importing an app's code stays quick.
@@ -55,6 +56,23 @@ def open_store(url: str) -> Store:
     )
 
 
+def _checked_isolation(task: str, isolation: object, memory: object) -> int | None:
+    """The limit in bytes of a task in child processes."""
+    if isolation not in (None, "process"):
+        raise DefinitionError(
+            f"task {task!r}: isolation {str(isolation)[:60]!r} is not known;",
+            field="isolation",
+            hint='use isolation="process", or leave it out.',
+        )
+    if memory is None:
+        return None
+    if isolation is None:
+        raise DefinitionError(
+            f"task {task!r}: memory= can only limit a process;", field="memory", hint='give isolation="process" too.'
+        )
+    return byte_count(memory, "memory")
+
+
 @dataclass(frozen=True, slots=True)
 class _Declared:
     task: Task[Any, Any]
@@ -72,6 +90,8 @@ class Tickbird:
         self._declared: dict[str, _Declared] = {}
         self._portal = Portal()
         self._adopted: Client | None = None
+        # MODULE:ATTRIBUTE, when it was imported by that.
+        self.reference: str | None = None
         # One store, and so one client, per event loop that uses it.
         self._clients: dict[int, tuple[asyncio.AbstractEventLoop, Store, Client]] = {}
 
@@ -80,7 +100,15 @@ class Tickbird:
 
     @overload
     def task(
-        self, function: None = None, /, *, name: str | None = None, schedule: Trigger | None = None, **options: Any
+        self,
+        function: None = None,
+        /,
+        *,
+        name: str | None = None,
+        schedule: Trigger | None = None,
+        isolation: Isolation | None = None,
+        memory: int | str | None = None,
+        **options: Any,
     ) -> Callable[[Callable[P, R]], Task[P, R]]: ...
 
     def task(
@@ -90,9 +118,15 @@ class Tickbird:
         *,
         name: str | None = None,
         schedule: Trigger | None = None,
+        isolation: Isolation | None = None,
+        memory: int | str | None = None,
         **options: Any,
     ) -> Task[P, R] | Callable[[Callable[P, R]], Task[P, R]]:
-        """Register a function as a task; with `schedule=`, also declare a schedule of the same name."""
+        """Register a function as a task; with `schedule=`, also declare a schedule of the same name.
+
+        With `isolation="process"` its runs execute in child processes of the worker, which can be killed; `memory=`
+        ("512MB") limits what such a process and all that it starts may take.
+        """
 
         def register(function: Callable[P, R]) -> Task[P, R]:
             chosen = name if name is not None else str(getattr(function, "__name__", ""))
@@ -103,7 +137,8 @@ class Tickbird:
                 raise DefinitionError(f"task {chosen!r}: {extra} belongs to a schedule;", hint="give schedule= too.")
             # The policies of a task have the same ranges as those of a schedule.
             Definition(trigger=at(EPOCH), target=Target(check_name(chosen, "task")), **own)
-            task = Task(function, chosen, self._send, **own)
+            limit = _checked_isolation(chosen, isolation, memory)
+            task = Task(function, chosen, self._send, isolation=isolation, memory=limit, **own)
             if chosen in self.tasks:
                 raise DefinitionError(
                     f"there are two tasks named {chosen!r};", field="task", hint="give one of them another name=."

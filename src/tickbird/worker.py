@@ -16,7 +16,11 @@ from dataclasses import replace
 
 from tickbird.app import Tickbird, open_store
 from tickbird.domain.codec import fingerprint
+from tickbird.domain.errors import DefinitionError
 from tickbird.engine.engine import Engine, EngineOptions
+from tickbird.engine.isolation.children import Children
+from tickbird.engine.isolation.process import App
+from tickbird.engine.isolation.reference import find_reference
 from tickbird.store.protocol import Store, Worker
 from tickbird.version import VERSION
 
@@ -47,6 +51,23 @@ def _queues(bird: Tickbird) -> set[str]:
     return {definition.queue for definition in bird.declarations.schedules.values()}
 
 
+def _children(bird: Tickbird, options: EngineOptions) -> Children | None:
+    """The child processes, if a task is to run in any; they must be able to import the app by themselves."""
+    isolated = {name: task.function.__module__ for name, task in bird.tasks.items() if task.isolation}
+    if not isolated:
+        return None
+    reference = bird.reference or find_reference(bird)
+    if reference is None or "__main__" in isolated.values():
+        names = ", ".join(sorted(isolated))
+        raise DefinitionError(
+            f"tasks with isolation='process' ({names}) run in processes that import the app, and this one cannot be "
+            "imported;",
+            field="isolation",
+            hint="define the app in a module, at its top level, and start `tickbird worker module:bird`.",
+        )
+    return Children(App(reference, bird.url, bird.namespace), isolated, lease=options.lease)
+
+
 class WorkerProcess:
     """Runs the engine of an app until it is told to drain."""
 
@@ -65,6 +86,7 @@ class WorkerProcess:
             self.worker = replace(self.worker, kind="planner", queues=(), slots=0, tasks={})
         elif not self._options.plan:
             self.worker = replace(self.worker, kind="executor")
+        self._children = _children(bird, self._options) if self._options.execute else None
         self._engine: Engine | None = None
         self._engine_loop: asyncio.AbstractEventLoop | None = None
         self._draining = False
@@ -100,6 +122,8 @@ class WorkerProcess:
         finally:
             # Threads that did not stop when asked must not hold up the end of the process.
             threads.shutdown(wait=False, cancel_futures=True)
+            if self._children is not None:
+                await asyncio.to_thread(self._children.close)
             await self._bird.aclose()
         thread.join()
         if self._failure is not None:
@@ -151,6 +175,7 @@ class WorkerProcess:
                 work_loop=work_loop,
                 threads=threads,
                 on_crash={name: task.on_crash for name, task in self._bird.tasks.items()},
+                children=self._children,
             )
             if self._draining:
                 self._engine.drain()

@@ -53,7 +53,10 @@ def load_app(given: str) -> Tickbird:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     module = _import(module_name, folder)
-    return _named(module, attribute) if attribute else _only(module)
+    bird = _named(module, attribute) if attribute else _only(module)
+    found = attribute or next(name for name, each in _birds(module).items() if each is bird)
+    bird.reference = f"{module_name}:{found}"
+    return bird
 
 
 def _import(name: str, folder: str) -> ModuleType:

@@ -8,12 +8,14 @@ import inspect
 import logging
 import random
 from concurrent.futures import Executor
+from contextlib import suppress
 from typing import Any, Literal, Protocol
 
 from tickbird.domain.definition import Definition
 from tickbird.domain.errors import PayloadError
 from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome, Status
-from tickbird.engine.shown import UNCARRIED, TaskExited, as_json, trace
+from tickbird.engine.isolation.children import Away, Children, Reason
+from tickbird.engine.shown import UNCARRIED, Failed, TaskExited, as_json, trace
 from tickbird.targets.protocol import Executable, Run, Sink
 
 log = logging.getLogger("tickbird.engine")
@@ -39,6 +41,7 @@ class Attempt:
     """A run on this worker, from claim to finish. Its methods are called in the loop that executes."""
 
     __slots__ = (
+        "_away",
         "_call",
         "_loop",
         "_may_start_again",
@@ -73,25 +76,38 @@ class Attempt:
         self.lease_ends = lease_ends
         self.stop_reason: StopReason | None = None
         self._call: asyncio.Future[Any] | None = None
+        # Where it is executed, when that is a child process.
+        self._away: Away | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timed_out = False
         self._reported = False
 
     def ask_to_stop(self, reason: StopReason) -> None:
-        """Cancel a coroutine; tell a thread, which can only be asked."""
+        """Cancel a coroutine; end a child process; tell a thread, which can only be asked."""
         # A lost lease outweighs everything: its outcome must not be sent.
         if self.stop_reason is None or reason == "lease":
             self.stop_reason = reason
-        self._cancel()
+        self._cancel(reason)
 
-    def _cancel(self) -> None:
+    def _cancel(self, reason: Reason) -> None:
         self.run.ask_to_stop()
-        if self._call is not None and not self.executable.blocking:
+        if self._away is not None:
+            self._away.stop(reason)
+        elif self._call is not None and not self.executable.blocking:
             self._call.cancel()
 
-    def begin(self, loop: asyncio.AbstractEventLoop, threads: Executor | None, reports: Reports) -> None:
+    def begin(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        threads: Executor | None,
+        reports: Reports,
+        children: Children | None = None,
+    ) -> None:
         """Start the function; the reports tell how it went."""
         self._loop, self._reports = loop, reports
+        if children is not None and self.executable.isolation is not None:
+            self._go_away(children)
+            return
         # One context for all that belongs to the attempt, so that none sees what another one has set.
         context = contextvars.copy_context()
         try:
@@ -102,10 +118,24 @@ class Attempt:
             self._report(self._failed("raised", text, again=False))
             return
         self._call = self._start(arguments, threads, context)
-        timeout = self._policy.timeout
-        if timeout is not None:
-            self._timer = loop.call_later(timeout, self._time_out)
+        self._set_timer()
         self._call.add_done_callback(self._done)
+
+    def _go_away(self, children: Children) -> None:
+        self._away = children.execute(self.claimed, self.run, self.executable, self._begun)
+        self._call = asyncio.wrap_future(self._away.answer, loop=self._loop)
+        self._call.add_done_callback(self._done)
+
+    def _begun(self) -> None:
+        """In the children's thread: the time that a child takes to start is not the function's."""
+        # A loop that has ended does not listen any more.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._set_timer)
+
+    def _set_timer(self) -> None:
+        timeout = self._policy.timeout
+        if timeout is not None and self._call is not None and not self._call.done():
+            self._timer = self._loop.call_later(timeout, self._time_out)
 
     def _start(self, arguments: Any, threads: Executor | None, context: contextvars.Context) -> asyncio.Future[Any]:
         if not self.executable.blocking:
@@ -139,12 +169,15 @@ class Attempt:
             raise TaskExited(error) from error
 
     def _time_out(self) -> None:
-        """Give a coroutine a moment to unwind; a thread keeps its slot until it returns."""
+        """Give a coroutine a moment to unwind; a thread keeps its slot until it returns; a child process is ended."""
         assert self._call is not None
         if self._call.done():
             return
         self._timed_out = True
-        self._cancel()
+        self._cancel("timeout")
+        if self._away is not None:
+            # It is told when nothing of it executes any more.
+            return
         if self.executable.blocking:
             self._report_time_out()
         else:
@@ -186,6 +219,8 @@ class Attempt:
             return self.put_back()
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
+        if isinstance(error, Failed):
+            return self._failed("raised", error.text, again=error.again)
         if error is not None:
             return self._failed("raised", trace(error))
         return self._ended("succeeded", result=as_json(call.result()))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from tickbird.domain.errors import StoreError
 from tickbird.engine.clock import Clock, ClockWatch, StoreClock
 from tickbird.engine.execution import Execution
+from tickbird.engine.isolation.children import Children
 from tickbird.engine.loop import Repeat
 from tickbird.engine.planning import Planning
 from tickbird.engine.sync import Declarations
@@ -51,6 +52,7 @@ class Engine:
         clock: Clock | None = None,
         on_crash: Mapping[str, str] | None = None,
         sink: Sink | None = None,
+        children: Children | None = None,
     ) -> None:
         clock = clock or StoreClock()
         self._store = store
@@ -65,6 +67,7 @@ class Engine:
             threads=threads,
             on_crash=on_crash,
             sink=sink,
+            children=children,
         )
         watch = ClockWatch(clock)
         hand_off = self.execution.hand_off if options.execute else None

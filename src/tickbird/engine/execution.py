@@ -12,6 +12,7 @@ from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
+from tickbird.engine.isolation.children import Children
 from tickbird.engine.workplace import Ending, Workplace
 from tickbird.store.protocol import HandOff, Held, Planned, Store, Worker
 from tickbird.targets.protocol import Executable, Sink
@@ -44,6 +45,7 @@ class Execution:
         threads: Executor | None,
         on_crash: Mapping[str, str] | None = None,
         sink: Sink | None = None,
+        children: Children | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -65,7 +67,7 @@ class Execution:
         self.busy = 0
         self._reserved = 0
         self._turned_away = False
-        self._workplace = Workplace(self.slots, work_loop, threads, self._loop, self._collect)
+        self._workplace = Workplace(self.slots, work_loop, threads, self._loop, self._collect, children)
         # How briskly slots become free: when and in what time as many runs ended as there are slots.
         self._turn, self._turned_at, self._returned = inf, -inf, 0
         self._more = False

@@ -21,6 +21,14 @@ class TaskExited(RuntimeError):
         super().__init__(f"the task raised {type(error).__name__}({str(error)[:200]})")
 
 
+class Failed(Exception):
+    """A failure whose text is ready to be stored; `again` is False where another attempt cannot go better."""
+
+    def __init__(self, text: str, *, again: bool = True) -> None:
+        super().__init__(text)
+        self.text, self.again = text, again
+
+
 def trace(error: BaseException) -> str:
     """The traceback of the task's own frames, its end kept when it is too long."""
     ours = ("tickbird.engine.", "tickbird.targets.")

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from tickbird.domain.runs import Outcome
 from tickbird.engine.attempt import Attempt, StopReason
+from tickbird.engine.isolation.children import Children
 
 log = logging.getLogger("tickbird.engine")
 
@@ -30,12 +31,14 @@ class Workplace:
         threads: Executor | None,
         engine_loop: asyncio.AbstractEventLoop,
         collect: Collect,
+        children: Children | None = None,
     ) -> None:
         self._slots = slots
         self._loop = loop
         self._threads = threads
         self._engine_loop = engine_loop
         self._collect = collect
+        self._children = children
         self._executing = 0
         # Claimed ahead, with the instant since which they wait.
         self._waiting: deque[tuple[float, Attempt]] = deque()
@@ -55,7 +58,7 @@ class Workplace:
             _, attempt = self._waiting.popleft()
             self._executing += 1
             try:
-                attempt.begin(self._loop, self._threads, self)
+                attempt.begin(self._loop, self._threads, self, self._children)
             except Exception:
                 log.exception("run %d: its attempt broke", attempt.claimed.id)
                 self.returned()

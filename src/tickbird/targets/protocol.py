@@ -7,10 +7,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from tickbird.domain.definition import Backoff
 from tickbird.domain.runs import ClaimedRun, Covers, Origin
+
+Isolation = Literal["process"]
 
 
 class Sink(Protocol):
@@ -38,6 +40,12 @@ class RunLog(logging.LoggerAdapter[logging.Logger]):
             self._sink.line(self._run, level, _text(level, msg, args, kwargs.get("exc_info")), datetime.now(UTC))
         # The line is its caller's, not this method's.
         super().log(level, msg, *args, **{**kwargs, "stacklevel": kwargs.get("stacklevel", 1) + 1})
+
+    def relay(self, level: int, text: str, at: datetime) -> None:
+        """Log a line that was written elsewhere: printed, or logged in a child process."""
+        if self._sink is not None and level >= logging.INFO:
+            self._sink.line(self._run, level, text, at)
+        super().log(level, "%s", text)
 
 
 def _text(level: int, msg: object, args: tuple[object, ...], exc_info: Any) -> str:
@@ -150,6 +158,16 @@ class Executable(Protocol):
     @property
     def blocking(self) -> bool:
         """Does it block the thread that calls it?"""
+        ...
+
+    @property
+    def isolation(self) -> Isolation | None:
+        """ "process": it is executed in a child process, where the worker has any."""
+        ...
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that the child process and all that it starts may take."""
         ...
 
     @property

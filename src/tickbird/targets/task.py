@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from tickbird.domain.definition import Backoff, OnCrash, check_name, check_payload
 from tickbird.domain.errors import DefinitionError, PayloadError
-from tickbird.targets.protocol import Run
+from tickbird.targets.protocol import Isolation, Run
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -35,6 +35,8 @@ class Task(Generic[P, R]):
         backoff: Backoff | None = None,
         timeout: int | None = None,
         on_crash: OnCrash = "retry",
+        isolation: Isolation | None = None,
+        memory: int | None = None,
     ) -> None:
         update_wrapper(self, function)
         self.function = function
@@ -45,6 +47,8 @@ class Task(Generic[P, R]):
         self.backoff = backoff or Backoff()
         self.timeout = timeout
         self.on_crash = on_crash
+        self.isolation = isolation
+        self.memory = memory
         self._send = send
         self._parameters = _checked_parameters(function, name)
 

@@ -85,6 +85,8 @@ class SimulatedTask:
     retries = 0
     backoff = Backoff()
     timeout: int | None = None
+    isolation: None = None
+    memory: None = None
 
     def __init__(self, name: str, host: Host, *, blocking: bool) -> None:
         self.name = name

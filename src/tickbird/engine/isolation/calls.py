@@ -1,0 +1,44 @@
+"""A run as it travels to a child."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tickbird.domain.runs import ClaimedRun, Covers
+from tickbird.engine.isolation.frames import Message
+
+
+def to_message(run: ClaimedRun, module: str) -> Message:
+    """What a child must know of a run; `module` is where its function is defined."""
+    covers = run.covers
+    return {
+        "do": "run",
+        "module": module,
+        "id": run.id,
+        "attempt": run.attempt,
+        "failures": run.failures,
+        "target": run.target,
+        "origin": run.origin,
+        "due_at": run.due_at.isoformat(),
+        "payload": run.payload,
+        "scheduled_for": None if run.scheduled_for is None else run.scheduled_for.isoformat(),
+        "covers": None if covers is None else [covers.first.isoformat(), covers.last.isoformat(), covers.count],
+        "schedule": run.schedule,
+    }
+
+
+def from_message(message: Message) -> ClaimedRun:
+    """The run of such a message."""
+    tick, covers = message["scheduled_for"], message["covers"]
+    return ClaimedRun(
+        message["id"],
+        message["attempt"],
+        message["failures"],
+        message["target"],
+        message["origin"],
+        datetime.fromisoformat(message["due_at"]),
+        message["payload"],
+        None if tick is None else datetime.fromisoformat(tick),
+        covers and Covers(datetime.fromisoformat(covers[0]), datetime.fromisoformat(covers[1]), covers[2]),
+        schedule=message["schedule"],
+    )

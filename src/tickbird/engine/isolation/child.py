@@ -1,0 +1,250 @@
+"""The child: imports the app once, then executes one run after the other in its main thread."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import faulthandler
+import importlib
+import inspect
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from queue import SimpleQueue
+from typing import Any
+
+from tickbird.domain.errors import PayloadError, TickbirdError
+from tickbird.engine.isolation.calls import from_message
+from tickbird.engine.isolation.frames import HUNG_UP, LONGEST_LINE, MOST_LINES, Message, Unpacker, pack
+from tickbird.engine.shown import UNCARRIED, TaskExited, as_json, trace
+from tickbird.targets.protocol import Executable, Run
+
+
+class Stopped(BaseException):
+    """Raised in the main thread by SIGTERM, once the worker has asked the run to stop."""
+
+
+class Channel:
+    """The child's end of the line to the worker."""
+
+    def __init__(self, descriptor: int) -> None:
+        os.set_inheritable(descriptor, False)
+        self._socket = socket.socket(fileno=descriptor)
+        self._unpacker = Unpacker()
+        self._lock = threading.Lock()
+        self._inode = os.fstat(descriptor).st_ino
+
+    def send(self, message: Message) -> None:
+        """Send, unless user code has closed the line, whose number may be some file's by now."""
+        data = pack(message)
+        with self._lock:
+            if os.fstat(self._socket.fileno()).st_ino != self._inode:
+                raise OSError("the line to the worker was closed")
+            self._socket.sendall(data)
+
+    def receive(self) -> list[Message]:
+        """The next messages, at least one; none when the worker has hung up."""
+        while data := self._socket.recv(65_536):
+            if found := list(self._unpacker.feed(data)):
+                return found
+        return []
+
+
+class Lines:
+    """The sink of a run in a child: lines and progress are sent to the worker."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self.sent = 0
+
+    def line(self, run: Run | None, level: int, text: str, at: datetime) -> None:
+        """Send a line, unless there were too many."""
+        self.sent += 1
+        if self.sent <= MOST_LINES:
+            # A run that closed the line is told so when it ends.
+            with suppress(OSError):
+                self._channel.send({"line": text[:LONGEST_LINE], "level": level, "at": at.isoformat()})
+
+    def progress(self, run: Run, value: Any) -> None:
+        """Send how far the run is."""
+        with suppress(OSError):
+            self._channel.send({"progress": as_json(value)})
+
+
+class Logged(logging.Handler):
+    """Sends what is logged in the child by others than `run.log`."""
+
+    def __init__(self, lines: Lines) -> None:
+        super().__init__()
+        self._lines = lines
+        self.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line; what goes wrong with it is not the run's fault."""
+        try:
+            at = datetime.fromtimestamp(record.created, UTC)
+            self._lines.line(None, record.levelno, self.format(record), at)
+        except Exception:  # noqa: BLE001
+            self.handleError(record)
+
+
+class Child:
+    """What one child knows: its tasks, and the run that it is executing."""
+
+    def __init__(self, channel: Channel, lines: Lines) -> None:
+        self._channel = channel
+        self._lines = lines
+        self._orders: SimpleQueue[Message | None] = SimpleQueue()
+        self._tasks: Mapping[str, Executable] = {}
+        self._runner = asyncio.Runner()
+        self._run: Run | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._stopping = threading.Event()
+
+    def load(self, hello: Message) -> None:
+        """Import the app, as the worker knows it."""
+        module, _, attribute = hello["app"].partition(":")
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+        # What the command line said of the app in the worker is so here too.
+        found.url, found.namespace = hello["url"], hello["namespace"]
+        self._tasks = found.tasks
+
+    def serve(self) -> None:
+        """Execute what the worker sends, until it says otherwise."""
+        signal.signal(signal.SIGTERM, self._on_term)
+        threading.Thread(target=self._listen, name="tickbird orders", daemon=True).start()
+        while (order := self._orders.get()) is not None:
+            try:
+                answer = self._execute(order)
+            except Stopped:
+                answer = {"stopped": True}
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(Exception):
+                    stream.flush()
+            try:
+                self._channel.send(answer)
+            except OSError:
+                sys.exit(HUNG_UP)
+        with suppress(Exception):
+            self._runner.close()
+
+    def _listen(self) -> None:
+        """In a thread of its own: orders come also while a run executes."""
+        with suppress(OSError):
+            while orders := self._channel.receive():
+                for order in orders:
+                    if order["do"] == "stop":
+                        self._stop()
+                    else:
+                        self._orders.put(order if order["do"] == "run" else None)
+        # The keeper ends this process when the worker is gone; when only the line is closed, the worker sees to it.
+        self._orders.put(None)
+
+    def _stop(self) -> None:
+        self._stopping.set()
+        if self._run is not None:
+            self._run.ask_to_stop()
+        if self._task is not None:
+            with suppress(RuntimeError):
+                self._runner.get_loop().call_soon_threadsafe(self._task.cancel)
+
+    def _on_term(self, number: int, frame: Any) -> None:
+        # A service that is stopped may signal all of its processes: only the worker knows whether this run may finish.
+        if self._stopping.is_set():
+            raise Stopped
+
+    def _execute(self, order: Message) -> Message:
+        self._lines.sent = 0
+        run = self._run = Run(from_message(order), self._lines)
+        name = order["target"]
+        try:
+            if name not in self._tasks:
+                importlib.import_module(order["module"])
+            task = self._tasks[name]
+        except KeyError:
+            return {"refused": f"the app that the child process imported has no task {name!r}."}
+        except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - what the user's module raises
+            return {"refused": trace(error)}
+        try:
+            arguments = task.prepare(run)
+        except PayloadError as error:
+            return {"refused": str(error)}
+        except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - a signature that is wrong stays wrong
+            return {"refused": trace(error)}
+        self._channel.send({"started": True})
+        # None sees what another run has set.
+        context = contextvars.copy_context()
+        try:
+            result = self._call(task, arguments, context)
+        except asyncio.CancelledError:
+            if self._stopping.is_set():
+                return {"stopped": True}
+            return {"error": "the coroutine was cancelled from inside"}
+        except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
+            return {"error": trace(error)}
+        except UNCARRIED as error:
+            exited = TaskExited(error)
+            exited.__cause__ = error
+            return {"error": trace(exited)}
+        finally:
+            self._run = self._task = None
+        return {"result": as_json(result)}
+
+    def _call(self, task: Executable, arguments: Mapping[str, Any], context: contextvars.Context) -> Any:
+        if not task.blocking:
+            return self._runner.run(self._await(task, arguments), context=context)
+        result = context.run(task.call, arguments)
+        if inspect.iscoroutine(result):
+            result.close()
+            raise TypeError(
+                "the task returned a coroutine, so nothing ran: a decorator around an `async def` must be one too"
+            )
+        return result
+
+    async def _await(self, task: Executable, arguments: Mapping[str, Any]) -> Any:
+        self._task = asyncio.current_task()
+        if self._stopping.is_set():
+            raise asyncio.CancelledError
+        return await task.call(arguments)
+
+
+def serve(app: str, descriptor: int) -> None:
+    """Be a child: the first message says what to import, the others what to execute."""
+    channel = Channel(descriptor)
+    greeting = channel.receive()
+    if not greeting:
+        return
+    hello = greeting[0]
+    if hello["pythonpath"] is None:
+        os.environ.pop("PYTHONPATH", None)
+    else:
+        os.environ["PYTHONPATH"] = hello["pythonpath"]
+    sys.path[:] = hello["path"]
+    faulthandler.enable()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True, errors="backslashreplace")
+    lines = Lines(channel)
+    logging.getLogger().addHandler(Logged(lines))
+    logging.getLogger().setLevel(hello["level"])
+    child = Child(channel, lines)
+    try:
+        child.load(hello)
+    except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - what the user's module raises
+        text = str(error) if isinstance(error, TickbirdError) else trace(error)
+        channel.send({"failed": f"the child process could not import {app}: {text}"})
+        return
+    # Lines of `run.log` go to the worker as they are, and however the app has set up logging, not a second time.
+    of_runs = logging.getLogger("tickbird.run")
+    of_runs.propagate = False
+    of_runs.addHandler(logging.NullHandler())
+    channel.send({"ready": os.getpid()})
+    child.serve()

@@ -1,0 +1,173 @@
+"""The children of a worker: started when there is a run for them, kept warm, and ended with the worker.
+
+They have a thread and a loop of their own, so that neither the engine nor user code in the worker keeps them waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, Literal
+
+from tickbird.domain.runs import ClaimedRun
+from tickbird.engine.isolation.process import App, Call, ChildProcess, Stopped
+from tickbird.engine.shown import Failed
+from tickbird.targets.protocol import Executable, Kept, Run
+
+log = logging.getLogger("tickbird.isolation")
+
+Reason = Literal["cancel", "drain", "lease", "timeout"]
+# How long a run may go on that was asked to stop: a person may wait, a time-out or a drain is over already.
+_GRACES: Mapping[Reason, float] = {"cancel": 5.0, "drain": 1.0, "timeout": 1.0, "lease": 1.0}
+_UNWINDING = 0.5
+MOST_RUNS = 1_000
+IDLE = 60.0
+# How long a child may take to import the app.
+_STARTING = 60.0
+
+
+class Away:
+    """A run that executes in a child, as its attempt sees it."""
+
+    def __init__(self, children: Children, call: Call, answer: Future[Kept]) -> None:
+        self._children, self._call = children, call
+        self.answer = answer
+
+    def stop(self, reason: Reason) -> None:
+        """End it, first by asking; may be called in any thread, and again for a more pressing reason."""
+        self._children.stop(self._call, reason)
+
+
+class Children:
+    """The only way to them; its methods may be called in any thread."""
+
+    def __init__(
+        self, app: App, modules: Mapping[str, str], *, lease: float, idle: float = IDLE, most_runs: int = MOST_RUNS
+    ) -> None:
+        self._app = app
+        # Task → the module that defines its function.
+        self._modules = modules
+        # Work must end well within the fifth of a lease that is left when it is asked to stop.
+        self._shorter = min(1.0, lease / 30)
+        self._after = idle
+        self._most_runs = most_runs
+        self._loop = asyncio.new_event_loop()
+        # The system ends the children with this thread, so it lives as long as they may.
+        self._thread = threading.Thread(target=self._loop.run_forever, name="tickbird children", daemon=True)
+        self._lock = threading.Lock()
+        self._begun = False
+        self._closed = False
+        self._all: set[ChildProcess] = set()
+        self._idle: list[ChildProcess] = []
+        self._calls: set[Call] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def execute(self, claimed: ClaimedRun, run: Run, executable: Executable, started: Callable[[], None]) -> Away:
+        """Begin a run; `started` is called in the children's thread when its function is."""
+        call = Call(claimed, run, self._modules.get(claimed.target, ""), executable.memory, started)
+        return Away(self, call, self._submit(self._execute(call)))
+
+    def stop(self, call: Call, reason: Reason) -> None:
+        """End a run, first by asking."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call.stop, _GRACES[reason] * self._shorter)
+
+    def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        with self._lock:
+            if not self._begun:
+                self._begun = True
+                self._thread.start()
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _execute(self, call: Call) -> Kept:
+        self._calls.add(call)
+        try:
+            child = self._warm(call.memory) or await self._start(call)
+            try:
+                return await child.execute(call)
+            finally:
+                await self._put_back(child, call)
+        finally:
+            self._calls.discard(call)
+
+    def _warm(self, limit: int | None) -> ChildProcess | None:
+        """An idle child, the one that worked last; those that will not do are ended."""
+        while self._idle:
+            child = self._idle.pop()
+            if child.fits(limit):
+                return child
+            self._let_go(child)
+        return None
+
+    async def _start(self, call: Call) -> ChildProcess:
+        if self._closed or call.grace is not None:
+            raise Stopped
+        try:
+            child = ChildProcess(self._app, _UNWINDING * self._shorter)
+        except OSError as error:
+            raise Failed(f"no child process could be started: {error}") from None
+        self._all.add(child)
+        try:
+            await child.start(self._app, call, _STARTING)
+        except BaseException:
+            await child.kill(0)
+            self._all.discard(child)
+            raise
+        return child
+
+    async def _put_back(self, child: ChildProcess, call: Call) -> None:
+        """Keep a child for the next run, unless it was stopped or has left something behind."""
+        left = () if child.gone else child.left_behind()
+        if left:
+            call.run.log.debug("processes that it left behind are killed: %s", sorted(left))
+        if left or child.gone or self._closed or call.grace is not None:
+            await child.kill(0)
+            self._all.discard(child)
+        elif child.runs >= self._most_runs or not child.fits(call.memory):
+            self._let_go(child)
+        else:
+            self._idle.append(child)
+            self._loop.call_later(self._after, self._end_idle, child, child.runs)
+
+    def _end_idle(self, child: ChildProcess, runs: int) -> None:
+        if child in self._idle and child.runs == runs:
+            self._idle.remove(child)
+            self._let_go(child)
+
+    def _let_go(self, child: ChildProcess) -> None:
+        task = self._loop.create_task(self._leave(child))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _leave(self, child: ChildProcess) -> None:
+        await child.leave()
+        self._all.discard(child)
+
+    def close(self) -> None:
+        """End them all and the thread; waits for that, so it is not for the thread of a busy loop."""
+        with self._lock:
+            begun, self._begun = self._begun, True
+        if not begun:
+            self._loop.close()
+            return
+        self._submit(self._close()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _close(self) -> None:
+        self._closed = True
+        for call in self._calls:
+            call.stop(0.0)
+        while self._calls:  # noqa: ASYNC110 - each is killed within a moment
+            await asyncio.sleep(0.005)
+        idle, self._idle = self._idle, []
+        for child in idle:
+            self._let_go(child)
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        await asyncio.gather(*(child.kill(0) for child in list(self._all)))

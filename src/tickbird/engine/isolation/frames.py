@@ -1,0 +1,60 @@
+"""Messages between a worker and its children: JSON, each with its length before it."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+_LENGTH = struct.Struct("!I")
+# A payload of the largest size, each character escaped, and room for the rest.
+LONGEST = 16_000_000
+# A run that logs more than this is not listened to any more, so that it cannot drown its worker.
+MOST_LINES = 10_000
+LONGEST_LINE = 10_000
+# The exit code of a child whose user code closed its line to the worker.
+HUNG_UP = 77
+
+Message = dict[str, Any]
+
+
+class Garbled(ValueError):
+    """What came is no message."""
+
+
+def pack(message: Message) -> bytes:
+    """A message as it is sent."""
+    text = json.dumps(message, separators=(",", ":")).encode()
+    return _LENGTH.pack(len(text)) + text
+
+
+class Unpacker:
+    """Bytes in, as they come; whole messages out."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """The messages that are complete with these bytes; raises Garbled."""
+        self._bytes += data
+        while len(self._bytes) >= _LENGTH.size:
+            [length] = _LENGTH.unpack_from(self._bytes)
+            if length > LONGEST:
+                raise Garbled(f"a message of {length:,} bytes")
+            end = _LENGTH.size + length
+            if len(self._bytes) < end:
+                return
+            text = bytes(self._bytes[_LENGTH.size : end])
+            del self._bytes[:end]
+            yield _parsed(text)
+
+
+def _parsed(text: bytes) -> Message:
+    try:
+        message = json.loads(text)
+    except ValueError as error:
+        raise Garbled(str(error)) from None
+    if not isinstance(message, dict):
+        raise Garbled("no object")
+    return message

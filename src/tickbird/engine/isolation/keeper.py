@@ -1,0 +1,166 @@
+"""The keeper: the parent of one child. It runs no user code, so it always answers, and lets nothing outlive it.
+
+Everything that a run starts ends up below it, also what forks twice or begins a session of its own. When the worker
+asks for it, is gone, or the child takes too much memory or ends, it kills all of that, and tells how the child ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from tickbird.engine.isolation import processes
+
+# How often memory is looked at while a run has a limit.
+_LOOK = 0.05
+_ORPHANED = signal.SIGUSR1
+
+
+def main(app: str, worker: int, channel: int) -> NoReturn:
+    """Be a keeper: standard input is the line to the worker, `channel` the child's."""
+    processes.die_with_parent(worker, _ORPHANED)
+    control = socket.socket(fileno=os.dup(0))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    processes.adopt_orphans()
+    woken, wake = os.pipe()
+    for end in (woken, wake):
+        os.set_blocking(end, False)
+    # Signals to the whole group, or to all of a service, are for the worker, which then says what is to be done.
+    caught = (signal.SIGCHLD, _ORPHANED, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    for number in caught:
+        signal.signal(number, _notice)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    keeper = os.getpid()
+    child = os.fork()
+    if child == 0:
+        signal.set_wakeup_fd(-1)
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
+        control.close()
+        for end in (woken, wake):
+            os.close(end)
+        _be_child(app, keeper, channel)
+    os.close(channel)
+    # The child's output ends when the child and all below it are gone, not the keeper.
+    _let_go_of_output()
+    Keeper(control, child, woken, worker).run()
+    os._exit(0)
+
+
+def _notice(number: int, frame: Any) -> None:
+    """The wake-up file descriptor has it."""
+
+
+def _let_go_of_output() -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nothing, stream)
+    os.close(nothing)
+
+
+def _be_child(app: str, keeper: int, channel: int) -> NoReturn:
+    """In the child, before anything of the user's is loaded; it ends as any program does."""
+    os.setsid()
+    processes.die_with_parent(keeper, signal.SIGKILL)
+    processes.be_killed_first()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from tickbird.engine.isolation.child import serve
+
+    serve(app, channel)
+    sys.exit()
+
+
+class Keeper:
+    """Waits for the worker, for the child and for memory to run over."""
+
+    def __init__(self, control: socket.socket, child: int, woken: int, worker: int) -> None:
+        self._control = control
+        self._child = child
+        self._woken = woken
+        self._worker = worker
+        self._limit = 0
+        self._over = 0
+        self._status: int | None = None
+        self._most = 0
+        self._heard = b""
+
+    def run(self) -> None:
+        """Until the child has ended or must; then leave nothing behind, and tell."""
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(self._woken, select.POLLIN)
+        while self._goes_on():
+            poll.poll(_LOOK * 1000 if self._limit else None)
+        self._kill_all()
+        told = {"status": self._status, "most": self._most, "over": self._over}
+        with suppress(OSError):
+            self._control.sendall(json.dumps(told).encode())
+
+    def _goes_on(self) -> bool:
+        with suppress(BlockingIOError):
+            os.read(self._woken, 1000)
+        self._reap()
+        if self._status is not None or os.getppid() != self._worker or not self._obey():
+            return False
+        if self._limit:
+            taken = processes.memory(processes.descendants(os.getpid()))
+            if taken > self._limit:
+                self._over = taken
+                return False
+        return True
+
+    def _obey(self) -> bool:
+        """Do what the worker asks for; False when that is to end, or when the worker is gone."""
+        try:
+            data = self._control.recv(1000, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        *orders, self._heard = (self._heard + data).split(b"\n")
+        for order in orders:
+            word, _, value = order.partition(b" ")
+            if word == b"limit":
+                self._limit = int(value)
+            elif word == b"ask":
+                self._ask()
+            else:
+                return False
+        return bool(data)
+
+    def _ask(self) -> None:
+        """Ask the child and what it started to end."""
+        with suppress(OSError):
+            os.killpg(self._child, signal.SIGTERM)
+
+    def _reap(self) -> bool:
+        """Bury the dead, adopted ones too; True when there is nobody left at all."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return True
+            if pid == 0:
+                return False
+            if pid == self._child:
+                self._status = os.waitstatus_to_exitcode(status)
+                self._most = usage.ru_maxrss * (1024 if processes.LINUX else 1)
+
+    def _kill_all(self) -> None:
+        """Whoever is below this process; without orphans to adopt, whoever is in the child's group at least."""
+        processes.kill_all(lambda: processes.descendants(os.getpid()), self._nobody_left)
+        if not processes.LINUX:
+            with suppress(OSError):
+                os.killpg(self._child, signal.SIGKILL)
+
+    def _nobody_left(self, spared: set[int]) -> bool:
+        # Where all orphans come here, having no child means that there is no descendant.
+        return self._reap() or bool(spared and not processes.alive(processes.descendants(os.getpid()) - spared))
