@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.blocking import Blocking, Portal
@@ -20,11 +21,14 @@ from tickbird.targets.task import Task
 # What only a process needs that connects or works loads when it does: importing an app's code stays quick.
 if TYPE_CHECKING:
     import asyncio
+    from contextlib import AbstractAsyncContextManager
 
     from tickbird.client import Client
     from tickbird.engine.sync import Declarations
     from tickbird.store.protocol import Store
     from tickbird.store.steps import Steps
+
+    Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 __all__ = ["Run", "Task", "Tickbird", "open_store"]
 
@@ -246,6 +250,15 @@ class Tickbird:
         """Let go of what `sync` holds."""
         self._portal.call(self.aclose())
         self._portal.close()
+
+    def lifespan(self, *, worker: bool = False, within: Lifespan | None = None, **options: Any) -> Lifespan:
+        """For ASGI apps: opens the store, works in the app's process if asked to, and drains when the app ends.
+
+        `within` is the app's own lifespan: begun before and ended after. Options are those of a WorkerProcess.
+        """
+        # A worker is built on an app, so the app can only ask for it by name.
+        made: Lifespan = import_module("tickbird.lifespan").lifespan(self, worker, within, options)
+        return made
 
     def enqueue_in(
         self,

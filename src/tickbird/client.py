@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,8 +12,8 @@ from typing import Any, Literal, get_args
 from tickbird.domain.codec import encode_field
 from tickbird.domain.commands import Command, Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.definition import Definition, Target, check_name, check_payload, check_text
-from tickbird.domain.durations import Duration, seconds
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError
+from tickbird.domain.durations import Duration, in_words, seconds
+from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError, NotFoundError, PayloadError
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import EPOCH, to_datetime, to_seconds
@@ -25,6 +26,10 @@ from tickbird.domain.triggers import at as once
 from tickbird.domain.why import explain
 from tickbird.domain.zones import zone
 from tickbird.store.protocol import AuditRecord, Changed, Decisions, RevisionRecord, ScheduleRow, Store, Worker
+
+# How soon a run that is waited for is looked at again, and how rarely in the end.
+_FIRST_LOOK = 0.005
+_LONGEST_PAUSE = 0.5
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # So many names are looked through for those that a wrong one is like.
@@ -179,8 +184,14 @@ class Client:
         actor: str,
         payload: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
+        wait: Duration | None = None,
     ) -> RunRecord:
-        """One manual run now; the schedule's own ticks are not touched. The same key again gives the same run."""
+        """One manual run now; the schedule's own ticks are not touched. The same key again gives the same run.
+
+        With `wait`, the run once it has come to its end, if it does within so long.
+        """
+        if wait is not None:
+            seconds(wait, "wait")
         if payload is not None:
             schedule = await self.get(name)
             if schedule.definition is not None:
@@ -188,7 +199,8 @@ class Client:
                 payload = await self._checked_payload(task, payload, unknown_task_ok=True)
         key = None if idempotency_key is None else check_key(idempotency_key)
         command = Trigger(actor=actor, payload=payload, idempotency_key=key)
-        return _made(await self._change(name, command))
+        run = _made(await self._change(name, command))
+        return run if wait is None else await self.wait(run.id, timeout=wait)
 
     async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
         """The ticks to come, as the schedule stands now."""
@@ -305,6 +317,24 @@ class Client:
         run = await self._store.get_run(run_id) if 0 < run_id < 2**63 else None
         if run is None or run.namespace != self._namespace:
             raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
+        return run
+
+    async def wait(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
+        """A run once it has come to its end; NotFinishedError if it has not within so long. The run goes on."""
+        import asyncio
+
+        patience = None if timeout is None else float(seconds(timeout, "timeout"))
+        began, pause = time.monotonic(), _FIRST_LOOK
+        # A look is one row by its key. To be told would cost every run that ends a message, waited for or not.
+        while (run := await self.run(run_id)).status not in FINAL:
+            left = pause if patience is None else began + patience - time.monotonic()
+            if left <= 0:
+                raise NotFinishedError(
+                    f"run {run_id} is {run.status} after {in_words(patience or 0)} of waiting, and goes on;",
+                    hint=f"wait again, or look at it with `tickbird runs {run_id}`.",
+                )
+            await asyncio.sleep(min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
         return run
 
     async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:

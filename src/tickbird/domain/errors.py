@@ -7,6 +7,7 @@ TickbirdError
 │   └── PayloadError              a payload that does not fit the task
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the thing changed meanwhile, or its state forbids the change
+├── NotFinishedError (TimeoutError)  a run that was waited for has not come to its end in time
 └── StoreError                    the database
     ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help
     └── SchemaError               missing, too old or too new for this code
@@ -54,6 +55,10 @@ class NotFoundError(TickbirdError, LookupError):
 
 class ConflictError(TickbirdError):
     """The thing changed meanwhile, or its state forbids the change."""
+
+
+class NotFinishedError(TickbirdError, TimeoutError):
+    """A run that was waited for has not come to its end in time; it goes on."""
 
 
 class StoreError(TickbirdError):
