@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
+from tickbird.domain.audit import Audit, Auditor, Decision
 from tickbird.domain.codec import encode_field
 from tickbird.domain.commands import Command, Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.definition import Definition, Target, check_name, check_payload, check_text
@@ -16,7 +17,7 @@ from tickbird.domain.durations import Duration, in_words, seconds
 from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError, NotFoundError, PayloadError
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation
-from tickbird.domain.instants import EPOCH, to_datetime, to_seconds
+from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.domain.keys import check_key
 from tickbird.domain.policies import check_fields, policies
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
@@ -253,6 +254,50 @@ class Client:
     async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> Decisions:
         """The runs and skips whose ticks touch a range."""
         return await self._store.decisions((await self._find(name)).id, first, last, limit)
+
+    async def audit_ticks(
+        self, name: str, first: datetime | None = None, last: datetime | None = None, *, page: int = 10_000
+    ) -> Audit:
+        """Do the ticks that were to be expected in a range have one decision each, and no decision lacks its tick?"""
+        start = FIRST_SECOND if first is None else to_seconds(first)
+        end = LAST_SECOND if last is None else to_seconds(last)
+        if end < start:
+            raise InvalidError("last: lies before first.", field="last", hint="Swap them.")
+        while True:
+            # In this order: what is decided up to the cursor that was read is in the rows that are read later.
+            schedule = await self._find(name)
+            revisions = await self._store.list_revisions(schedule.id, limit=schedule.revision)
+            now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
+            auditor = Auditor(schedule, revisions, start, end, now, pruned)
+            async for decisions in self._ledger(schedule, auditor, start, page):
+                auditor.take(decisions)
+            # What was pruned meanwhile would look missing.
+            if await self._pruned_until(schedule) == pruned:
+                return auditor.finish()
+
+    async def _pruned_until(self, schedule: Schedule) -> int | None:
+        return (await self._store.ledger(schedule.id, EPOCH, EPOCH, EPOCH, 1)).pruned_until
+
+    async def _ledger(
+        self, schedule: Schedule, auditor: Auditor, start: int, limit: int
+    ) -> AsyncIterator[Sequence[Decision]]:
+        """The decisions from an instant on, as far as they must be read, in order, a page at a time."""
+        reach, runs_from, skips_from = auditor.reach, start, start
+        while reach >= min(runs_from, skips_from):
+            found = await self._store.ledger(
+                schedule.id, to_datetime(runs_from), to_datetime(skips_from), to_datetime(reach), limit
+            )
+            full = [rows[-1].first for rows in (found.runs, found.skips) if len(rows) == limit]
+            # Up to here both pages are whole; what lies beyond comes with the next.
+            horizon = min(full, default=reach)
+            taken = sorted(
+                (each for each in (*found.runs, *found.skips) if each.first <= horizon), key=lambda each: each.first
+            )
+            yield taken
+            if not full:
+                return
+            runs_from = max([runs_from, *(each.last + 1 for each in taken if each.run_id is not None)])
+            skips_from = max([skips_from, *(each.last + 1 for each in taken if each.skip_id is not None)])
 
     async def revisions(self, name: str, *, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, newest first."""

@@ -23,6 +23,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("schedules", "Show one schedule: definition, state, runs, ticks, revisions."),
         "why": ("ticks", "Explain why a tick ran, did not run, or will not."),
         "preview": ("ticks", "Show the next ticks of a schedule or of a cron expression."),
+        "audit": ("audit", "Prove that every expected tick has one decision, or name those that do not."),
         "runs": ("runs", "List runs, newest first, or show one by its id."),
     },
     "Change": {

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from tickbird.domain.audit import Decision
 from tickbird.domain.commands import Command
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -133,6 +134,15 @@ class Decisions:
 
     runs: Sequence[RunRecord] = ()
     skips: Sequence[SkipRecord] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A page of decisions in narrow rows: runs by tick and skips by their last one; and how far rows may be pruned."""
+
+    runs: Sequence[Decision] = ()
+    skips: Sequence[Decision] = ()
+    pruned_until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +355,12 @@ class Store(Protocol):
 
     async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
         """Runs and skips whose ticks touch the range."""
+        ...
+
+    async def ledger(
+        self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
+    ) -> Ledger:
+        """A page of all decisions about ticks: runs from one instant on and skips that reach another one or later."""
         ...
 
     async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:

@@ -416,22 +416,39 @@ attempts AS (
     DELETE FROM tickbird.attempts WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
 ),
 gone AS (
-    DELETE FROM tickbird.runs WHERE id = ANY(ARRAY(SELECT old.id FROM old)) RETURNING id
+    DELETE FROM tickbird.runs
+    WHERE id = ANY(ARRAY(SELECT old.id FROM old))
+    RETURNING schedule_id, CASE WHEN origin IN ('schedule', 'catch_up', 'backfill') THEN scheduled_for END AS tick
+),
+marks AS (
+    INSERT INTO tickbird.pruned (schedule_id, until)
+    SELECT schedule_id, max(tick) FROM gone WHERE schedule_id IS NOT NULL AND tick IS NOT NULL
+    GROUP BY schedule_id
+    ORDER BY schedule_id
+    ON CONFLICT (schedule_id) DO UPDATE SET until = greatest(pruned.until, excluded.until)
 )
 SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM seen), last.finished_at, last.id
 FROM (SELECT finished_at, id FROM seen ORDER BY finished_at DESC, id DESC LIMIT 1) AS last;
 
 -- name: prune_skips
-DELETE FROM tickbird.skips
-WHERE id = ANY(ARRAY(
-    SELECT s.id
-    FROM tickbird.skips AS s
-    JOIN tickbird.cursors AS c USING (schedule_id)
-    WHERE s.decided_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
-        AND s.id IS DISTINCT FROM c.last_skip_id
-    ORDER BY s.decided_at
-    LIMIT %(limit)s
-));
+WITH gone AS (
+    DELETE FROM tickbird.skips
+    WHERE id = ANY(ARRAY(
+        SELECT s.id
+        FROM tickbird.skips AS s
+        JOIN tickbird.cursors AS c USING (schedule_id)
+        WHERE s.decided_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+            AND s.id IS DISTINCT FROM c.last_skip_id
+        ORDER BY s.decided_at
+        LIMIT %(limit)s
+    ))
+    RETURNING schedule_id, last_at
+)
+INSERT INTO tickbird.pruned (schedule_id, until)
+SELECT schedule_id, max(last_at) FROM gone
+GROUP BY schedule_id
+ORDER BY schedule_id
+ON CONFLICT (schedule_id) DO UPDATE SET until = greatest(pruned.until, excluded.until);
 
 -- name: prune_audit
 DELETE FROM tickbird.audit

@@ -12,6 +12,7 @@ import psycopg
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
+from tickbird.domain.audit import Decision
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
@@ -33,6 +34,7 @@ from tickbird.store.protocol import (
     Finished,
     HandOff,
     Held,
+    Ledger,
     Planned,
     Renewed,
     Reported,
@@ -377,6 +379,20 @@ class PostgresStore:
         found = await self._named("runs_between", **bounds)
         skips = await self._once(lambda db: db.fetch("skips_between", **bounds))
         return Decisions(runs=[to_run(row) for row in found], skips=[SkipRecord(*row) for row in skips])
+
+    async def ledger(
+        self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
+    ) -> Ledger:
+        """A page of all decisions about ticks."""
+        bounds = {"schedule_id": schedule_id, "last": last, "limit": limit}
+        runs = await self._once(lambda db: db.fetch("ledger_runs", runs_from=runs_from, **bounds))
+        skips = await self._once(lambda db: db.fetch("ledger_skips", skips_from=skips_from, **bounds))
+        pruned = await self._once(lambda db: db.fetch("pruned_until", schedule_id=schedule_id))
+        return Ledger(
+            [Decision.run(*row) for row in runs],
+            [Decision.skip(*row) for row in skips],
+            pruned[0][0] if pruned else None,
+        )
 
     async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:
         """The newest revisions of a schedule, newest first."""

@@ -25,6 +25,7 @@ from tickbird.store.protocol import (
     Finished,
     HandOff,
     Held,
+    Ledger,
     Planned,
     Renewed,
     Reported,
@@ -333,6 +334,19 @@ class SqliteStore:
             "limit": limit,
         }
         return await self._read(lambda db: reading.decisions(db, bounds))
+
+    async def ledger(
+        self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
+    ) -> Ledger:
+        """A page of all decisions about ticks."""
+        bounds = {
+            "schedule_id": schedule_id,
+            "runs_from": to_micros(runs_from),
+            "skips_from": to_micros(skips_from),
+            "last": to_micros(last),
+            "limit": limit,
+        }
+        return await self._read(lambda db: reading.ledger(db, bounds))
 
     async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:
         """The newest revisions of a schedule."""

@@ -7,10 +7,11 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
+from tickbird.domain.audit import Decision
 from tickbird.domain.runs import AttemptRecord, RunRecord
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.sync import StoredSchedule
-from tickbird.store.protocol import AuditRecord, Decisions, RevisionRecord, ScheduleRow
+from tickbird.store.protocol import AuditRecord, Decisions, Ledger, RevisionRecord, ScheduleRow
 from tickbird.store.sqlite.records import (
     attempt_record,
     audit_record,
@@ -69,6 +70,14 @@ def decisions(db: sqlite3.Connection, bounds: dict[str, int]) -> Decisions:
         runs=[run_record(row) for row in db.execute(SQL["runs_of_ticks"], bounds)],
         skips=[skip_record(row) for row in db.execute(SQL["list_skips"], bounds)],
     )
+
+
+def ledger(db: sqlite3.Connection, bounds: dict[str, int]) -> Ledger:
+    """A page of all decisions about ticks."""
+    runs = [Decision.run(*row) for row in db.execute(SQL["ledger_runs"], bounds)]
+    skips = [Decision.skip(*row) for row in db.execute(SQL["ledger_skips"], bounds)]
+    pruned = db.execute(SQL["pruned_until"], bounds).fetchone()
+    return Ledger(runs, skips, None if pruned is None else pruned[0])
 
 
 def list_revisions(db: sqlite3.Connection, schedule_id: int, limit: int) -> list[RevisionRecord]:

@@ -301,7 +301,8 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
         raise InvalidError("keep and older_than must not be negative.", field="keep" if keep < 0 else "older_than")
     bounds = {"cutoff": now - round(older_than * MICROS), "limit": limit}
     key_cutoff = now - KEY_SECONDS * MICROS
-    runs = db.execute(SQL["prune_runs"], {**bounds, "keep": keep, "key_cutoff": key_cutoff}).rowcount
-    db.execute(SQL["prune_skips"], bounds)
+    runs = db.execute(SQL["prune_runs"], {**bounds, "keep": keep, "key_cutoff": key_cutoff}).fetchall()
+    skips = db.execute(SQL["prune_skips"], bounds).fetchall()
+    db.executemany(SQL["mark_pruned"], [row for row in (*runs, *skips) if row[0] is not None and row[1] is not None])
     db.execute(SQL["prune_audit"], bounds)
-    return runs
+    return len(runs)

@@ -246,7 +246,8 @@ WHERE id IN (
         )
     ORDER BY r.finished_at
     LIMIT :limit
-);
+)
+RETURNING schedule_id, iif(origin IN ('schedule', 'catch_up', 'backfill'), scheduled_for, NULL);
 
 -- name: prune_skips
 DELETE FROM skips
@@ -256,7 +257,8 @@ WHERE id IN (
     WHERE s.decided_at < :cutoff AND NOT EXISTS (SELECT 1 FROM cursors AS c WHERE c.last_skip_id = s.id)
     ORDER BY s.decided_at
     LIMIT :limit
-);
+)
+RETURNING schedule_id, last_at;
 
 -- name: prune_audit
 DELETE FROM audit

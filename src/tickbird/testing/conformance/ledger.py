@@ -127,6 +127,44 @@ class Ledger:
             covered = [tick for _, first, last, _ in skipped for tick in range(first or 0, (last or 0) + 1, 60)]
             assert sorted(covered + [tick or 0 for tick in ran]) == list(range(60, 1981, 60)), name
 
+    async def test_the_ledger_in_pages(self, store: Store) -> None:
+        schedule = await create(store, overlap="allow")
+        for at_ in (60, 120, 180):
+            await plan(store, at_)
+        await change(store, Skip(actor="ada", count=2), 190)
+        for at_ in (240, 300, 360):
+            await plan(store, at_)
+        await change(store, Trigger(actor="ada"), 370)
+        page = await store.ledger(schedule.id, later(120), later(0), later(360), limit=2)
+        base = int(later(0).timestamp())
+        assert [(run.first - base, run.last - base, run.count, run.cause) for run in page.runs] == [
+            (120, 120, 1, "schedule"),
+            (180, 180, 1, "schedule"),
+        ]
+        [skip] = page.skips
+        assert (skip.first - base, skip.last - base, skip.count, skip.cause) == (240, 300, 2, "operator")
+        assert (skip.revision, page.pruned_until) == (2, None)
+        ids = {run.id for run in await runs_of(store)}
+        assert all(run.run_id in ids for run in page.runs)
+        # A skip belongs to a range if it reaches into it.
+        assert (await store.ledger(schedule.id, later(0), later(301), later(360))).skips == []
+        assert len((await store.ledger(schedule.id, later(0), later(300), later(360))).skips) == 1
+        assert (await store.ledger(schedule.id, later(0), later(0), later(239))).skips == []
+
+    async def test_the_ledger_says_how_far_it_was_pruned(self, store: Store) -> None:
+        schedule = await create(store)
+        await create(store, "other")
+        for at_ in (60, 120, 180):
+            await plan(store, at_)
+            await work_off(store, at_)
+        await store.prune(older_than=0, keep=1, now=later(10_000))
+        page = await store.ledger(schedule.id, later(0), later(0), later(10_000))
+        assert [run.first for run in page.runs] == [int(later(180).timestamp())]
+        assert page.pruned_until == int(later(120).timestamp())
+        # A later prune of something older does not take it back.
+        await store.prune(older_than=0, keep=1, now=later(10_001))
+        assert (await store.ledger(schedule.id, later(0), later(0), later(1))).pruned_until == page.pruned_until
+
     async def test_skips_outlive_a_lost_worker(self, store: Store) -> None:
         await create(store)
         await plan(store, 60)
