@@ -23,11 +23,11 @@ SHORT = (*TRIGGERS, "tz", "task")
 SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
 _WHOLE = {"priority", "catch_up_limit", "max_concurrent", "max_runs", "retries"}
 _LENGTHS = {"grace", "start_within", "spread", "timeout"}
-_LISTS = {"tags", "exclude"}
+_LISTS = {"tags", "exclude", "calendars"}
 _INSTANTS = {"start_at", "end_at"}
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 _STEP = re.compile("".join(rf"(?:(\d{{1,9}}){unit[0]})?" for unit in _UNITS), re.ASCII)
-_TEXTS = {"description", "queue", "catch_up", "overlap", "on_crash", "task"}
+_TEXTS = {"description", "queue", "catch_up", "overlap", "on_crash", "roll", "task"}
 
 
 def split_fields(given: Sequence[str]) -> dict[str, str]:

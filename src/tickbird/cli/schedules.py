@@ -28,7 +28,7 @@ _RECENT = 5
 _STATE_STYLES = {"active": "green", "paused": "yellow", "parked": "red", "ended": "dim", "deleted": "dim"}
 _SECONDS = {"grace", "start_within", "spread", "timeout"}
 # Shown by `show` on lines of their own, not among the policies.
-_OWN_LINES = {"v", "trigger", "target", "payload", "description", "tags"}
+_OWN_LINES = {"v", "closed", "trigger", "target", "payload", "description", "tags"}
 
 
 def zone_of(schedule: Schedule, settings: Settings) -> str:

@@ -142,7 +142,7 @@ def policy(definition: Definition | None) -> str:
         words.append(f"timeout {in_words(definition.timeout)}")
     if definition.spread:
         words.append(f"spread {in_words(definition.spread)}")
-    if definition.exclude:
+    if definition.exclude or definition.calendars:
         words.append("calendar")
     if definition.priority:
         words.append(f"priority {definition.priority}")

@@ -1,8 +1,9 @@
-"""Days on which a schedule does not run: weekdays and single dates, in the trigger's zone."""
+"""Days on which a schedule does not run: weekdays, dates and days of the year, in the trigger's zone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -10,21 +11,74 @@ from typing import Any
 from tickbird.domain.errors import DefinitionError
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+LAST_ORDINAL = date.max.toordinal()
+_YEARLY = re.compile(r"(\d\d)-(\d\d)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """Excluded days; `weekdays` count from Monday = 0."""
+    """Closed days; `weekdays` count from Monday = 0, `yearly` are (month, day), and `opened` are open whatever else."""
 
     dates: frozenset[date] = frozenset()
     weekdays: frozenset[int] = frozenset()
+    yearly: frozenset[tuple[int, int]] = frozenset()
+    opened: frozenset[date] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.dates or self.weekdays)
+        return bool(self.dates or self.weekdays or self.yearly)
 
     def excludes(self, ordinal: int) -> bool:
         """Is the day with this proleptic ordinal excluded?"""
-        return (ordinal - 1) % 7 in self.weekdays or (bool(self.dates) and date.fromordinal(ordinal) in self.dates)
+        if not 1 <= ordinal <= LAST_ORDINAL:
+            return False
+        if self.dates or self.yearly or self.opened:
+            day = date.fromordinal(ordinal)
+            if day in self.opened:
+                return False
+            if day in self.dates or (day.month, day.day) in self.yearly:
+                return True
+        return (ordinal - 1) % 7 in self.weekdays
+
+    def rule(self, day: date) -> str:
+        """What excludes a day, in words."""
+        if day in self.dates:
+            return "that date"
+        if (day.month, day.day) in self.yearly:
+            return f"every {day:%m-%d}"
+        return f"every {WEEKDAYS[day.weekday()].capitalize()}"
+
+
+# Known to every schedule by name without being stored.
+BUILT_IN: Mapping[str, Calendar] = {"weekends": Calendar(weekdays=frozenset({5, 6}))}
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedDays:
+    """The days on which one schedule does not run: its own, and those of the calendars that it names."""
+
+    own: Calendar
+    shared: Calendar
+
+    def __bool__(self) -> bool:
+        return bool(self.own or self.shared)
+
+    def excludes(self, ordinal: int) -> bool:
+        """Is the day with this proleptic ordinal excluded?"""
+        return self.own.excludes(ordinal) or self.shared.excludes(ordinal)
+
+
+def union(calendars: Iterable[Calendar]) -> Calendar:
+    """Closed where any of them is, unless one of them opens that date."""
+    dates: set[date] = set()
+    weekdays: set[int] = set()
+    yearly: set[tuple[int, int]] = set()
+    opened: set[date] = set()
+    for calendar in calendars:
+        dates |= calendar.dates
+        weekdays |= calendar.weekdays
+        yearly |= calendar.yearly
+        opened |= calendar.opened
+    return Calendar(frozenset(dates), frozenset(weekdays), frozenset(yearly), frozenset(opened))
 
 
 def exclude(*days: str | date) -> Calendar:
@@ -55,19 +109,45 @@ def _date(text: object) -> date:
 
 
 def calendar_to_json(calendar: Calendar) -> list[str]:
-    """Weekdays first, then dates, sorted, so equal calendars look equal."""
-    return [WEEKDAYS[n] for n in sorted(calendar.weekdays)] + [d.isoformat() for d in sorted(calendar.dates)]
+    """Weekdays, days of every year (12-25), dates, and opened dates (+2026-05-16); sorted, so equal ones look equal."""
+    return [
+        *(WEEKDAYS[n] for n in sorted(calendar.weekdays)),
+        *(f"{month:02}-{day:02}" for month, day in sorted(calendar.yearly)),
+        *(d.isoformat() for d in sorted(calendar.dates)),
+        *(f"+{d.isoformat()}" for d in sorted(calendar.opened)),
+    ]
 
 
 def calendar_from_json(days: Any) -> Calendar:
+    """The calendar of `calendar_to_json` for a schedule's own days, which are weekdays and dates."""
+    return exclude(*_checked(days, "exclude"))
+
+
+def content_from_json(days: Any) -> Calendar:
     """The calendar of `calendar_to_json`."""
-    if not isinstance(days, list):
-        raise DefinitionError("exclude: must be a list of weekdays and dates.", field="exclude")
-    return exclude(*_checked(days))
+    weekdays, yearly, dates, opened = set(), set(), set(), set()
+    for day in _checked(days, "closed"):
+        try:
+            if day in WEEKDAYS:
+                weekdays.add(WEEKDAYS.index(day))
+            elif match := _YEARLY.fullmatch(day):
+                yearly.add(yearly_day(int(match[1]), int(match[2])))
+            elif day.startswith("+"):
+                opened.add(date.fromisoformat(day[1:]))
+            else:
+                dates.add(date.fromisoformat(day))
+        except ValueError:
+            raise DefinitionError(f"closed: {day[:40]!r} is not a day.", field="closed") from None
+    return Calendar(frozenset(dates), frozenset(weekdays), frozenset(yearly), frozenset(opened))
 
 
-def _checked(days: Iterable[object]) -> Iterable[str]:
-    for day in days:
-        if not isinstance(day, str):
-            raise DefinitionError("exclude: must be a list of weekdays and dates.", field="exclude")
-        yield day
+def yearly_day(month: int, day: int) -> tuple[int, int]:
+    """A day of the year; a ValueError for one that no year has."""
+    date(2000, month, day)
+    return month, day
+
+
+def _checked(days: Any, field: str) -> list[str]:
+    if not isinstance(days, list) or not all(isinstance(day, str) for day in days):
+        raise DefinitionError(f"{field}: must be a list of weekdays and dates.", field=field)
+    return days

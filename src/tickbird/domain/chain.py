@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, date
 
-from tickbird.domain.calendars import WEEKDAYS
+from tickbird.domain.calendars import BUILT_IN, WEEKDAYS
 from tickbird.domain.definition import Definition
 from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import Evidence, Paused, Revision, readable
 from tickbird.domain.explanation import Explanation, Step, Times, Verdict
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import brief
+from tickbird.domain.rolled import RolledTicks
 from tickbird.domain.runs import Status
 
 
@@ -72,6 +73,7 @@ class Chain:
         self._step(True, "grid", f"On the grid: {definition.trigger.describe()}.", at=self.tick)
         if window := self._window(definition):
             self._step(True, "window", f"Inside its window: {window}.")
+        self._rolled(definition)
 
     def _window(self, definition: Definition) -> str:
         parts = []
@@ -86,12 +88,19 @@ class Chain:
         if not definition.grid.excludes(self.tick):
             return ""
         day = self.times.local(to_datetime(self.tick)).date()
-        named = f"{WEEKDAYS[day.weekday()].capitalize()} {day.isoformat()}"
-        why = "that date" if day in definition.exclude.dates else f"every {WEEKDAYS[day.weekday()].capitalize()}"
-        return f"{named} in {definition.trigger.tz} is excluded ({why})"
+        return closed_day(definition, day)
+
+    def _rolled(self, definition: Definition) -> None:
+        """The step that tells from which closed days a tick was rolled."""
+        if not isinstance(definition.grid, RolledTicks):
+            return
+        for origin in sorted(definition.grid.origins(self.tick)):
+            closed = closed_day(definition, self.times.local(to_datetime(origin)).date())
+            text = f"The tick of {self.times(origin)} runs here: {closed}, and roll={definition.roll}."
+            self._step(None, "calendar", text, at=origin)
 
     def _calendar_allows(self, definition: Definition) -> None:
-        if definition.exclude:
+        if definition.closed_days:
             self._step(True, "calendar", "Its day is not excluded by the calendar.")
 
     def _pause(self, paused: Paused, tense: str) -> str:
@@ -122,6 +131,19 @@ class Chain:
     def _past_this(self, tick: int, due_at: int, moved: Revision | None) -> str:
         by = f" by {moved.actor}{noted(str(moved.detail.get('note') or ''))}" if moved is not None else ""
         return f"tick {self.times(tick)} was moved to {self.times(due_at)}{by}, past this one"
+
+
+def closed_day(definition: Definition, day: date) -> str:
+    """A closed day and what closes it, in words."""
+    named = f"{WEEKDAYS[day.weekday()].capitalize()} {day.isoformat()} in {definition.trigger.tz}"
+    if definition.exclude.excludes(day.toordinal()):
+        return f"{named} is excluded ({definition.exclude.rule(day)})"
+    by = [
+        f"calendar {name}: {calendar.rule(day)}"
+        for name, calendar in {**BUILT_IN, **definition.closed}.items()
+        if name in definition.calendars and calendar.excludes(day.toordinal())
+    ]
+    return f"{named} is closed ({'; '.join(by) or 'it does not exist'})"
 
 
 def stands(status: Status) -> str:

@@ -12,13 +12,14 @@ from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from tickbird.domain.calendars import Calendar, calendar_from_json, calendar_to_json
+from tickbird.domain.calendars import Calendar, calendar_from_json, calendar_to_json, content_from_json
 from tickbird.domain.definition import FIELDS, Backoff, Definition, Target
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
 from tickbird.domain.instants import parse_iso
 from tickbird.domain.triggers import Trigger, trigger_from_json
 
 FORMAT = 1
+_STORED = frozenset(("v", "closed", *FIELDS))
 
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def encode_definition(definition: Definition) -> dict[str, Any]:
         value = getattr(definition, item.name)
         default = item.default_factory() if item.default_factory is not MISSING else item.default
         if (item.default is MISSING and item.default_factory is MISSING) or value != default:
-            encoded[item.name] = encode_field(item.name, value)
+            encoded[item.name] = _encode_closed(value) if item.name == "closed" else encode_field(item.name, value)
     return encoded
 
 
@@ -57,6 +58,10 @@ def encode_field(name: str, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def _encode_closed(closed: Mapping[str, Calendar]) -> dict[str, list[str]]:
+    return {name: calendar_to_json(calendar) for name, calendar in sorted(closed.items())}
+
+
 def decode_definition(encoded: Any) -> Definition:
     """The definition of such an object; anything unreadable raises an InvalidError that names the field."""
     if not isinstance(encoded, Mapping):
@@ -65,7 +70,7 @@ def decode_definition(encoded: Any) -> Definition:
     if version != FORMAT:
         raise DefinitionError(f"v: format {str(version)[:20]!r} is not known; this version reads {FORMAT}.", field="v")
     for name in encoded:
-        if name != "v" and name not in FIELDS:
+        if name not in _STORED:
             raise DefinitionError(f"{str(name)[:60]!r} is not a field of a definition.", field=str(name)[:60])
     for name in ("trigger", "target"):
         if name not in encoded:
@@ -98,10 +103,14 @@ def _decode_field(name: str, value: Any) -> Any:
         return Backoff(**value)
     if name in ("start_at", "end_at") and value is not None:
         return parse_iso(value, name)
-    if name == "tags":
+    if name in ("tags", "calendars"):
         if not isinstance(value, list):
-            raise DefinitionError("tags: must be a list.", field="tags")
+            raise DefinitionError(f"{name}: must be a list.", field=name)
         return tuple(value)
+    if name == "closed":
+        if not isinstance(value, Mapping):
+            raise DefinitionError("closed: must be an object of calendars.", field="closed")
+        return {str(calendar): content_from_json(days) for calendar, days in value.items()}
     return value
 
 
@@ -117,6 +126,6 @@ def definition_text(encoded: Mapping[str, Any]) -> str:
 
 
 def fingerprint(definition: Definition) -> str:
-    """A short, stable name for exactly this definition."""
-    text = definition_text(encode_definition(definition))
+    """A short, stable name for exactly this definition, whatever its calendars say at the moment."""
+    text = definition_text({name: value for name, value in encode_definition(definition).items() if name != "closed"})
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

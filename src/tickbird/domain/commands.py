@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any, Literal
 
-from tickbird.domain.codec import decode_definition, encode_definition, fingerprint
+from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
+from tickbird.domain.codec import decode_definition, definition_text, encode_definition
 from tickbird.domain.definition import Definition, check_payload, check_text
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.instants import to_datetime
@@ -68,6 +69,10 @@ class Command:
         """The change to a schedule that exists."""
         raise NotImplementedError
 
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """The stored calendars that `apply` must know of."""
+        return ()
+
 
 def _revised(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> Change:
     """A change that makes the next revision."""
@@ -94,6 +99,9 @@ class Create(Command):
             raise ConflictError(
                 f"schedule {name!r} exists already;", hint="update it, delete it first, or choose another name."
             )
+        definition = self.definition
+        if definition.calendars:
+            definition = replace(definition, closed=_resolve(definition.calendars, facts))
         tombstone = schedule or Schedule(0, self.namespace, name, 0, "deleted", None)
         reached = tombstone.cursor.planned_until
         fresh = Schedule(
@@ -102,11 +110,11 @@ class Create(Command):
             name=name,
             revision=tombstone.revision,
             state="active",
-            definition=self.definition,
+            definition=definition,
             cursor=Cursor(),
             app=self.app,
             fingerprint=self.fingerprint,
-            raw=encode_definition(self.definition),
+            raw=encode_definition(definition),
             created_at=tombstone.created_at,
         )
         if self.app is None and fresh.grid.next(floor(now)) is None:
@@ -126,6 +134,10 @@ class Create(Command):
             plan = replace(plan, runs=(_manual_run(fresh, facts),))
         return _revised("create", fresh, plan, definition=dict(fresh.raw))
 
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return self.definition.calendars
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update(Command):
@@ -140,8 +152,7 @@ class Update(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Validate the whole definition that results; one that is the same makes no revision."""
-        kept = {name: value for name, value in schedule.raw.items() if name not in self.unset}
-        raw = {**kept, **{name: value for name, value in self.declared.items() if name in self.unset}, **self.fields}
+        raw = _with_calendars(self._updated(schedule.raw), facts)
         overrides = {**schedule.overrides, **self.fields} if schedule.app else schedule.overrides
         overrides = {name: value for name, value in overrides.items() if name not in self.unset}
         settled = schedule.state != "parked" and overrides == schedule.overrides
@@ -152,6 +163,14 @@ class Update(Command):
         before, after = ({name: each.get(name) for name in names} for each in (schedule.raw, raw))
         changed = replace(schedule, raw=raw, overrides=overrides)
         return _redefine("update", schedule, changed, now, {"before": before, "after": after})
+
+    def _updated(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        kept = {name: value for name, value in raw.items() if name not in self.unset}
+        return {**kept, **{name: value for name, value in self.declared.items() if name in self.unset}, **self.fields}
+
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the schedule will name."""
+        return _names(self._updated(schedule.raw if schedule else {}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,17 +184,69 @@ class Redefine(Command):
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Take the code's definition, with the overrides over it."""
         declared = encode_definition(self.definition)
-        raw = {**declared, **schedule.overrides}
+        raw = _with_calendars({**declared, **schedule.overrides}, facts)
         changed = replace(schedule, raw=raw, app=self.app, fingerprint=self.fingerprint)
         detail: dict[str, Any] = {"before": dict(schedule.raw), "after": raw}
         # Whoever takes an override back later must know what stood under it.
         detail |= {"declared": declared} if schedule.overrides else {}
         return _redefine("sync", schedule, changed, now, detail)
 
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that an operator has set, else the code's."""
+        return _names({"calendars": list(self.definition.calendars), **(schedule.overrides if schedule else {})})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalendar(Command):
+    """A calendar that the schedule names says something else now."""
+
+    calendar: str
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Take what all its calendars say now; when that is what it has, it makes no revision."""
+        raw = _with_calendars(schedule.raw, facts)
+        if raw == schedule.raw:
+            same = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
+            return Change("calendar", schedule, same, revised=False)
+        return _redefine("calendar", schedule, replace(schedule, raw=raw), now, {"calendar": self.calendar})
+
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """All that it names."""
+        return _names(schedule.raw if schedule else {})
+
+
+def _names(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    """The calendars that a definition's JSON names; what is wrong with it is told when it is decoded."""
+    names = raw.get("calendars")
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
+
+
+def _with_calendars(raw: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+    """A definition's JSON with what its calendars say now."""
+    plain = {name: value for name, value in raw.items() if name != "closed"}
+    closed = _resolve(_names(raw), facts)
+    return {**plain, "closed": {name: calendar_to_json(closed[name]) for name in sorted(closed)}} if closed else plain
+
+
+def _resolve(names: tuple[str, ...], facts: Facts) -> dict[str, Calendar]:
+    resolved: dict[str, Calendar] = {}
+    for name in names:
+        calendar = BUILT_IN.get(name, facts.calendars.get(name))
+        if calendar is None:
+            known = ", ".join(sorted({*BUILT_IN, *facts.calendars}))
+            raise DefinitionError(
+                f"calendars: there is no calendar {name[:200]!r};",
+                field="calendars",
+                hint=f"put it first with `tickbird calendar put`, or name one of these: {known}.",
+            )
+        resolved[name] = calendar
+    return resolved
+
 
 def _is_same(before: Definition | None, after: Definition) -> bool:
     """By its text, since 1, 1.0 and true are equal and yet not the same payload."""
-    return before is not None and fingerprint(before) == fingerprint(after)
+    texts = {definition_text(encode_definition(each)) for each in (before, after) if each is not None}
+    return before is not None and len(texts) == 1
 
 
 def _redefine(action: str, before: Schedule, after: Schedule, now: float, detail: dict[str, Any]) -> Change:

@@ -150,6 +150,11 @@ class Cron(Grid):
                 total += self._walls_before(stop) - self._walls_before(first)
         return total
 
+    @property
+    def most_per_day(self) -> int:
+        """How many ticks a day can have."""
+        return self._per_day
+
     def describe(self) -> str:
         """The expression in words."""
         text = words(self.expr)

@@ -11,20 +11,23 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
-from tickbird.domain.calendars import Calendar
+from tickbird.domain.calendars import BUILT_IN, Calendar, ClosedDays, union
 from tickbird.domain.errors import DefinitionError
+from tickbird.domain.rolled import MOST_PER_DAY, RolledTicks
 from tickbird.domain.ticks import Ticks
 from tickbird.domain.triggers import Trigger
 
 CatchUp = Literal["one", "latest", "all", "skip"]
 Overlap = Literal["skip", "queue", "replace", "allow"]
 OnCrash = Literal["retry", "fail"]
+Roll = Literal["skip", "previous", "next"]
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}", re.ASCII)
 LARGEST_PAYLOAD = 1_000_000
 # The escape itself, not a backslash followed by these letters.
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 CRASH_LIMIT = 3
+MOST_CALENDARS = 20
 
 
 def check_name(name: object, what: str) -> str:
@@ -89,6 +92,10 @@ class Definition:
     end_at: datetime | None = None
     max_runs: int | None = None
     exclude: Calendar = field(default_factory=Calendar)
+    # Names of calendars, and what they say: that is not a person's to set but comes from the store.
+    calendars: tuple[str, ...] = ()
+    closed: Mapping[str, Calendar] = field(default_factory=dict)
+    roll: Roll = "skip"
     retries: int = 0
     backoff: Backoff = field(default_factory=Backoff)
     timeout: int | None = None
@@ -101,7 +108,9 @@ class Definition:
             self._refuse("tags", "must be a list of names")
         for tag in self.tags:
             check_name(tag, "tag")
-        for name, allowed in (("catch_up", CatchUp), ("overlap", Overlap), ("on_crash", OnCrash)):
+        self._check_calendars()
+        choices_of = (("catch_up", CatchUp), ("overlap", Overlap), ("on_crash", OnCrash), ("roll", Roll))
+        for name, allowed in choices_of:
             choices = get_args(allowed)
             if getattr(self, name) not in choices:
                 self._refuse(name, f"is not one of {', '.join(choices)}")
@@ -118,6 +127,24 @@ class Definition:
         check_text(self.description, "description", most=10_000)
         check_payload(self.payload)
 
+    def _check_calendars(self) -> None:
+        if not isinstance(self.calendars, tuple) or len(self.calendars) > MOST_CALENDARS:
+            self._refuse("calendars", f"must be a list of at most {MOST_CALENDARS} names")
+        for name in self.calendars:
+            check_name(name, "calendar")
+        if self.roll != "skip" and self.trigger.most_per_day > MOST_PER_DAY:
+            raise DefinitionError(
+                f"roll: {self.roll!r} is for at most {MOST_PER_DAY:,} ticks a day, and this trigger has up to "
+                f"{self.trigger.most_per_day:,};",
+                field="roll",
+                hint='leave roll="skip".',
+            )
+        shared = union(self.closed.values())
+        if len(self.exclude.weekdays | shared.weekdays) == 7 and not shared.opened:
+            raise DefinitionError(
+                "calendars: together they close all seven weekdays, so nothing would ever run.", field="calendars"
+            )
+
     def _check_instant(self, name: str) -> None:
         value = getattr(self, name)
         if value is not None and not isinstance(value, datetime):
@@ -131,7 +158,24 @@ class Definition:
     @cached_property
     def grid(self) -> Ticks:
         """The ticks of this definition; made once, since definitions are kept and schedules come and go."""
-        return Ticks(self)
+        return RolledTicks(self) if self.roll != "skip" and self.closed_days else Ticks(self)
+
+    @property
+    def unresolved(self) -> tuple[str, ...]:
+        """Names of calendars of which it is not known here what they say."""
+        return tuple(name for name in self.calendars if name not in self.closed and name not in BUILT_IN)
+
+    @cached_property
+    def closed_days(self) -> ClosedDays:
+        """The days on which it does not run."""
+        if self.unresolved:
+            raise DefinitionError(
+                f"calendars: what {', '.join(self.unresolved)} says is not stored with the schedule;",
+                field="calendars",
+                hint="set its calendars with `client.update`, or put the calendar again.",
+            )
+        known = {**BUILT_IN, **self.closed}
+        return ClosedDays(self.exclude, union(known[name] for name in self.calendars))
 
     @cached_property
     def start_limit(self) -> int | None:
@@ -143,7 +187,7 @@ class Definition:
     @cached_property
     def is_plain(self) -> bool:
         """Do its ticks become runs whatever the day and however many there were?"""
-        return not self.exclude and self.max_runs is None
+        return not self.exclude and not self.calendars and self.max_runs is None
 
     @property
     def crash_limit(self) -> int:
@@ -164,7 +208,8 @@ _RANGES = (
     ("retries", 0, 1_000),
     ("timeout", 1, _YEARS),
 )
-FIELDS = tuple(f.name for f in fields(Definition))
+# What a person sets; what the calendars say is resolved from the store.
+FIELDS = tuple(f.name for f in fields(Definition) if f.name != "closed")
 
 
 def check_payload(payload: object) -> str:

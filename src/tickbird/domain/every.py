@@ -137,6 +137,11 @@ class Every(Grid):
             return (until - self._start) // self._step - (after - self._start) // self._step
         return self._index_at(until) - self._index_at(after) - self._merged(after, until)
 
+    @property
+    def most_per_day(self) -> int:
+        """How many ticks a day can have."""
+        return -(-DAY // self._step) if self._kind is _ELAPSED else 1
+
     def describe(self) -> str:
         """The interval in words."""
         amounts = [f"{amount} {unit}" if amount > 1 else unit[:-1] for unit, amount in self.units]

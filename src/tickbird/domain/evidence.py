@@ -162,7 +162,7 @@ class Evidence:
     def changed_before(self, due_at: int) -> Revision | None:
         """The first edit or delete between the tick and its `due_at`, which may have voided it."""
         tick, due = to_datetime(self.tick), to_datetime(due_at)
-        edits = (each for each in reversed(self.revisions) if each.action in ("update", "sync", "delete"))
+        edits = (each for each in reversed(self.revisions) if each.action in ("update", "sync", "calendar", "delete"))
         return next((edit for edit in edits if tick <= edit.at < due), None)
 
     def moved(self, tick: int) -> Revision | None:

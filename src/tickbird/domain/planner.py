@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, floor
 from typing import Any, Literal
 
+from tickbird.domain.calendars import Calendar
 from tickbird.domain.definition import Definition
 from tickbird.domain.runs import TICK_ORIGINS, Origin, SkipReason, Status
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule, State
@@ -28,9 +29,13 @@ class ActiveRun:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the planner must know of other rows: the schedule's active runs, oldest first."""
+    """What the planner must know of other rows: the schedule's active runs, oldest first.
+
+    For commands that name calendars, also those of the namespace: what the named ones say, and None for the others.
+    """
 
     active: tuple[ActiveRun, ...] = ()
+    calendars: Mapping[str, Calendar | None] = field(default_factory=dict)
 
 
 NO_FACTS = Facts()
@@ -241,7 +246,12 @@ def same_grid(one: Definition | None, other: Definition | None) -> bool:
     """Do two definitions have the same ticks, so that a cursor on one is good for the other?"""
     if one is None or other is None:
         return False
-    return (one.trigger, one.start_at, one.end_at) == (other.trigger, other.start_at, other.end_at)
+    if (one.trigger, one.start_at, one.end_at) != (other.trigger, other.start_at, other.end_at):
+        return False
+    # Where ticks are rolled, closed days are part of the grid; else they only decide what becomes of a tick.
+    if one.roll == other.roll == "skip":
+        return True
+    return (one.roll, one.closed_days) == (other.roll, other.closed_days)
 
 
 def _used_up(schedule: Schedule, cursor: Cursor) -> bool:

@@ -31,6 +31,9 @@ def policies(values: Mapping[str, Any]) -> dict[str, Any]:
     for name, least in _DURATIONS.items():
         if taken.get(name) is not None:
             taken[name] = seconds(taken[name], name, least=least)
+    if "calendars" in taken:
+        names = taken["calendars"]
+        taken["calendars"] = (names,) if isinstance(names, str) else tuple(names or ())
     if isinstance(taken.get("tags"), list | set):
         taken["tags"] = tuple(sorted(taken["tags"]) if isinstance(taken["tags"], set) else taken["tags"])
     if "exclude" in taken and not isinstance(taken["exclude"], Calendar):

@@ -31,10 +31,10 @@ class Ticks:
 
     def __init__(self, definition: Definition) -> None:
         self._trigger = definition.trigger
-        self._calendar = definition.exclude
+        self._calendar = definition.closed_days
         self._first = to_seconds(definition.start_at) if definition.start_at else None
         self._last = to_seconds(definition.end_at) if definition.end_at else None
-        self._zone = ZoneInfo(definition.trigger.tz) if definition.exclude else None
+        self._zone = ZoneInfo(definition.trigger.tz) if self._calendar else None
         # The last question and its answer: a planner asks for the tick after the one it has just decided, twice.
         self._answer: tuple[int | None, int | None] = (None, None)
 

@@ -41,6 +41,10 @@ class Trigger(Protocol):
     def contains(self, tick: int) -> bool:
         """Whether an epoch second is a tick."""
 
+    @property
+    def most_per_day(self) -> int:
+        """How many ticks a day can have."""
+
     def describe(self) -> str:
         """The definition in words for people."""
 
@@ -53,6 +57,7 @@ class At(Grid):
 
     __slots__ = ("tick",)
     tz = "UTC"
+    most_per_day = 1
 
     def __init__(self, instant: datetime) -> None:
         self.tick = to_seconds(instant)
@@ -140,6 +145,11 @@ class AnyOf(Grid):
                 tick = member.next_tick(tick)
             denser.append(member)
         return total
+
+    @property
+    def most_per_day(self) -> int:
+        """How many ticks a day can have."""
+        return sum(member.most_per_day for member in self.members)
 
     def describe(self) -> str:
         """The members in words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.domain.chain import Chain, capital, noted
+from tickbird.domain.chain import Chain, capital, closed_day, noted
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Definition
 from tickbird.domain.durations import in_words
@@ -11,6 +11,7 @@ from tickbird.domain.explanation import Explanation, Step
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.planner import ActiveRun, Facts, at_plan, end_pause, plan
 from tickbird.domain.progress import Progress, brief, count, obstacle
+from tickbird.domain.rolled import RolledTicks
 from tickbird.domain.runs import TICK_ORIGINS
 
 # Beyond so many stretches of a calendar, whether max_runs will be used up is not counted any more.
@@ -81,7 +82,13 @@ class OpenChain(Chain):
         where = "; ".join(around)
         offset = self.evidence.offset(definition)
         moved = self.evidence.moved_to(tick)
-        if definition.trigger.contains(tick):
+        landing = grid.landing_of(tick) if isinstance(grid, RolledTicks) and definition.trigger.contains(tick) else tick
+        if landing is not None and landing != tick:
+            closed = closed_day(definition, times.local(to_datetime(tick)).date())
+            text = f"Rolled to {times(landing)}: {closed}, and roll={definition.roll}"
+            self._step(True, "grid", f"On the trigger's grid: {definition.trigger.describe()}.", at=tick)
+            self._step(False, "calendar", f"{text}; {where}.", at=landing)
+        elif definition.trigger.contains(tick):
             text = f"Outside the schedule's window, {self._window(definition)}"
             self._step(True, "grid", f"On the grid: {definition.trigger.describe()}.", at=tick)
             self._step(False, "window", f"{text}: {where}.")
