@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tickbird import Run, Tickbird, every
+from tickbird import Run, Tickbird
 
 bird = Tickbird(app="isolated")
 seen: ContextVar[str] = ContextVar("seen", default="nothing")
@@ -176,6 +176,28 @@ def waits_to_be_told(run: Run, note: str) -> str:
 
 
 @bird.task(isolation="process")
+def waits_for_word(note: str) -> str:
+    Path(note).write_text("waits")
+    while not Path(f"{note}.word").exists():
+        time.sleep(0.01)
+    return "heard"
+
+
+@bird.task(isolation="process", on_crash="fail")
+def holds_on(note: str) -> None:
+    daemonize()
+    Path(note).write_text("holds")
+    holds_gil.function()
+
+
+@bird.task(isolation="process")
+def has_family(note: str) -> None:
+    subprocess.Popen(["sleep", f"600.{MARK}"], start_new_session=True)
+    Path(note).write_text(str(os.getppid()))
+    time.sleep(600)
+
+
+@bird.task(isolation="process")
 def hangs_on(note: str) -> None:
     daemonize()
     Path(note).write_text("hangs")
@@ -188,5 +210,5 @@ async def plain() -> str:
     return "plain"
 
 
-@bird.task(schedule=every(seconds=1), overlap="allow")
+@bird.task
 async def beat() -> None: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -98,3 +98,10 @@ def leftovers() -> list[str]:
         if state != b"Z" and (marked or f".{MARK}" in command):
             found.append(f"{path.name} {command}")
     return found
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    """Wait for what other processes do."""
+    async with asyncio.timeout(60):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.isolation.app import bird
-from tests.isolation.conftest import QUICK, Place, leftovers, working
+from tests.isolation.conftest import QUICK, Place, leftovers, until, working
 from tickbird import DefinitionError, Tickbird
 from tickbird.domain.definition import Target
 from tickbird.domain.runs import NewRun
@@ -111,7 +110,7 @@ async def test_lines_and_progress_come_to_the_worker(place: Place, caplog: pytes
 async def test_a_cancelled_run_is_asked_first(place: Place, tmp_path: Path) -> None:
     note = tmp_path / "note"
     run_id = await place.send("waits_to_be_told", note=str(note))
-    await _until(lambda: note.exists() and note.read_text() == "waits")
+    await until(lambda: note.exists() and note.read_text() == "waits")
     await place.client.cancel(run_id, actor="test")
     assert (await place.final(run_id)).status == "cancelled"
     assert note.read_text() == "told"
@@ -120,7 +119,7 @@ async def test_a_cancelled_run_is_asked_first(place: Place, tmp_path: Path) -> N
 async def test_a_cancelled_run_that_does_not_listen_is_killed(place: Place, tmp_path: Path) -> None:
     note = tmp_path / "note"
     run_id = await place.send("hangs_on", note=str(note))
-    await _until(note.exists)
+    await until(note.exists)
     await place.client.cancel(run_id, actor="test")
     assert (await place.final(run_id)).status == "cancelled"
     assert not leftovers()
@@ -130,17 +129,11 @@ async def test_a_drain_kills_what_does_not_end_and_puts_it_back(tmp_path: Path) 
     note = tmp_path / "note"
     async with working(options=replace(QUICK, drain=0.1)) as place:
         run_id = await place.send("hangs_on", note=str(note))
-        await _until(note.exists)
+        await until(note.exists)
     assert not leftovers()
     run = await (await bird.client()).run(run_id)
     await bird.aclose()
     assert (run.status, run.reason, run.failures, run.crashes) == ("queued", "put back: its worker was stopping", 0, 0)
-
-
-async def _until(condition: Any) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110 - in another process
-            await asyncio.sleep(0.01)
 
 
 def test_an_app_that_cannot_be_imported_is_refused() -> None:

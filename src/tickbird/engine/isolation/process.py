@@ -160,7 +160,10 @@ class ChildProcess:
                     raise Failed(message["failed"])
             if call.grace is not None:
                 raise Stopped
-            if self.gone:
+            if self.gone or self._hung_up:
+                await self._last_word()
+                if self._messages:
+                    continue
                 raise Failed(f"the child process {self._end()} while it imported {app.reference}{self._last_lines()}")
             if self._loop.time() >= ends:
                 raise Failed(f"the child process could not import {app.reference} within {within:.0f} s")
