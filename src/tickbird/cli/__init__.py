@@ -25,6 +25,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "preview": ("ticks", "Show the next ticks of a schedule or of a cron expression."),
         "audit": ("audit", "Prove that every expected tick has one decision, or name those that do not."),
         "runs": ("runs", "List runs, newest first, or show one by its id."),
+        "backfills": ("backfills", "List backfills, newest first, or show one by its id."),
+        "held": ("held", "List the schedules of which runs are held, or the held runs of one."),
     },
     "Change": {
         "trigger": ("changes", "Run a schedule's task now; its own ticks are not touched."),
@@ -36,6 +38,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "rm": ("changes", "Delete a schedule; what was decided for its ticks stays on record."),
         "cancel": ("runs", "Cancel a run that has not started, or ask a running one to stop."),
         "retry": ("runs", "Run again what a final run did."),
+        "backfill": ("backfills", "Run the ticks of a range that have no run."),
+        "release": ("held", "Let the held runs of a schedule run, oldest first."),
+        "drop": ("held", "Cancel the held runs of a schedule, oldest first."),
     },
 }
 _MODULES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from tickbird.cli.output import iso
 from tickbird.client import ComingTick
+from tickbird.domain.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime
-from tickbird.domain.runs import AttemptRecord, RunRecord
+from tickbird.domain.runs import AttemptRecord, RunRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord, ScheduleRow
 
@@ -48,6 +50,7 @@ def row_document(row: ScheduleRow, problems: Sequence[str]) -> dict[str, Any]:
         **schedule_document(row.schedule),
         "last_run": None if row.last_run is None else run_document(row.last_run),
         "failure_streak": row.failure_streak,
+        "held": row.held,
         "problems": list(problems),
     }
 
@@ -89,6 +92,59 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "result": run.result,
         "error": run.error,
         "failure_kind": run.failure_kind,
+        "backfill": run.backfill_id,
+        "held": run.held,
+        "released_at": iso(run.released_at),
+        "released_by": run.released_by,
+    }
+
+
+def backfill_plan_document(plan: BackfillPlan) -> dict[str, Any]:
+    """What a backfill makes or would make; `ticks` are the first of `count`, in the order of running."""
+    return {
+        "id": plan.backfill_id,
+        "schedule": plan.schedule,
+        "first": iso(plan.first),
+        "last": iso(plan.last),
+        "cut_at": iso(plan.cut_at),
+        "count": plan.count,
+        "taken": plan.taken,
+        "excluded": plan.excluded,
+        "ticks": [iso(tick) for tick in plan.ticks],
+    }
+
+
+def backfill_document(record: BackfillRecord) -> dict[str, Any]:
+    """A backfill, and how many of its runs are in each status; `done` also counts those that were pruned."""
+    return {
+        "id": record.id,
+        "namespace": record.namespace,
+        "schedule": record.schedule,
+        "revision": record.revision,
+        "first": iso(record.first),
+        "last": iso(record.last),
+        "total": record.total,
+        "done": record.done,
+        "counts": {status: record.counts.get(status, 0) for status in get_args(Status)},
+        "order": record.order,
+        "concurrency": record.concurrency,
+        "payload": None if record.payload is None else dict(record.payload),
+        "actor": record.actor,
+        "note": record.note,
+        "created_at": iso(record.created_at),
+        "cancelled_at": iso(record.cancelled_at),
+        "cancelled_by": record.cancelled_by,
+    }
+
+
+def held_document(held: HeldSchedule) -> dict[str, Any]:
+    """How many runs of a schedule are held, of which ticks, and since when."""
+    return {
+        "schedule": held.schedule,
+        "count": held.count,
+        "first": iso(held.first),
+        "last": iso(held.last),
+        "since": iso(held.since),
     }
 
 

@@ -21,7 +21,7 @@ from tickbird.domain.triggers import Trigger, at, trigger_from_json
 TRIGGERS = ("cron", "every", "at")
 SHORT = (*TRIGGERS, "tz", "task")
 SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
-_WHOLE = {"priority", "catch_up_limit", "max_concurrent", "max_runs", "retries"}
+_WHOLE = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_runs", "retries"}
 _LENGTHS = {"grace", "start_within", "spread", "timeout"}
 _LISTS = {"tags", "exclude", "calendars"}
 _INSTANTS = {"start_at", "end_at"}

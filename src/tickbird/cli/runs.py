@@ -148,7 +148,8 @@ def _took(run: RunRecord) -> str:
 
 
 def _remark(run: RunRecord) -> str:
-    said = [brief(run.error)] if run.error else []
+    said = ["held"] if run.held else []
+    said += [brief(run.error)] if run.error else []
     said += [run.reason] if run.reason else []
     said += [f"covers {run.covers.count:,} ticks"] if run.covers else []
     text = "; ".join(said)
@@ -208,6 +209,9 @@ def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
         ("asked to stop", f"by {run.cancel_requested_by}" if run.cancel_requested_at else ""),
         ("failure", run.failure_kind or ""),
         ("retry of", f"run {run.retry_of}" if run.retry_of else ""),
+        ("backfill", f"{run.backfill_id}" if run.backfill_id else ""),
+        ("held", "until `tickbird release` or `tickbird drop`" if run.held else ""),
+        ("released", f"{both(run.released_at, now)} by {run.released_by}" if run.released_at else ""),
         ("payload", json.dumps(dict(run.payload), ensure_ascii=False) if run.payload else ""),
         ("result", json.dumps(run.result, ensure_ascii=False) if run.result is not None else ""),
     )

@@ -19,7 +19,7 @@ from tickbird.cli.ticks import tick_table, with_notes
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime
-from tickbird.domain.progress import brief, obstacle
+from tickbird.domain.progress import brief, count, obstacle
 from tickbird.domain.schedule import Schedule, State
 from tickbird.store.protocol import ScheduleRow, Worker
 
@@ -54,9 +54,9 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
     return Cell(text, _STATE_STYLES.get(schedule.state, ""))
 
 
-def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime) -> list[str]:
-    """What keeps an active schedule from running as it should."""
-    found: list[str] = []
+def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held: int = 0) -> list[str]:
+    """What keeps an active schedule from running as it should, and how many of its runs a person must decide about."""
+    found = [f"{count(held, 'run')} held: see `tickbird held {schedule.name}`"] if held else []
     definition, due_at = schedule.definition, schedule.next_run_at
     if schedule.state != "active":
         return found
@@ -64,7 +64,7 @@ def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime) -> li
         # Whatever else cannot be read is parked as soon as it is planned.
         version = schedule.raw.get("v")
         newer = isinstance(version, int) and version > FORMAT
-        return ["needs a newer version of tickbird; left alone" if newer else "cannot be read"]
+        return [*found, "needs a newer version of tickbird; left alone" if newer else "cannot be read"]
     if unserved := obstacle(definition.queue, definition.target.name, workers):
         found.append(unserved)
     if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:
@@ -94,7 +94,7 @@ def ls(settings: Settings, state: State | None, tag: str | None, contains: str, 
             return rows, await client.workers(), await client.now()
 
     rows, workers, now = complete(read(), settings)
-    found = [problems(row.schedule, workers, now) for row in rows]
+    found = [problems(row.schedule, workers, now, row.held) for row in rows]
 
     def document() -> dict[str, Any]:
         listed = [row_document(row, each) for row, each in zip(rows, found, strict=True)]
@@ -148,16 +148,18 @@ def show(settings: Settings, name: str) -> None:
             ticks = with_notes(schedule, await client.next_ticks(name, _RECENT), await client.now())
             runs = await client.runs(schedule=name, limit=_RECENT)
             revisions = await client.revisions(name, limit=_RECENT)
-            return schedule, ticks, runs, revisions, await client.workers(), await client.now()
+            held = sum(each.count for each in await client.held(name))
+            return schedule, ticks, runs, revisions, held, await client.workers(), await client.now()
 
-    schedule, ticks, runs, revisions, workers, now = complete(read(), settings)
-    found = problems(schedule, workers, now)
+    schedule, ticks, runs, revisions, held, workers, now = complete(read(), settings)
+    found = problems(schedule, workers, now, held)
     tz = zone_of(schedule, settings)
 
     def document() -> dict[str, Any]:
         return {
             **schedule_document(schedule),
             "problems": found,
+            "held": held,
             "next_ticks": [tick_document(tick, notes) for tick, notes in ticks],
             "runs": [run_document(run) for run in runs],
             "revisions": [revision_document(revision) for revision in revisions],

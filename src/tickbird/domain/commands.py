@@ -442,4 +442,5 @@ def _cancel_runs(plan: Plan, facts: Facts) -> Plan:
         plan,
         cancel=tuple(run.id for run in facts.active if run.status != "running"),
         stop=tuple(run.id for run in facts.active if run.status == "running"),
+        clear=True,
     )

@@ -77,8 +77,12 @@ class RunChain(Chain):
         late = f", {in_words(progress.late)} late because {cause}" if cause else ""
         begun = progress.first_start
         if run.status == "waiting":
-            waiting = next(step.text for step in progress.steps() if step.name == "overlap")
+            name = "held" if run.held else "overlap"
+            waiting = next(step.text for step in progress.steps() if step.name == name)
             return f"Run {run.id} {waiting[:1].lower()}{waiting[1:]}"
+        if run.status == "queued" and run.available_at > self.evidence.now and not run.attempt:
+            by = f" {run.released_by} released it for then." if run.released_by else ""
+            return f"Run {run.id} may start at {times(run.available_at)}.{by}"
         if run.status == "queued" and run.available_at > self.evidence.now:
             tried = f"{brief(run.error)}; " if run.error else ""
             return (

@@ -83,6 +83,7 @@ class Definition:
     priority: int = 0
     catch_up: CatchUp = "one"
     catch_up_limit: int = 100
+    hold_above: int | None = None
     grace: int = 10
     start_within: int | None = None
     overlap: Overlap = "skip"
@@ -120,6 +121,8 @@ class Definition:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 self._refuse(name, f"must be a whole number from {least} to {most}")
+        if self.hold_above is not None and self.catch_up != "all":
+            self._refuse("hold_above", 'needs catch_up="all", whose runs it holds')
         for name in ("start_at", "end_at"):
             self._check_instant(name)
         if self.start_at and self.end_at and self.start_at > self.end_at:
@@ -195,11 +198,12 @@ class Definition:
         return CRASH_LIMIT if self.on_crash == "retry" else 0
 
 
-_OPTIONAL = {"start_within", "max_runs", "timeout"}
+_OPTIONAL = {"hold_above", "start_within", "max_runs", "timeout"}
 _YEARS = 100 * 366 * 86_400
 _RANGES = (
     ("priority", -1_000, 1_000),
     ("catch_up_limit", 1, 10_000),
+    ("hold_above", 0, 1_000_000),
     ("grace", 0, _YEARS),
     ("start_within", 0, _YEARS),
     ("max_concurrent", 1, 10_000),

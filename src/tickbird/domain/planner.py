@@ -36,6 +36,8 @@ class Facts:
 
     active: tuple[ActiveRun, ...] = ()
     calendars: Mapping[str, Calendar | None] = field(default_factory=dict)
+    # Is any run held? Only told where the schedule has `hold_above`.
+    held: bool = False
 
 
 NO_FACTS = Facts()
@@ -56,6 +58,8 @@ class PlannedRun:
     covers: tuple[int, int, int] | None = None
     payload: Mapping[str, Any] | None = None
     retry_of: int | None = None
+    # Waits until a person releases it.
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +93,13 @@ class Plan:
     # Active runs that are not to start, and running ones that are asked to stop.
     cancel: tuple[int, ...] = ()
     stop: tuple[int, ...] = ()
+    # Are the runs that wait aside, of backfills, and those that are held not to start either?
+    clear: bool = False
 
     @property
     def relies_on_runs(self) -> bool:
         """Must the active runs be locked, because a waiter or a cancellation depends on how they stand?"""
-        return bool(self.cancel or self.stop) or any(run.status == "waiting" for run in self.runs)
+        return bool(self.cancel or self.stop) or any(run.status == "waiting" and not run.held for run in self.runs)
 
 
 def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = None) -> Plan:
@@ -308,9 +314,11 @@ class _Look:
         # has no id yet and stands here as minus its place, counted from 1.
         self.ticking = [run for run in facts.active if run.origin in TICK_ORIGINS]
         self.others = len(facts.active) - len(self.ticking)
+        self.held = facts.held
         self.late: list[Segment] = []
         self.on_time: list[Segment] = []
         self.late_blocker: int | None = None
+        self.hold = False
         # How many of the newest ticks on time are left when they replace one another; None: none is replaced.
         self.last: int | None = None
 
@@ -320,6 +328,7 @@ class _Look:
         self.late = [segment for fate, segment in ranges if fate == "late" and not segment.excluded]
         self.on_time = [segment for fate, segment in ranges if fate == "on_time" and not segment.excluded]
         self.late_blocker = self._blocker()
+        self.hold = self._holds()
         self.last = self._left_over()
         with suppress(_Full):
             for fate, segment in ranges:
@@ -394,6 +403,8 @@ class _Look:
     def _catch_up(self, segment: Segment) -> None:
         if self.policy.catch_up == "skip":
             self._skip("misfire", segment)
+        elif self.hold:
+            self._run_all(segment)
         elif self.last is not None:
             # A tick on time would replace the late run before it began.
             self._check_room()
@@ -432,7 +443,7 @@ class _Look:
             self._check_room()
             self._skip("overlap", older, -(len(self.runs) + 1))
         for tick in newest:
-            if not self.runs:
+            if all(run.held for run in self.runs):
                 self._check_room()
                 self._make_room()
             self._run(tick, "schedule")
@@ -479,12 +490,17 @@ class _Look:
         active = len(self.ticking)
         late = sum(segment.count for segment in self.late)
         if self.policy.catch_up == "all":
-            active += min(late, self.policy.catch_up_limit)
+            active += 0 if self.hold else min(late, self.policy.catch_up_limit)
         elif late and self.policy.catch_up != "skip":
             active = running + 1 if active >= most else active + 1
         if active + due <= most:
             return None
         return (due - max(0, most - active) - 1) % max(1, most - running) + 1
+
+    def _holds(self) -> bool:
+        """Are the late runs held? After a long outage, and while older ones still are, so that they stay in order."""
+        most = self.policy.hold_above
+        return most is not None and (self.held or sum(segment.count for segment in self.late) > most)
 
     def _blocker(self) -> int | None:
         """The active run for which the overlap policy says no to another one."""
@@ -497,16 +513,29 @@ class _Look:
 
     def _run(self, tick: int, origin: Origin, covers: tuple[int, int, int] | None = None) -> None:
         self._check_room()
+        if self.hold and origin == "catch_up":
+            self._hold(tick)
+            return
         waits_in_order = origin == "catch_up" and self.policy.catch_up == "all"
         if self.policy.overlap == "replace" and not waits_in_order and len(self.ticking) >= self.policy.max_concurrent:
             self._make_room()
         waits = starts_waiting(self.policy, len(self.ticking) + self.others)
         status: Status = "waiting" if waits else "queued"
-        due_at, limit = self.schedule.due_at(tick), self.policy.start_limit
-        start_by = None if limit is None else due_at + limit
-        self.runs.append(PlannedRun(tick, due_at, origin, status, start_by, covers))
+        due_at = self.schedule.due_at(tick)
+        self.runs.append(PlannedRun(tick, due_at, origin, status, self._start_by(tick), covers))
         self.ticking.append(ActiveRun(-len(self.runs), status, origin))
         self.decided = tick
+
+    def _hold(self, tick: int) -> None:
+        """A run aside: it is not active, so that ticks on time go on as if it were not there."""
+        self.runs.append(
+            PlannedRun(tick, self.schedule.due_at(tick), "catch_up", "waiting", self._start_by(tick), held=True)
+        )
+        self.decided = tick
+
+    def _start_by(self, tick: int) -> int | None:
+        limit = self.policy.start_limit
+        return None if limit is None else self.schedule.due_at(tick) + limit
 
     def _check_room(self) -> None:
         most = self.policy.max_runs

@@ -35,6 +35,8 @@ class Progress:
     def steps(self) -> Iterator[Step]:
         """Every step, in the order in which it happened."""
         yield self._planned()
+        if step := self._held():
+            yield step
         if step := self._waited():
             yield step
         if step := self._queued():
@@ -64,6 +66,8 @@ class Progress:
         waited = self._wait()
         queued = max(0.0, self.late - planned - waited)
         longest = max(planned, waited, queued)
+        if self.run.released_at is not None:
+            return f"it was held until {self.run.released_by} released it at {self.times(self.run.released_at)}"
         if longest == planned:
             return f"nothing planned it until {self.times(self.run.created_at)}"
         if longest == waited:
@@ -94,7 +98,8 @@ class Progress:
 
     def _wait(self) -> float:
         """Seconds it waited for another run; another attempt overwrites what tells of it."""
-        return 0.0 if self.attempts else max(0.0, _seconds(self.run.created_at, self.run.available_at))
+        since = self.run.released_at or self.run.created_at
+        return 0.0 if self.attempts else max(0.0, _seconds(since, self.run.available_at))
 
     def _waited_for(self) -> RunRecord | None:
         """The run whose end released it, or one that was going on until shortly before."""
@@ -108,8 +113,24 @@ class Progress:
         ]
         return max(ended, key=lambda other: (other.finished_at or run.created_at, -other.id), default=None)
 
+    def _held(self) -> Step | None:
+        run = self.run
+        if run.held:
+            limit = "" if self.definition is None else f" (hold_above={self.definition.hold_above})"
+            text = (
+                f"Held since {self.times(run.created_at)}, because the outage before left too many late ticks{limit}: "
+                f"`tickbird release {run.schedule}` lets it run, `tickbird drop {run.schedule}` cancels it."
+            )
+            return Step(False, "held", text, run.id, run.created_at)
+        if run.released_at is None:
+            return None
+        text = f"Held until {run.released_by} released it at {self.times(run.released_at)}."
+        return Step(False, "held", text, run.id, run.released_at)
+
     def _waited(self) -> Step | None:
         run = self.run
+        if run.held:
+            return None
         if run.status == "waiting":
             return self._waiting()
         waited = self._wait()
@@ -123,14 +144,16 @@ class Progress:
     def _waiting(self) -> Step:
         run = self.run
         ahead = [other for other in self.evidence.active if other.id != run.id and other.status != "waiting"]
-        earlier = sum(1 for other in self.evidence.active if other.status == "waiting" and other.id < run.id)
+        aside = run.backfill_id is not None
+        earlier = sum(1 for other in self.evidence.active if other.status == "waiting" and (aside or other.id < run.id))
         others = f", behind {count(earlier, 'other waiting run')}" if earlier else ""
         if not ahead:
             text = f"Waits{others}, though no other run is going on: the next rescue releases it."
             return Step(None, "overlap", text, None, run.created_at)
         named = " and ".join(self.standing(other) for other in ahead[:3])
         more = f" and {len(ahead) - 3} more" if len(ahead) > 3 else ""
-        text = f"Waits for {named}{more}{others}{self._policy()}."
+        turn = f" for its turn in backfill {run.backfill_id}," if aside else ""
+        text = f"Waits{turn} for {named}{more}{others}{self._policy()}."
         return Step(False, "overlap", text, ahead[0].id, run.created_at)
 
     def _policy(self) -> str:

@@ -32,6 +32,9 @@ SkipReason = Literal[
 TICK_ORIGINS: frozenset[Origin] = frozenset(("schedule", "catch_up"))
 ACTIVE: frozenset[Status] = frozenset(("waiting", "queued", "running"))
 FINAL: frozenset[Status] = frozenset(("succeeded", "failed", "cancelled"))
+# Where a run waits: among the others, aside for its turn in a backfill, or held until a person releases it. Those
+# aside and those held come behind all others and are no active runs: the planner does not know of them.
+USUAL_LANE, BACKFILL_LANE, HELD_LANE = 0, 1, 2
 
 
 def final_already(run_id: int, status: Status) -> ConflictError:
@@ -86,6 +89,11 @@ class RunRecord:
     result: Any
     error: str | None
     failure_kind: FailureKind | None
+    backfill_id: int | None = None
+    # It waits for a person, see `hold_above`.
+    held: bool = False
+    released_at: datetime | None = None
+    released_by: str | None = None
 
 
 # One is made for each run that is executed, and a frozen one takes three times as long to make.

@@ -12,7 +12,7 @@ from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, check_payload, spread_offset
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.planner import Facts, OnTime, Plan, PlannedSkip, on_time, park, plan
-from tickbird.domain.runs import ClaimedRun
+from tickbird.domain.runs import HELD_LANE, USUAL_LANE, ClaimedRun
 from tickbird.domain.schedule import Edited, Schedule
 from tickbird.store.protocol import HandOff
 
@@ -132,6 +132,12 @@ def decide(
     return Decided(schedule, decided, definition, last_skip_id)
 
 
+def may_hold(schedule: Schedule, edited: Edited | None) -> bool:
+    """Must the planner know whether runs of this schedule are held?"""
+    asked = [schedule.definition, edited.before.definition if edited else None]
+    return any(definition is not None and definition.hold_above is not None for definition in asked)
+
+
 # Schedule id, revision, `planned_until`, and: is the schedule active, with nothing moved, skipped or just edited?
 DueCursor = tuple[int, int, int | None, bool]
 
@@ -248,6 +254,7 @@ class RunRow(NamedTuple):
     crash_limit: int
     retry_of: int | None
     actor: str | None
+    lane: int
 
 
 class SkipRow(NamedTuple):
@@ -398,6 +405,7 @@ def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int]) -> list[int]
                 definition.crash_limit,
                 run.retry_of,
                 decided.actor,
+                HELD_LANE if run.held else USUAL_LANE,
             )
         )
         if run.payload is not None:

@@ -14,7 +14,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tickbird.domain.audit import Decision
+from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.commands import Command
+from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -126,6 +128,8 @@ class ScheduleRow:
     schedule: Schedule
     last_run: RunRecord | None
     failure_streak: int
+    # How many of its runs are held.
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,6 +294,55 @@ class Store(Protocol):
 
     async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
         """Delete final runs that ended so many seconds ago and are not among the newest `keep` of their schedule."""
+        ...
+
+    # Backfills
+
+    async def backfill(
+        self, namespace: str, name: str, new: NewBackfill, *, dry_run: bool = False, now: datetime | None = None
+    ) -> BackfillPlan:
+        """Make a run of each tick that is asked for and has none; they wait in order behind all other runs."""
+        ...
+
+    async def cancel_backfill(
+        self,
+        namespace: str,
+        backfill_id: int,
+        actor: str,
+        *,
+        note: str = "",
+        stop_running: bool = False,
+        now: datetime | None = None,
+    ) -> BackfillRecord:
+        """Cancel what has not started of a backfill; ask what runs to stop if `stop_running`."""
+        ...
+
+    async def get_backfill(self, namespace: str, backfill_id: int) -> BackfillRecord:
+        """A backfill by id, and how far it is."""
+        ...
+
+    async def list_backfills(
+        self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 20
+    ) -> Sequence[BackfillRecord]:
+        """Backfills, newest first, with ids below `before`."""
+        ...
+
+    # Held runs
+
+    async def held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
+        """The schedules of which runs are held, by name; or one of them."""
+        ...
+
+    async def list_held(
+        self, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
+    ) -> Sequence[RunRecord]:
+        """The held runs of a schedule, oldest first, with ids above `after`."""
+        ...
+
+    async def decide_held(
+        self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None
+    ) -> int:
+        """Release or drop the oldest held runs of a schedule; how many that were."""
         ...
 
     # Workers and code

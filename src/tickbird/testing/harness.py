@@ -137,6 +137,10 @@ class Harness:
         return (await self.store.decisions(stored.id, first, last, limit=100_000)).skips
 
 
+# The verbs of a client that ask the store for its time.
+_TIMED = {"change_schedule", "enqueue", "cancel_run", "backfill", "cancel_backfill", "decide_held", "list_workers"}
+
+
 class _AtManualTime:
     """A store whose verbs are given the manual clock's instant."""
 
@@ -149,7 +153,7 @@ class _AtManualTime:
 
     def __getattr__(self, name: str) -> Any:
         verb = getattr(self._store, name)
-        if name not in ("change_schedule", "enqueue", "cancel_run", "list_workers"):
+        if name not in _TIMED:
             return verb
 
         async def at_manual_time(*args: Any, **kwargs: Any) -> Any:

@@ -32,7 +32,7 @@ async def change(
 ) -> Changed:
     """Apply the command, with its revision and its audit row."""
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
-    held = await _settle(db, known, await _hold(db, found[0][0] if found else None, now))
+    held = await settle(db, known, await hold(db, found[0][0] if found else None, now))
     now, schedule = held.now, held.schedule
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None:
@@ -97,13 +97,15 @@ class Held:
         return self.row["last_skip_id"]  # type: ignore[no-any-return]
 
 
-async def _hold(db: Session, schedule_id: int | None, now: datetime | None) -> Held:
+async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> Held:
+    """Lock the active runs of a schedule whose row and cursor are locked, and read it."""
     [row] = await db.fetch_named("hold_schedule", id=schedule_id, now=now)
     active = zip(row.pop("active"), row.pop("active_statuses"), row.pop("active_origins"), strict=True)
-    return Held(row.pop("now"), row, Facts(tuple(ActiveRun(*run) for run in active)))
+    facts = Facts(tuple(ActiveRun(*run) for run in active), held=row.pop("any_held"))
+    return Held(row.pop("now"), row, facts)
 
 
-async def _settle(db: Session, known: KnownRevisions, held: Held) -> Held:
+async def settle(db: Session, known: KnownRevisions, held: Held) -> Held:
     """Plan what is due under the revision in force; the schedule as that leaves it."""
     for _ in range(_MOST_LOOKS):
         if not _is_due(held.row, held.now):
@@ -114,7 +116,7 @@ async def _settle(db: Session, known: KnownRevisions, held: Held) -> Held:
             edited = edited_by_sql(known, schedule, prior, held.row["edited_at"])
         decided = decide(schedule, held.facts, held.now.timestamp(), edited, held.last_skip_id)
         await write(db, known, [decided], held.now, edited=[schedule.id])
-        held = await _hold(db, schedule.id, held.now)
+        held = await hold(db, schedule.id, held.now)
     return held
 
 

@@ -15,7 +15,7 @@ WITH held AS MATERIALIZED (
     SELECT id, status, origin
     FROM tickbird.runs
     WHERE id = ANY(ARRAY(
-            SELECT id FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND finished_at IS NULL
+            SELECT id FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND lane = 0 AND finished_at IS NULL
         ))
         AND finished_at IS NULL
     ORDER BY id
@@ -26,6 +26,9 @@ SELECT
     ARRAY(SELECT held.id FROM held ORDER BY held.id) AS active,
     ARRAY(SELECT held.status FROM held ORDER BY held.id) AS active_statuses,
     ARRAY(SELECT held.origin FROM held ORDER BY held.id) AS active_origins,
+    EXISTS (
+        SELECT FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND status = 'waiting' AND lane = 2
+    ) AS any_held,
     d.*
 FROM (SELECT %(id)s::bigint AS id) AS asked
 LEFT JOIN tickbird.schedule_details AS d ON d.id = asked.id;

@@ -24,7 +24,16 @@ Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 STATEMENTS: Final = {
     name: text.encode()
     for name, text in load_statements(
-        "tickbird.store.postgres", "schema", "planning", "changes", "schedules", "runs", "ledger", "workers"
+        "tickbird.store.postgres",
+        "schema",
+        "planning",
+        "changes",
+        "schedules",
+        "runs",
+        "ledger",
+        "backfills",
+        "held",
+        "workers",
     ).items()
 }
 # A network that swallows packets must not hang a worker, and a frozen one must not hide its rows from others.

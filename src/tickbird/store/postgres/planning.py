@@ -21,6 +21,7 @@ from tickbird.store.plans import (
     decide,
     kept,
     leased,
+    may_hold,
     plan_on_time,
     to_rows,
     wanted_ids,
@@ -195,11 +196,16 @@ def edited_by_sql(known: KnownRevisions, schedule: Schedule, prior: int, changed
 
 
 async def _decide(db: Session, looks: Sequence[Look], facts: Mapping[int, Facts], now: float) -> list[Decided]:
+    holding = [look.schedule.id for look in looks if may_hold(look.schedule, look.edited)]
+    held = {row[0] for row in await db.fetch("with_held", ids=numbers(holding))} if holding else set()
     batch: list[Decided] = []
     relying: dict[int, int] = {}
     runs = 0
     for look in looks:
-        decided = decide(look.schedule, facts.get(look.schedule.id, NO_FACTS), now, look.edited, look.last_skip_id)
+        known = facts.get(look.schedule.id, NO_FACTS)
+        if look.schedule.id in held:
+            known = replace(known, held=True)
+        decided = decide(look.schedule, known, now, look.edited, look.last_skip_id)
         if decided.plan.relies_on_runs:
             relying[look.schedule.id] = len(batch)
         batch.append(decided)
@@ -210,8 +216,10 @@ async def _decide(db: Session, looks: Sequence[Look], facts: Mapping[int, Facts]
         # A waiter must not be left behind by a blocker that finishes meanwhile: hold the blockers, then look again.
         facts = await lock_facts(db, relying)
         for schedule_id, place in relying.items():
-            look = looks[place]
-            batch[place] = decide(look.schedule, facts.get(schedule_id, NO_FACTS), now, look.edited, look.last_skip_id)
+            look, known = looks[place], facts.get(schedule_id, NO_FACTS)
+            if schedule_id in held:
+                known = replace(known, held=True)
+            batch[place] = decide(look.schedule, known, now, look.edited, look.last_skip_id)
     return batch
 
 
@@ -285,6 +293,8 @@ async def write(
     await _write_ledger(db, rows, now)
     if rows.stop:
         await db.execute("stop_runs", ids=numbers(rows.stop), now=now, by=by, reason=reason)
+    if cleared := [d.schedule.id for d in batch if d.plan.clear]:
+        await db.execute("clear_lanes", ids=numbers(cleared), now=now, reason=reason)
     if rows.cancel:
         await db.execute("drop_runs", ids=numbers(rows.cancel), now=now, reason=reason)
         # What was cancelled may have been what a manual run waits for.
@@ -338,6 +348,7 @@ async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
         crash_limits=numbers(runs[16]),
         retries=numbers(runs[17]),
         actors=texts(runs[18]),
+        lanes=numbers(runs[19]),
         now=now,
     )
     if rows.payloads:

@@ -102,13 +102,19 @@ JOIN tickbird.schedules AS s ON s.id = v.schedule_id;
 -- In no order: asked for one, a plan made while the table is small would walk the primary key.
 SELECT schedule_id, id, status, origin
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL;
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL;
+
+-- name: with_held
+-- Those of these schedules of which a run is held.
+SELECT u.id
+FROM unnest(%(ids)s::bigint[]) AS u(id)
+WHERE EXISTS (SELECT FROM tickbird.runs AS r WHERE r.schedule_id = u.id AND r.status = 'waiting' AND r.lane = 2);
 
 -- name: lock_active
 SELECT id
 FROM tickbird.runs
 WHERE id = ANY(ARRAY(
-    SELECT id FROM tickbird.runs WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL
+    SELECT id FROM tickbird.runs WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL
 ))
 ORDER BY id
 FOR UPDATE;
@@ -193,22 +199,22 @@ r AS MATERIALIZED (
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(statuses)s::text[], %(origins)s::text[], %(ticks)s::bigint[], %(due)s::bigint[], %(start_by)s::bigint[],
         %(first)s::bigint[], %(last)s::bigint[], %(counts)s::integer[], %(crash_limits)s::integer[],
-        %(retries)s::bigint[], %(actors)s::text[]
+        %(retries)s::bigint[], %(actors)s::text[], %(lanes)s::smallint[]
     ) AS r(
         id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, tick, due_at,
-        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor
+        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane
     )
 )
 INSERT INTO tickbird.runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
     scheduled_for, due_at, available_at, start_by, covers_first, covers_last, covers_count,
-    crash_limit, retry_of, actor, created_at
+    crash_limit, retry_of, actor, lane, created_at
 )
 SELECT
     r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.status, r.origin,
     to_timestamp(r.tick), coalesce(to_timestamp(r.due_at), %(now)s), coalesce(to_timestamp(r.due_at), %(now)s),
     to_timestamp(r.start_by), to_timestamp(r.covers_first), to_timestamp(r.covers_last), r.covers_count,
-    r.crash_limit, r.retry_of, r.actor, %(now)s
+    r.crash_limit, r.retry_of, r.actor, r.lane, %(now)s
 FROM r
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -275,6 +281,12 @@ WHERE s.id = u.id;
 UPDATE tickbird.runs
 SET status = 'cancelled', reason = %(reason)s, finished_at = %(now)s
 WHERE id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued');
+
+-- name: clear_lanes
+-- Runs that wait aside, of backfills, and those that are held.
+UPDATE tickbird.runs
+SET status = 'cancelled', lane = 0, reason = %(reason)s, finished_at = %(now)s
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND status = 'waiting' AND lane > 0;
 
 -- name: stop_runs
 UPDATE tickbird.runs

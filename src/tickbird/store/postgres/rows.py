@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tickbird.domain.definition import Target
-from tickbird.domain.runs import Covers, RunRecord
+from tickbird.domain.runs import HELD_LANE, USUAL_LANE, Covers, RunRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.store.plans import read_definition
 
@@ -47,7 +47,8 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     target = Target(row.pop("target"), row.pop("target_kind"))
     first, last, count = row.pop("covers_first"), row.pop("covers_last"), row.pop("covers_count")
     covers = None if first is None else Covers(first, last, count)
-    return RunRecord(target=target, covers=covers, **row)
+    held = row.pop("lane", USUAL_LANE) == HELD_LANE
+    return RunRecord(target=target, covers=covers, held=held, **row)
 
 
 def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:

@@ -245,6 +245,7 @@ async def prune(
     )
     await db.execute("prune_skips", older_than=older_than, limit=limit, now=now)
     await db.execute("prune_audit", older_than=older_than, limit=limit, now=now)
+    await db.execute("prune_backfills", older_than=older_than, now=now)
     await db.execute("prune_workers", older_than=older_than, now=now)
     if not found:
         return 0, START

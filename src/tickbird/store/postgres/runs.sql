@@ -268,25 +268,26 @@ SELECT
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL AND status <> 'queued');
 
 -- name: lock_waiters
--- The oldest waiter of each schedule stands for all: who holds it may release some of them.
+-- The first waiter of each schedule stands for all: who holds it may release some of them. Those of backfills come
+-- behind the others; those that are held are not released here.
 SELECT s.schedule_id
 FROM (SELECT DISTINCT u.schedule_id FROM unnest(%(ids)s::bigint[]) AS u(schedule_id) ORDER BY 1) AS s
 CROSS JOIN LATERAL (
     SELECT r.id FROM tickbird.runs AS r
-    WHERE r.schedule_id = s.schedule_id AND r.status = 'waiting'
-    ORDER BY r.id LIMIT 1
+    WHERE r.schedule_id = s.schedule_id AND r.status = 'waiting' AND r.lane < 2
+    ORDER BY r.lane, r.id LIMIT 1
     FOR UPDATE
 ) AS first;
 
 -- name: read_places
 -- The active runs of schedules that have waiters; in no order, as in read_active.
-SELECT schedule_id, id, status, revision
+SELECT schedule_id, id, status, revision, backfill_id
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND finished_at IS NULL;
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL;
 
 -- name: release_runs
 UPDATE tickbird.runs
-SET status = 'queued', available_at = greatest(available_at, %(now)s)
+SET status = 'queued', lane = 0, available_at = greatest(available_at, %(now)s)
 WHERE id = ANY(%(ids)s::bigint[]) AND status = 'waiting'
 RETURNING id;
 
@@ -296,6 +297,7 @@ SELECT id, schedule_id, namespace, status FROM tickbird.runs WHERE id = %(id)s F
 -- name: cancel_run
 UPDATE tickbird.runs
 SET status = CASE WHEN status = 'running' THEN status ELSE 'cancelled' END,
+    lane = 0,
     finished_at = CASE WHEN status = 'running' THEN finished_at ELSE %(now)s END,
     cancel_requested_at = coalesce(cancel_requested_at, %(now)s),
     cancel_requested_by = coalesce(cancel_requested_by, %(actor)s),
@@ -354,13 +356,26 @@ WITH late AS MATERIALIZED (
 )
 UPDATE tickbird.runs
 SET status = 'cancelled',
+    lane = 0,
     reason = 'misfire',
     finished_at = coalesce(%(now)s::timestamptz, statement_timestamp())
 WHERE id = ANY(ARRAY(SELECT late.id FROM late))
 RETURNING id, schedule_id;
 
 -- name: waiting_schedules
-SELECT DISTINCT schedule_id FROM tickbird.runs WHERE status = 'waiting' LIMIT %(limit)s;
+-- By jumping from one to the next, since many runs may wait for the same one.
+WITH RECURSIVE waiting AS (
+    (SELECT schedule_id FROM tickbird.runs WHERE status = 'waiting' AND lane < 2 ORDER BY schedule_id LIMIT 1)
+    UNION ALL
+    SELECT (
+        SELECT r.schedule_id FROM tickbird.runs AS r
+        WHERE r.status = 'waiting' AND r.lane < 2 AND r.schedule_id > w.schedule_id
+        ORDER BY r.schedule_id LIMIT 1
+    )
+    FROM waiting AS w
+    WHERE w.schedule_id IS NOT NULL
+)
+SELECT schedule_id FROM waiting WHERE schedule_id IS NOT NULL LIMIT %(limit)s;
 
 -- name: next_rescue
 -- The clock; the next lease to end or run to be too late; and does anybody wait?
@@ -377,7 +392,7 @@ SELECT
             ORDER BY start_by LIMIT 1
         )
     ),
-    EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting');
+    EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
 
 -- name: prune_runs
 -- Only final runs, oldest first, and never the newest of their schedule. Those that are old but kept would be looked at
@@ -488,7 +503,7 @@ LIMIT %(limit)s;
 
 -- name: active_runs
 SELECT * FROM tickbird.run_details
-WHERE schedule_id = %(schedule_id)s AND finished_at IS NULL
+WHERE schedule_id = %(schedule_id)s AND lane = 0 AND finished_at IS NULL
 ORDER BY id;
 
 -- name: runs_between

@@ -22,7 +22,10 @@ SELECT
             ) AS told
         ) AS counted
         WHERE counted.good = 0
-    ) AS failure_streak
+    ) AS failure_streak,
+    (
+        SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2
+    ) AS held
 FROM tickbird.schedule_details AS s
 WHERE s.namespace = %(namespace)s
     AND s.name > %(after)s

@@ -13,15 +13,18 @@ from psycopg import errors
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.audit import Decision
+from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
+from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
 from tickbird.store.plans import KnownRevisions, error_text
-from tickbird.store.postgres import changes, planning, schema, wakeups
+from tickbird.store.postgres import backfills, changes, planning, schema, wakeups
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.errors import is_row_error, translate
+from tickbird.store.postgres.held import decide_held
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
 from tickbird.store.postgres.runs import START, cancel, claim, enqueue, finish, prune, renew, rescue
@@ -271,6 +274,62 @@ class PostgresStore:
         gone, self._pruned = await self._transact(lambda db: prune(db, older_than, keep, limit, since, now))
         return gone
 
+    # Backfills
+
+    async def backfill(
+        self, namespace: str, name: str, new: NewBackfill, *, dry_run: bool = False, now: datetime | None = None
+    ) -> BackfillPlan:
+        """Make a run of each tick that is asked for and has none; they wait in order behind all other runs."""
+        if dry_run:
+            return await self._once(lambda db: backfills.preview(db, namespace, name, new))
+        return await self._transact(lambda db: backfills.make(db, self._known, namespace, name, new, now))
+
+    async def cancel_backfill(
+        self,
+        namespace: str,
+        backfill_id: int,
+        actor: str,
+        *,
+        note: str = "",
+        stop_running: bool = False,
+        now: datetime | None = None,
+    ) -> BackfillRecord:
+        """Cancel what has not started of a backfill; ask what runs to stop if `stop_running`."""
+        return await self._transact(
+            lambda db: backfills.cancel(db, self._known, namespace, backfill_id, actor, note, stop_running, now)
+        )
+
+    async def get_backfill(self, namespace: str, backfill_id: int) -> BackfillRecord:
+        """A backfill by id, and how far it is."""
+        return await self._once(lambda db: backfills.read(db, namespace, backfill_id))
+
+    async def list_backfills(
+        self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 20
+    ) -> Sequence[BackfillRecord]:
+        """Backfills, newest first, with ids below `before`."""
+        rows = await self._named("list_backfills", namespace=namespace, schedule=schedule, before=before, limit=limit)
+        return [backfills.to_backfill(row) for row in rows]
+
+    # Held runs
+
+    async def held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
+        """The schedules of which runs are held, by name; or one of them."""
+        rows = await self._named("held_schedules", namespace=namespace, schedule=schedule)
+        return [HeldSchedule(**row) for row in rows]
+
+    async def list_held(
+        self, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
+    ) -> Sequence[RunRecord]:
+        """The held runs of a schedule, oldest first, with ids above `after`."""
+        rows = await self._named("list_held", namespace=namespace, schedule=schedule, after=after, limit=limit)
+        return [to_run(row) for row in rows]
+
+    async def decide_held(
+        self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None
+    ) -> int:
+        """Release or drop the oldest held runs of a schedule; how many that were."""
+        return await self._transact(lambda db: decide_held(db, self._known, namespace, name, decision, now))
+
     # Workers and code
 
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
@@ -339,6 +398,7 @@ class PostgresStore:
                 schedule=to_schedule(row),
                 last_run=last.get(row["last_run_id"]),
                 failure_streak=row["failure_streak"],
+                held=row["held"],
             )
             for row in rows
         ]

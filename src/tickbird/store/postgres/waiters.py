@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from tickbird.domain.backfills import has_room
 from tickbird.domain.planner import starts_waiting
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
@@ -23,12 +24,15 @@ async def release(db: Session, known: KnownRevisions, schedule_ids: Collection[i
     if not waiting:
         return []
     places: defaultdict[int, int] = defaultdict(int)
+    own: Counter[int | None] = Counter()
     queue: list[tuple[int, int, int]] = []
-    for schedule_id, run_id, status, revision in sorted(await db.fetch("read_places", ids=numbers(waiting))):
+    found = await db.fetch("read_places", ids=numbers(waiting))
+    for schedule_id, run_id, status, revision, backfill_id in sorted(found):
         if status == "waiting":
             queue.append((schedule_id, run_id, revision))
         else:
             places[schedule_id] += 1
+            own[backfill_id] += 1
     await learn(db, known, {(schedule_id, revision) for schedule_id, _, revision in queue})
     free: list[int] = []
     full: set[int] = set()
@@ -41,6 +45,30 @@ async def release(db: Session, known: KnownRevisions, schedule_ids: Collection[i
             continue
         places[schedule_id] += 1
         free.append(run_id)
+    free += await _next_of_backfills(db, known, [one for one in waiting if one not in full], places, own)
     if not free:
         return []
     return [row[0] for row in await db.fetch("release_runs", ids=numbers(free), now=now)]
+
+
+async def _next_of_backfills(
+    db: Session,
+    known: KnownRevisions,
+    schedule_ids: Sequence[int],
+    places: dict[int, int],
+    own: Counter[int | None],
+) -> list[int]:
+    """The runs of backfills that fit in behind all others, in order."""
+    if not schedule_ids:
+        return []
+    rows = await db.fetch("next_of_backfills", ids=numbers(schedule_ids))
+    await learn(db, known, {(row[0], row[4]) for row in rows})
+    free: list[int] = []
+    for schedule_id, backfill_id, concurrency, run_id, revision in rows:
+        revised = known.get(schedule_id, revision)
+        if revised is None or not has_room(revised.definition, concurrency, own[backfill_id], places[schedule_id]):
+            continue
+        places[schedule_id] += 1
+        own[backfill_id] += 1
+        free.append(run_id)
+    return free

@@ -47,7 +47,9 @@ SELECT
 -- name: active_facts
 SELECT schedule_id, id, status, origin
 FROM runs
-WHERE status IN ('waiting', 'queued', 'running') AND schedule_id IN (SELECT value FROM json_each(:ids))
+WHERE status IN ('waiting', 'queued', 'running')
+    AND lane = 0
+    AND schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY id;
 
 -- name: some_schedules

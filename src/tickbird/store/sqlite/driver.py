@@ -10,8 +10,10 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
+from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.commands import Command
 from tickbird.domain.errors import InvalidError, TickbirdError
+from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -34,7 +36,7 @@ from tickbird.store.protocol import (
     ScheduleRow,
     Worker,
 )
-from tickbird.store.sqlite import planning, reading, schedules, schema, workers
+from tickbird.store.sqlite import backfills, held, planning, reading, schedules, schema, workers
 from tickbird.store.sqlite.connection import Connection, read, write
 from tickbird.store.sqlite.place import MEMORY, read_url
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
@@ -251,6 +253,77 @@ class SqliteStore:
         """Delete old final runs."""
         at = to_micros(now)
         return await self._write(lambda db: prune(db, older_than, keep, limit, clock() if at is None else at))
+
+    # Backfills
+
+    async def backfill(
+        self, namespace: str, name: str, new: NewBackfill, *, dry_run: bool = False, now: datetime | None = None
+    ) -> BackfillPlan:
+        """Make a run of each tick that is asked for and has none; they wait in order behind all other runs."""
+        if dry_run:
+            return await self._read(lambda db: backfills.preview(db, namespace, name, new))
+        at = to_micros(now)
+        plan = await self._write(
+            lambda db: backfills.make(db, self._known, namespace, name, new, clock() if at is None else at)
+        )
+        self._signal()
+        return plan
+
+    async def cancel_backfill(
+        self,
+        namespace: str,
+        backfill_id: int,
+        actor: str,
+        *,
+        note: str = "",
+        stop_running: bool = False,
+        now: datetime | None = None,
+    ) -> BackfillRecord:
+        """Cancel what has not started of a backfill; ask what runs to stop if `stop_running`."""
+        at = to_micros(now)
+
+        def work(db: sqlite3.Connection) -> BackfillRecord:
+            moment = clock() if at is None else at
+            return backfills.cancel(db, self._known, namespace, backfill_id, actor, note, stop_running, moment)
+
+        cancelled = await self._write(work)
+        self._signal()
+        return cancelled
+
+    async def get_backfill(self, namespace: str, backfill_id: int) -> BackfillRecord:
+        """A backfill by id, and how far it is."""
+        return await self._read(lambda db: backfills.read(db, namespace, backfill_id))
+
+    async def list_backfills(
+        self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 20
+    ) -> Sequence[BackfillRecord]:
+        """Backfills, newest first, with ids below `before`."""
+        filters = {"namespace": namespace, "schedule": schedule, "before": before, "limit": limit}
+        return await self._read(lambda db: backfills.listed(db, filters))
+
+    # Held runs
+
+    async def held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
+        """The schedules of which runs are held, by name; or one of them."""
+        return await self._read(lambda db: held.held_schedules(db, namespace, schedule))
+
+    async def list_held(
+        self, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
+    ) -> Sequence[RunRecord]:
+        """The held runs of a schedule, oldest first, with ids above `after`."""
+        filters = {"namespace": namespace, "schedule": schedule, "after": after, "limit": limit}
+        return await self._read(lambda db: held.list_held(db, filters))
+
+    async def decide_held(
+        self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None
+    ) -> int:
+        """Release or drop the oldest held runs of a schedule; how many that were."""
+        at = to_micros(now)
+        decided = await self._write(
+            lambda db: held.decide_held(db, self._known, namespace, name, decision, clock() if at is None else at)
+        )
+        self._signal()
+        return decided
 
     # Workers and code
 

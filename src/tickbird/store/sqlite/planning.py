@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickbird.domain.codec import FORMAT
@@ -23,6 +23,7 @@ from tickbird.store.plans import (
     error_text,
     kept,
     leased,
+    may_hold,
     plan_on_time,
     read_definition,
     to_rows,
@@ -238,7 +239,11 @@ def _decide(
         one = ready.get(row[0])
         schedule = _hot(row, one) if one else _cold(row, details[row[0]])
         edited = _edited(db, known, schedule, row)
-        batch.append(decide(schedule, facts.get(schedule.id, NO_FACTS), moment, edited, row[11]))
+        fact = facts.get(schedule.id, NO_FACTS)
+        if may_hold(schedule, edited):
+            [held] = db.execute(SQL["any_held"], {"schedule_id": schedule.id}).fetchone()
+            fact = replace(fact, held=bool(held))
+        batch.append(decide(schedule, fact, moment, edited, row[11]))
         made += len(batch[-1].plan.runs)
         if made >= MOST_RUNS:
             break
@@ -309,8 +314,11 @@ def write_plans(
         last_skips = {row[0]: LastSkip(*row) for row in found}
     rows = to_rows(batch, iter(reserve_ids(db, "run", runs)), iter(reserve_ids(db, "skip", skips)), last_skips)
     _insert(db, rows, now)
+    change: dict[str, Any] = {"now": now, "actor": actor, "reason": reason}
+    for decided in batch:
+        if decided.plan.clear:
+            db.execute(SQL["clear_lanes"], {**change, "schedule_id": decided.schedule.id})
     if rows.cancel or rows.stop:
-        change: dict[str, Any] = {"now": now, "actor": actor, "reason": reason}
         db.execute(SQL["cancel_runs"], {**change, "ids": dump(rows.cancel)})
         db.execute(SQL["stop_runs"], {**change, "ids": dump(rows.stop)})
         release(db, known, {decided.schedule.id for decided in batch if decided.plan.cancel}, now)

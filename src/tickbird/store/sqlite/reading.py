@@ -33,10 +33,11 @@ def get_schedule(db: sqlite3.Connection, namespace: str, name: str) -> Schedule 
 def list_schedules(db: sqlite3.Connection, filters: dict[str, Any]) -> list[ScheduleRow]:
     """Schedules by name, with the newest run of each."""
     rows = db.execute(SQL["list_schedules"], filters).fetchall()
-    ids = dump([row[-2] for row in rows if row[-2] is not None])
+    ids = dump([row[-3] for row in rows if row[-3] is not None])
     runs = {row[0]: run_record(row) for row in db.execute(SQL["some_runs"], {"ids": ids})}
     return [
-        ScheduleRow(schedule=schedule_record(row), last_run=runs.get(row[-2]), failure_streak=row[-1]) for row in rows
+        ScheduleRow(schedule=schedule_record(row), last_run=runs.get(row[-3]), failure_streak=row[-2], held=row[-1])
+        for row in rows
     ]
 
 

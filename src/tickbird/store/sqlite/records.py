@@ -9,7 +9,7 @@ from typing import Any
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Target
 from tickbird.domain.planner import ActiveRun, Facts
-from tickbird.domain.runs import AttemptRecord, Covers, RunRecord, SkipRecord
+from tickbird.domain.runs import HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.store.plans import read_definition
 from tickbird.store.protocol import AuditRecord, RevisionRecord, Worker
@@ -62,6 +62,10 @@ def run_record(row: Row) -> RunRecord:
         failure_kind=row[32],
         schedule=row[33],
         payload=json.loads(row[34] or "{}"),
+        backfill_id=row[35],
+        held=row[36] == HELD_LANE,
+        released_at=to_instant(row[37]),
+        released_by=row[38],
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from tickbird.domain.backfills import has_room
 from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
@@ -220,6 +221,26 @@ def _release(db: sqlite3.Connection, known: KnownRevisions, schedule_ids: Iterab
                 break
             db.execute(SQL["release_run"], {"id": run_id, "now": now})
             released.append(run_id)
+        else:
+            released += _release_backfills(db, known, schedule_id, now)
+    return released
+
+
+def _release_backfills(db: sqlite3.Connection, known: KnownRevisions, schedule_id: int, now: int) -> list[int]:
+    """Queue the next runs of a schedule's backfills, as far as there is room behind all others."""
+    released: list[int] = []
+    [busy] = db.execute(SQL["going_on"], {"schedule_id": schedule_id}).fetchone()
+    for backfill_id, concurrency, own in db.execute(SQL["waiting_backfills"], {"schedule_id": schedule_id}).fetchall():
+        going_on = own
+        while row := db.execute(SQL["next_of_backfill"], {"id": backfill_id}).fetchone():
+            run_id, revision = row
+            one = read_revision(db, known, schedule_id, revision)
+            if one is None or not has_room(one.definition, concurrency, going_on, busy):
+                break
+            db.execute(SQL["release_run"], {"id": run_id, "now": now})
+            released.append(run_id)
+            going_on += 1
+            busy += 1
     return released
 
 
@@ -305,4 +326,5 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
     skips = db.execute(SQL["prune_skips"], bounds).fetchall()
     db.executemany(SQL["mark_pruned"], [row for row in (*runs, *skips) if row[0] is not None and row[1] is not None])
     db.execute(SQL["prune_audit"], bounds)
+    db.execute(SQL["prune_backfills"], bounds)
     return len(runs)

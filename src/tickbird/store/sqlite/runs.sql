@@ -3,11 +3,11 @@
 -- name: insert_run
 INSERT INTO runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for, due_at,
-    available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, created_at
+    available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, created_at
 )
 VALUES (
-    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?20),
-    coalesce(?12 * 1000000, ?20), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?21),
+    coalesce(?12 * 1000000, ?21), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20, ?21
 )
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -155,13 +155,15 @@ ON CONFLICT (run_id, attempt) DO NOTHING;
 -- name: with_waiters
 SELECT value
 FROM json_each(:ids)
-WHERE EXISTS (SELECT 1 FROM runs AS r WHERE r.status = 'waiting' AND r.schedule_id = value);
+WHERE EXISTS (SELECT 1 FROM runs AS r WHERE r.status = 'waiting' AND r.schedule_id = value AND r.lane < 2);
 
 -- name: all_with_waiters
 WITH RECURSIVE waiting (id) AS (
-    SELECT min(schedule_id) FROM runs WHERE status = 'waiting'
+    SELECT min(schedule_id) FROM runs WHERE status = 'waiting' AND lane < 2
     UNION ALL
-    SELECT (SELECT min(r.schedule_id) FROM runs AS r WHERE r.status = 'waiting' AND r.schedule_id > w.id)
+    SELECT (
+        SELECT min(r.schedule_id) FROM runs AS r WHERE r.status = 'waiting' AND r.lane < 2 AND r.schedule_id > w.id
+    )
     FROM waiting AS w
     WHERE w.id IS NOT NULL
 )
@@ -175,21 +177,41 @@ SELECT
         SELECT count(*)
         FROM runs AS a
         WHERE a.schedule_id = :schedule_id
+            AND a.lane = 0
             AND a.status IN ('waiting', 'queued', 'running')
             AND a.status IN ('queued', 'running')
     )
 FROM runs
-WHERE status = 'waiting' AND schedule_id = :schedule_id
+WHERE status = 'waiting' AND schedule_id = :schedule_id AND lane = 0
 ORDER BY id
 LIMIT 1;
 
+-- name: going_on
+-- How many runs of a schedule are queued or running.
+SELECT count(*)
+FROM runs
+WHERE schedule_id = :schedule_id
+    AND lane = 0
+    AND status IN ('waiting', 'queued', 'running')
+    AND status IN ('queued', 'running');
+
 -- name: release_run
-UPDATE runs SET status = 'queued', available_at = max(available_at, :now) WHERE id = :id AND status = 'waiting';
+UPDATE runs
+SET status = 'queued', lane = 0, available_at = max(available_at, :now)
+WHERE id = :id AND status = 'waiting';
 
 -- name: cancel_runs
 UPDATE runs
-SET status = 'cancelled', finished_at = :now, reason = :reason, cancel_requested_at = :now, cancel_requested_by = :actor
+SET status = 'cancelled', lane = 0, finished_at = :now, reason = :reason, cancel_requested_at = :now,
+    cancel_requested_by = :actor
 WHERE id IN (SELECT value FROM json_each(:ids)) AND status IN ('waiting', 'queued');
+
+-- name: clear_lanes
+-- Runs that wait aside, of backfills, and those that are held.
+UPDATE runs
+SET status = 'cancelled', lane = 0, finished_at = :now, reason = :reason, cancel_requested_at = :now,
+    cancel_requested_by = :actor
+WHERE schedule_id = :schedule_id AND status = 'waiting' AND lane > 0;
 
 -- name: stop_runs
 UPDATE runs
@@ -210,7 +232,7 @@ WHERE id = ?1;
 
 -- name: misfired_runs
 UPDATE runs
-SET status = 'cancelled', finished_at = :now, reason = 'misfire'
+SET status = 'cancelled', lane = 0, finished_at = :now, reason = 'misfire'
 WHERE id IN (
     SELECT id
     FROM runs
@@ -290,7 +312,7 @@ LIMIT :limit;
 SELECT *
 FROM run_records
 WHERE id IN (
-    SELECT id FROM runs WHERE schedule_id = :schedule_id AND status IN ('waiting', 'queued', 'running')
+    SELECT id FROM runs WHERE schedule_id = :schedule_id AND lane = 0 AND status IN ('waiting', 'queued', 'running')
 )
 ORDER BY id;
 

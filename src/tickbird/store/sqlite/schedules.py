@@ -31,7 +31,7 @@ def change(
     db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, command: Command, now: int
 ) -> Changed:
     """Apply a command to the schedule of this name, or to none."""
-    row = _up_to_date(db, known, namespace, name, now)
+    row = up_to_date(db, known, namespace, name, now)
     before = None if row is None else schedule_record(row)
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
     key = command.idempotency_key if isinstance(command, Trigger) else None
@@ -69,7 +69,7 @@ def change(
     return Changed(schedule_record(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
 
 
-def _up_to_date(db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, now: int) -> Row | None:
+def up_to_date(db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, now: int) -> Row | None:
     """The schedule's row once nothing of it is due any more."""
     for _ in range(MOST_PLANS):
         row = _read(db, namespace, name)

@@ -13,7 +13,8 @@ SELECT
             SELECT id, status, coalesce(max(id) FILTER (WHERE status = 'succeeded') OVER (), 0) AS last_success
             FROM (SELECT id, status FROM runs WHERE schedule_id = s.id ORDER BY id DESC LIMIT 100)
         )
-    ) AS failure_streak
+    ) AS failure_streak,
+    (SELECT count(*) FROM runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2) AS held
 FROM schedule_records AS s
 WHERE s.namespace = :namespace
     AND s.name > :after

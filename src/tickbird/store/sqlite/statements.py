@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from tickbird.store.sql import load_statements
 
-SQL = load_statements("tickbird.store.sqlite", "schema", "cursors", "schedules", "runs", "ledger", "workers")
+SQL = load_statements(
+    "tickbird.store.sqlite", "schema", "cursors", "schedules", "runs", "ledger", "backfills", "held", "workers"
+)

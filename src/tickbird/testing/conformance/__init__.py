@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from tickbird.testing.conformance.backfills import Backfills
 from tickbird.testing.conformance.edits import Edits
+from tickbird.testing.conformance.held import HeldRuns
 from tickbird.testing.conformance.histories import Histories
 from tickbird.testing.conformance.keys import Keys
 from tickbird.testing.conformance.ledger import Ledger
@@ -43,6 +45,8 @@ class Exercise(
     Runs,
     Keys,
     Waiting,
+    Backfills,
+    HeldRuns,
     Rescue,
     Prune,
     Workers,

@@ -1,0 +1,153 @@
+"""Backfills on PostgreSQL: made under the schedule's lock, as its own ticks are."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from tickbird.domain.backfills import (
+    BackfillPlan,
+    BackfillRecord,
+    NewBackfill,
+    Wanted,
+    cancel_reason,
+    no_such_backfill,
+    over_already,
+)
+from tickbird.domain.definition import check_payload
+from tickbird.store.plans import KnownRevisions
+from tickbird.store.postgres.changes import hold, settle
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.rows import numbers, to_schedule
+from tickbird.store.postgres.waiters import release
+
+
+async def preview(db: Session, namespace: str, name: str, new: NewBackfill) -> BackfillPlan:
+    """What a backfill would make."""
+    rows = await db.fetch_named("get_schedule", namespace=namespace, name=name)
+    wanted = Wanted(to_schedule(rows[0]) if rows else None, name, new)
+    return wanted.plan(await _ticks(db, wanted))
+
+
+async def make(
+    db: Session, known: KnownRevisions, namespace: str, name: str, new: NewBackfill, now: datetime | None
+) -> BackfillPlan:
+    """Decide what is due first, so that all that is past can be asked for; then make the runs, and let the first go."""
+    found = await db.fetch("lock_schedule", namespace=namespace, name=name)
+    held = await settle(db, known, await hold(db, found[0][0] if found else None, now))
+    wanted = Wanted(held.schedule, name, new)
+    ticks = await _ticks(db, wanted)
+    if not ticks:
+        return wanted.plan(ticks)
+    schedule, definition = wanted.schedule, wanted.definition
+    run: dict[str, Any] = {
+        "namespace": namespace,
+        "schedule_id": schedule.id,
+        "revision": schedule.revision,
+        "payload": None if new.payload is None else check_payload(new.payload),
+        "actor": new.actor,
+        "now": held.now,
+    }
+    [(backfill_id,)] = await db.fetch(
+        "insert_backfill",
+        first=wanted.first,
+        last=wanted.last,
+        total=len(ticks),
+        newest_first=new.order == "newest",
+        concurrency=new.concurrency,
+        note=new.note,
+        **run,
+    )
+    await db.execute(
+        "insert_backfilled",
+        ticks=numbers(ticks),
+        offset=schedule.offset,
+        backfill_id=backfill_id,
+        target_kind=definition.target.kind,
+        target=definition.target.name,
+        queue=definition.queue,
+        priority=definition.priority,
+        crash_limit=definition.crash_limit,
+        **run,
+    )
+    await release(db, known, [schedule.id], held.now)
+    await _audit(db, held.now, new.actor, "backfill", namespace, schedule.id, name, wanted.detail(backfill_id, ticks))
+    await db.execute("wake")
+    return wanted.plan(ticks, backfill_id)
+
+
+async def _ticks(db: Session, wanted: Wanted) -> list[int]:
+    bounds = {"schedule_id": wanted.schedule.id, "first": wanted.first, "last": wanted.last}
+    if wanted.is_countless:
+        [(taken,)] = await db.fetch("count_taken", **bounds)
+        raise wanted.too_many(taken)
+    return wanted.ticks({row[0] for row in await db.fetch("taken_ticks", **bounds)})
+
+
+async def read(db: Session, namespace: str, backfill_id: int) -> BackfillRecord:
+    """A backfill that must exist."""
+    rows = await db.fetch_named("backfill_by_id", id=backfill_id, namespace=namespace)
+    if not rows:
+        raise no_such_backfill(backfill_id)
+    return to_backfill(rows[0])
+
+
+async def cancel(
+    db: Session,
+    known: KnownRevisions,
+    namespace: str,
+    backfill_id: int,
+    actor: str,
+    note: str,
+    stop_running: bool,
+    now: datetime | None,
+) -> BackfillRecord:
+    """Cancel what has not started; what runs is asked to stop only if asked for."""
+    rows = await db.fetch_named("backfill_by_id", id=backfill_id, namespace=namespace)
+    if not rows:
+        raise no_such_backfill(backfill_id)
+    schedule_id, name = rows[0]["schedule_id"], rows[0]["schedule"]
+    active = await db.fetch("lock_backfilled", id=backfill_id)
+    running = [run_id for run_id, status in active if status == "running"]
+    waiting = [run_id for run_id, status in active if status != "running"]
+    if not waiting and not (running and stop_running):
+        raise over_already(backfill_id)
+    [(now,)] = await db.fetch("clock", now=now)
+    assert now is not None
+    reason = cancel_reason(backfill_id, actor, note)
+    await db.execute("cancel_waiting", ids=numbers(waiting), actor=actor, reason=reason, now=now)
+    if stop_running:
+        await db.execute("stop_runs", ids=numbers(running), by=actor, reason=reason, now=now)
+    await db.execute("end_backfill", id=backfill_id, actor=actor, now=now)
+    await release(db, known, [schedule_id], now)
+    stopped = len(running) if stop_running else 0
+    detail = {"backfill": backfill_id, "cancelled": len(waiting), "asked_to_stop": stopped, "note": note}
+    await _audit(db, now, actor, "cancel_backfill", namespace, schedule_id, name, detail)
+    await db.execute("wake")
+    return await read(db, namespace, backfill_id)
+
+
+def to_backfill(row: dict[str, Any]) -> BackfillRecord:
+    """A row of `backfill_by_id` or `list_backfills`."""
+    del row["schedule_id"]
+    order: Any = "newest" if row.pop("newest_first") else "oldest"
+    first, last, counts = row.pop("first_at"), row.pop("last_at"), row.pop("counts") or {}
+    return BackfillRecord(first=first, last=last, order=order, counts=counts, **row)
+
+
+async def _audit(
+    db: Session, now: datetime, actor: str, action: str, namespace: str, schedule_id: int, schedule: str, detail: Any
+) -> None:
+    await db.execute(
+        "write_audit",
+        now=now,
+        actor=actor,
+        action=action,
+        namespace=namespace,
+        schedule_id=schedule_id,
+        schedule=schedule,
+        run_id=None,
+        detail=Jsonb(detail),
+    )

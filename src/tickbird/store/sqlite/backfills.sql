@@ -1,0 +1,100 @@
+-- Backfills: which ticks have a run, the runs of those that have none, and how far they are.
+
+-- name: taken_ticks
+SELECT scheduled_for / 1000000
+FROM runs
+WHERE schedule_id = :schedule_id
+    AND origin IN ('schedule', 'catch_up', 'backfill')
+    AND scheduled_for BETWEEN :first * 1000000 AND :last * 1000000;
+
+-- name: count_taken
+SELECT count(*)
+FROM runs
+WHERE schedule_id = :schedule_id
+    AND origin IN ('schedule', 'catch_up', 'backfill')
+    AND scheduled_for BETWEEN :first * 1000000 AND :last * 1000000;
+
+-- name: insert_backfill
+INSERT INTO backfills (
+    namespace, schedule_id, revision, first_at, last_at, total, newest_first, concurrency, payload, actor, note,
+    created_at
+)
+VALUES (
+    :namespace, :schedule_id, :revision, :first * 1000000, :last * 1000000, :total, :newest_first, :concurrency, :payload,
+    :actor, :note, :now
+)
+RETURNING id;
+
+-- name: insert_backfilled
+INSERT INTO runs (
+    id, scheduled_for, due_at, available_at, backfill_id, namespace, schedule_id, revision, target_kind, target, queue,
+    priority, crash_limit, actor, created_at, status, lane, origin
+)
+VALUES (
+    ?1, ?2 * 1000000, ?3 * 1000000, max(?3 * 1000000, ?13), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?14, ?13, 'waiting',
+    1, 'backfill'
+);
+
+-- name: waiting_backfills
+-- Those of a schedule of which a run waits, oldest first; and how many of their runs are going on.
+SELECT
+    b.id,
+    b.concurrency,
+    (
+        SELECT count(*)
+        FROM runs AS a
+        WHERE a.schedule_id = :schedule_id
+            AND a.lane = 0
+            AND a.status IN ('waiting', 'queued', 'running')
+            AND a.backfill_id = b.id
+    )
+FROM backfills AS b
+WHERE b.schedule_id = :schedule_id
+    AND EXISTS (SELECT 1 FROM runs AS r WHERE r.backfill_id = b.id AND r.lane = 1)
+ORDER BY b.id;
+
+-- name: next_of_backfill
+SELECT id, revision FROM runs WHERE backfill_id = :id AND lane = 1 ORDER BY id LIMIT 1;
+
+-- name: backfill_by_id
+SELECT
+    b.id, b.namespace, s.name, b.revision, b.first_at, b.last_at, b.total, b.newest_first, b.concurrency, b.payload,
+    b.actor, b.note, b.created_at, b.cancelled_at, b.cancelled_by,
+    (
+        SELECT json_group_object(status, runs)
+        FROM (SELECT status, count(*) AS runs FROM runs WHERE backfill_id = b.id GROUP BY status)
+    ),
+    b.schedule_id
+FROM backfills AS b
+JOIN schedules AS s ON s.id = b.schedule_id
+WHERE b.id = :id AND b.namespace = :namespace;
+
+-- name: list_backfills
+SELECT
+    b.id, b.namespace, s.name, b.revision, b.first_at, b.last_at, b.total, b.newest_first, b.concurrency, b.payload,
+    b.actor, b.note, b.created_at, b.cancelled_at, b.cancelled_by,
+    (
+        SELECT json_group_object(status, runs)
+        FROM (SELECT status, count(*) AS runs FROM runs WHERE backfill_id = b.id GROUP BY status)
+    ),
+    b.schedule_id
+FROM backfills AS b
+JOIN schedules AS s ON s.id = b.schedule_id
+WHERE b.namespace = :namespace
+    AND (:schedule IS NULL OR s.name = :schedule)
+    AND b.id < coalesce(:before, 9223372036854775807)
+ORDER BY b.id DESC
+LIMIT :limit;
+
+-- name: unfinished_of_backfill
+SELECT id, status FROM runs WHERE backfill_id = :id AND finished_at IS NULL ORDER BY id;
+
+-- name: end_backfill
+UPDATE backfills
+SET cancelled_at = coalesce(cancelled_at, :now), cancelled_by = coalesce(cancelled_by, :actor)
+WHERE id = :id;
+
+-- name: prune_backfills
+-- Once their runs are gone.
+DELETE FROM backfills
+WHERE created_at < :cutoff AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.backfill_id = backfills.id);
