@@ -21,6 +21,7 @@ from tickbird.domain.explanation import Explanation
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds, to_seconds_ceil
 from tickbird.domain.keys import check_key
+from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.policies import check_fields, policies
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -387,6 +388,16 @@ class Client:
     async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that did not end it well."""
         return await self._store.list_attempts((await self.run(run_id)).id)
+
+    async def logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
+        """What a run has said so far, in order, behind this attempt and number; also while it runs."""
+        await self.run(run_id)
+        return await self._store.read_logs(run_id, after=after, limit=_page(limit))
+
+    async def progress(self, run_id: int) -> Progress | None:
+        """How far a run said that it was, last; None when it has said nothing."""
+        await self.run(run_id)
+        return await self._store.read_progress(run_id)
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""

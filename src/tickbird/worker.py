@@ -21,6 +21,7 @@ from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.isolation.process import App
 from tickbird.engine.isolation.reference import find_reference
+from tickbird.engine.logs import RunHandler
 from tickbird.store.protocol import Store, Worker
 from tickbird.version import VERSION
 
@@ -179,6 +180,11 @@ class WorkerProcess:
             )
             if self._draining:
                 self._engine.drain()
-            await self._engine.run(self.on_started)
+            listening = RunHandler(self._engine.logs)
+            logging.getLogger().addHandler(listening)
+            try:
+                await self._engine.run(self.on_started)
+            finally:
+                logging.getLogger().removeHandler(listening)
         finally:
             await store.close()

@@ -16,7 +16,7 @@ from tickbird.domain.errors import PayloadError
 from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome, Status
 from tickbird.engine.isolation.children import Away, Children, Reason
 from tickbird.engine.shown import UNCARRIED, Failed, TaskExited, as_json, trace
-from tickbird.targets.protocol import Executable, Run, Sink
+from tickbird.targets.protocol import CURRENT, Executable, Run, Sink
 
 log = logging.getLogger("tickbird.engine")
 
@@ -110,6 +110,7 @@ class Attempt:
             return
         # One context for all that belongs to the attempt, so that none sees what another one has set.
         context = contextvars.copy_context()
+        context.run(CURRENT.set, self.run)
         try:
             arguments = context.run(self.executable.prepare, self.run)
         except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong

@@ -12,6 +12,7 @@ from tickbird.domain.errors import StoreError
 from tickbird.engine.clock import Clock, ClockWatch, StoreClock
 from tickbird.engine.execution import Execution
 from tickbird.engine.isolation.children import Children
+from tickbird.engine.logs import Logs
 from tickbird.engine.loop import Repeat
 from tickbird.engine.planning import Planning
 from tickbird.engine.sync import Declarations
@@ -55,6 +56,7 @@ class Engine:
         children: Children | None = None,
     ) -> None:
         clock = clock or StoreClock()
+        self.logs = Logs(store)
         self._store = store
         self._options = options
         self.execution = Execution(
@@ -66,7 +68,7 @@ class Engine:
             work_loop=work_loop,
             threads=threads,
             on_crash=on_crash,
-            sink=sink,
+            sink=sink or self.logs,
             children=children,
         )
         watch = ClockWatch(clock)
@@ -94,6 +96,10 @@ class Engine:
         self._prune = Repeat("prune", self.upkeep.prune, PRUNE_PAUSE)
         self.execution.on_room = self._claim.wake
         self.execution.on_outcome = self._finish.wake
+        self.execution.before_finish = self.logs.flush
+        self.execution.on_over = self.logs.forget
+        self._logs = Repeat("logs", self.logs.step, poll)
+        self.logs.on_lines = self._logs.wake
         self._ending = asyncio.Event()
 
     def _wake_claim(self) -> None:
@@ -110,7 +116,7 @@ class Engine:
         """Until drained. Leases are kept to the very end."""
         await self.upkeep.begin()
         on_begun()
-        working = [self._finish, self._renew, self._heartbeat]
+        working = [self._finish, self._renew, self._heartbeat, self._logs]
         if self._options.plan:
             working += [self._plan, self._rescue, self._prune]
         if self._options.execute:
@@ -129,6 +135,7 @@ class Engine:
             for repeat in working:
                 repeat.stop()
             await asyncio.gather(*tasks, listening, return_exceptions=True)
+            await self.logs.flush()
             await self._retire()
 
     async def _tell_draining(self) -> None:

@@ -75,6 +75,9 @@ class Execution:
         self._finishing: set[tuple[int, int]] = set()
         self.on_room: Callable[[], None] = lambda: None
         self.on_outcome: Callable[[], None] = lambda: None
+        # What an attempt has said is written before its end is recorded, and then it may be forgotten.
+        self.before_finish: Callable[[], Awaitable[None]] | None = None
+        self.on_over: Callable[[int, int], None] = lambda _run, _attempt: None
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -199,9 +202,11 @@ class Execution:
 
     async def finish(self) -> float | None:
         """Record all outcomes that have come in; leases are kept until that has succeeded."""
-        batch, self._outcomes = self._outcomes, []
-        if not batch:
+        if not self._outcomes:
             return None
+        if self.before_finish is not None:
+            await self.before_finish()
+        batch, self._outcomes = self._outcomes, []
         self._finishing = {(outcome.run_id, outcome.attempt) for outcome in batch}
         try:
             finished = await self._store.finish(batch, now=self._clock.now())
@@ -218,6 +223,7 @@ class Execution:
 
     def _let_go(self, key: tuple[int, int]) -> None:
         self.held.pop(key, None)
+        self.on_over(*key)
         self._settle()
 
     def _settle(self) -> None:

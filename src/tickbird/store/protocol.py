@@ -17,6 +17,7 @@ from tickbird.domain.audit import Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.commands import Command
 from tickbird.domain.held import Drop, HeldSchedule, Release
+from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -400,6 +401,18 @@ class Store(Protocol):
 
     async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that ended without ending the run well."""
+        ...
+
+    async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
+        """Keep what runs said: lines, each once, and the newest progress of each run."""
+        ...
+
+    async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
+        """The lines of a run in order, behind this attempt and number."""
+        ...
+
+    async def read_progress(self, run_id: int) -> Progress | None:
+        """How far a run said that it was, last."""
         ...
 
     async def active_runs(self, schedule_id: int) -> Sequence[RunRecord]:

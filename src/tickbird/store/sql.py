@@ -9,9 +9,9 @@ _NAME = re.compile(r"^-- name: *([a-z][a-z0-9_]*) *$", re.MULTILINE)
 
 
 def load_statements(package: str, *nouns: str) -> dict[str, str]:
-    """The statements of `<noun>.sql` files of a package: each begins with a line `-- name: claim_runs`."""
+    """The statements of `<noun>.sql` files of a package, of all if not said: each begins with `-- name: claim_runs`."""
     statements: dict[str, str] = {}
-    for noun in nouns:
+    for noun in nouns or sorted(file.name[:-4] for file in files(package).iterdir() if file.name.endswith(".sql")):
         text = files(package).joinpath(f"{noun}.sql").read_text(encoding="utf-8")
         # What stands before the first name is a comment on the file.
         _, *parts = _NAME.split(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
@@ -138,6 +139,10 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.schedule or self._claimed.target}, attempt {self.attempt}>"
+
+
+# The run to whose log belongs what is logged in this context.
+CURRENT: ContextVar[Run | None] = ContextVar("tickbird run", default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,21 +21,7 @@ from tickbird.store.sql import load_statements
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 
-STATEMENTS: Final = {
-    name: text.encode()
-    for name, text in load_statements(
-        "tickbird.store.postgres",
-        "schema",
-        "planning",
-        "changes",
-        "schedules",
-        "runs",
-        "ledger",
-        "backfills",
-        "held",
-        "workers",
-    ).items()
-}
+STATEMENTS: Final = {name: text.encode() for name, text in load_statements("tickbird.store.postgres").items()}
 # A network that swallows packets must not hang a worker, and a frozen one must not hide its rows from others.
 _DEFAULTS: Final = {
     "connect_timeout": "5",

@@ -430,6 +430,12 @@ payloads AS (
 attempts AS (
     DELETE FROM tickbird.attempts WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
 ),
+lines AS (
+    DELETE FROM tickbird.run_logs WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+progress AS (
+    DELETE FROM tickbird.run_progress WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
 gone AS (
     DELETE FROM tickbird.runs
     WHERE id = ANY(ARRAY(SELECT old.id FROM old))

@@ -17,11 +17,12 @@ from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
 from tickbird.domain.held import Drop, HeldSchedule, Release
+from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
 from tickbird.store.plans import KnownRevisions, error_text
-from tickbird.store.postgres import backfills, changes, planning, schema, wakeups
+from tickbird.store.postgres import backfills, changes, logs, planning, schema, wakeups
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.errors import is_row_error, translate
 from tickbird.store.postgres.held import decide_held
@@ -428,6 +429,21 @@ class PostgresStore:
     async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that ended without ending the run well."""
         return [AttemptRecord(*row) for row in await self._once(lambda db: db.fetch("list_attempts", id=run_id))]
+
+    async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
+        """Keep what runs said: lines, each once, and the newest progress of each run."""
+        await self._transact(lambda db: logs.write_logs(db, lines, progress))
+
+    async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
+        """The lines of a run in order, behind this attempt and number."""
+        attempt, number = after
+        bounds = {"id": run_id, "attempt": attempt, "number": number, "limit": limit}
+        return [LogLine(*row) for row in await self._once(lambda db: db.fetch("read_lines", **bounds))]
+
+    async def read_progress(self, run_id: int) -> Progress | None:
+        """How far a run said that it was, last."""
+        rows = await self._once(lambda db: db.fetch("read_progress", id=run_id))
+        return Progress(*rows[0]) if rows else None
 
     async def active_runs(self, schedule_id: int) -> Sequence[RunRecord]:
         """The runs of a schedule that are not final, oldest first."""

@@ -14,6 +14,7 @@ from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.commands import Command
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.held import Drop, HeldSchedule, Release
+from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -36,7 +37,7 @@ from tickbird.store.protocol import (
     ScheduleRow,
     Worker,
 )
-from tickbird.store.sqlite import backfills, held, planning, reading, schedules, schema, workers
+from tickbird.store.sqlite import backfills, held, logs, planning, reading, schedules, schema, workers
 from tickbird.store.sqlite.connection import Connection, read, write
 from tickbird.store.sqlite.place import MEMORY, read_url
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
@@ -393,6 +394,20 @@ class SqliteStore:
     async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that ended without ending the run well."""
         return await self._read(lambda db: reading.list_attempts(db, run_id))
+
+    async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
+        """Keep what runs said: lines, each once, and the newest progress of each run."""
+        await self._writer.run(lambda db: write(db, lambda: logs.write_logs(db, lines, progress)))
+
+    async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
+        """The lines of a run in order, behind this attempt and number."""
+        attempt, number = after
+        bounds = {"id": run_id, "attempt": attempt, "number": number, "limit": limit}
+        return await self._read(lambda db: logs.read_logs(db, bounds))
+
+    async def read_progress(self, run_id: int) -> Progress | None:
+        """How far a run said that it was, last."""
+        return await self._read(lambda db: logs.read_progress(db, run_id))
 
     async def active_runs(self, schedule_id: int) -> Sequence[RunRecord]:
         """The runs of a schedule that are not final, oldest first."""

@@ -1,0 +1,100 @@
+"""What a run logs in a real worker is kept with it: from coroutines, threads and child tasks, and while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.engine.test_worker import until, working
+from tickbird import Run, Tickbird
+
+elsewhere = logging.getLogger("shop.elsewhere")
+
+
+@pytest.fixture
+def bird(tmp_path: Path) -> Tickbird:
+    return Tickbird(f"sqlite:///{tmp_path}/logs.db")
+
+
+@pytest.fixture(autouse=True)
+def verbose() -> None:
+    elsewhere.setLevel(logging.INFO)
+
+
+async def test_lines_of_each_run_are_its_own(bird: Tickbird) -> None:
+    @bird.task
+    async def awaits(run: Run) -> None:
+        run.log.info("a %s", "coroutine")
+        elsewhere.warning("seen from %s", run.id)
+        await asyncio.create_task(helper(run.id))
+
+    async def helper(run_id: int) -> None:
+        elsewhere.info("in a task of %d", run_id)
+
+    @bird.task
+    def blocks(run: Run) -> None:
+        elsewhere.info("in a thread of %d", run.id)
+        run.log.debug("not kept")
+        run.log.info("half \udc80 and \0")
+
+    async with working(bird) as (client, _):
+        runs = [await client.enqueue(task, actor="ada") for task in ("awaits", "blocks") for _ in range(3)]
+        elsewhere.warning("nobody's")
+        for run_id in runs:
+            await client.wait(run_id)
+            texts = [line.text for line in await client.logs(run_id)]
+            awaited = ["a coroutine", f"seen from {run_id}", f"in a task of {run_id}"]
+            assert texts in (awaited, [f"in a thread of {run_id}", "half ? and \ufffd"])
+        first = (await client.logs(runs[0]))[0]
+        assert (first.attempt, first.number, first.level) == (1, 1, logging.INFO)
+
+
+async def test_lines_and_progress_are_readable_while_it_runs_and_every_attempt_counts(bird: Tickbird) -> None:
+    go_on = threading.Event()
+
+    @bird.task(retries=1)
+    def slow(run: Run) -> None:
+        run.log.info("attempt %d begins", run.attempt)
+        run.heartbeat(progress={"done": run.attempt, "of": 2})
+        assert go_on.wait(30)
+        if run.attempt == 1:
+            raise ValueError("once more")
+
+    async with working(bird) as (client, _):
+        run_id = await client.enqueue("slow", actor="ada")
+
+        async def said() -> list[str]:
+            return [line.text for line in await client.logs(run_id)]
+
+        await until(said)
+        assert await said() == ["attempt 1 begins"]
+        assert (await client.run(run_id)).status == "running"
+        progress = await client.progress(run_id)
+        assert progress is not None
+        assert (progress.attempt, progress.value) == (1, {"done": 1, "of": 2})
+        go_on.set()
+        await client.wait(run_id)
+        assert await said() == ["attempt 1 begins", "attempt 2 begins"]
+        assert [line.attempt for line in await client.logs(run_id, after=(1, 1))] == [2]
+        progress = await client.progress(run_id)
+        assert progress is not None
+        assert progress.value == {"done": 2, "of": 2}
+
+
+async def test_a_talkative_run_is_cut_and_does_no_harm(bird: Tickbird) -> None:
+    @bird.task
+    async def talks(run: Run) -> str:
+        for number in range(30_000):
+            run.log.info("line %d", number)
+        return "said it all"
+
+    async with working(bird) as (client, _):
+        run = await client.wait(await client.enqueue("talks", actor="ada"))
+        assert (run.status, run.result) == ("succeeded", "said it all")
+        lines = await client.logs(run.id, after=(1, 9_990), limit=100)
+        assert [line.number for line in lines] == list(range(9_991, 10_002))
+        assert "cut here" in lines[-1].text
