@@ -14,6 +14,7 @@ from tickbird.cli.settings import Settings, shared_options
 # Section → command → the module that has it, and what `tickbird --help` says of it.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Run": {
+        "dev": ("dev", "Work on an app while it is being written: start anew with every change."),
         "worker": ("worker", "Plan and execute the schedules of an app."),
         "sync": ("store", "Write what an app's code declares to the store, without running it."),
         "migrate": ("store", "Create the store's schema, or bring it up to date."),

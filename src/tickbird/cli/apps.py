@@ -31,15 +31,20 @@ def app_argument(command: Any) -> Any:
 
 def find_app(settings: Settings, named: str | None, option: str | None) -> Tickbird:
     """The app of a command line, on the store and in the namespace that the options name, if they do."""
+    bird = load_app(given_app(named, option))
+    bird.url = settings.url or bird.url
+    bird.namespace = check_name(settings.namespace or bird.namespace, "namespace")
+    return bird
+
+
+def given_app(named: str | None, option: str | None) -> str:
+    """Which app a command line names."""
     if named and option:
         raise click.UsageError("give the app once: as the argument or with --app.", click.get_current_context())
     given = named or option or os.environ.get("TICKBIRD_APP")
     if not given:
         raise click.UsageError("name the app, such as `myapp:bird`, or set TICKBIRD_APP.", click.get_current_context())
-    bird = load_app(given)
-    bird.url = settings.url or bird.url
-    bird.namespace = check_name(settings.namespace or bird.namespace, "namespace")
-    return bird
+    return given
 
 
 def load_app(given: str) -> Tickbird:

@@ -1,0 +1,99 @@
+"""The process that `tickbird dev` starts anew: imports the app, says what it found, and works once it is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from tickbird.app import Tickbird, open_store
+from tickbird.cli import root
+from tickbird.cli.apps import load_app
+from tickbird.cli.errors import guarded
+from tickbird.cli.settings import Settings
+from tickbird.cli.watching import is_own
+
+# A task may import something when it first runs.
+LOOK_AGAIN = 1.0
+
+
+def main(said: int, go: int, given: str, url: str | None, args: list[str]) -> None:
+    """Import; say so on one pipe, wait for a word on the other, and end when that one closes."""
+    folder = Path.cwd()
+    found: list[Tickbird] = []
+    code = guarded(lambda: found.append(load_app(given)), Settings(debug="--debug" in args))
+    if not code:
+        code = guarded(lambda: found.append(_described(found[0], url, said, folder)), Settings())
+    if code:
+        _say(said, {"code": code, "files": _own_files(folder)})
+        raise SystemExit(code)
+    if not os.read(go, 1):
+        raise SystemExit(0)
+    threading.Thread(target=_watch_modules, args=(said, folder), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(go,), daemon=True).start()
+    root.main(["worker", given, *args])
+
+
+def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tickbird:
+    """Tell what the app has."""
+    from datetime import UTC, datetime
+
+    now = datetime.now(UTC)
+    schedules = [
+        {
+            "name": name,
+            "what": each.trigger.describe(),
+            "zone": each.trigger.tz,
+            "next": _iso(each.trigger.next_after(now)),
+        }
+        for name, each in bird.declarations.schedules.items()
+    ]
+    _say(
+        said,
+        {
+            "app": bird.app,
+            "url": open_store(url or bird.url).url,
+            "tasks": sorted(bird.tasks),
+            "schedules": schedules,
+            "files": _own_files(folder),
+        },
+    )
+    return bird
+
+
+def _iso(at: Any) -> str | None:
+    return None if at is None else str(at.isoformat())
+
+
+def _own_files(folder: Path) -> list[str]:
+    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    return sorted(file for file in files if file and is_own(file, folder))
+
+
+def _watch_modules(said: int, folder: Path) -> None:
+    known = len(sys.modules)
+    while True:
+        time.sleep(LOOK_AGAIN)
+        if len(sys.modules) != known:
+            known = len(sys.modules)
+            _say(said, {"files": _own_files(folder)})
+
+
+def _end_with_parent(go: int) -> None:
+    """Whoever started this is gone when the pipe closes."""
+    while os.read(go, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _say(said: int, document: dict[str, Any]) -> None:
+    os.write(said, json.dumps(document).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4] or None, sys.argv[5:])
