@@ -14,6 +14,7 @@ from bench.bare import connect
 from bench.common import Options, Report, Table, interleave, percentile, step
 from bench.contenders import SPAWN, Contender, Raw, Seen, TickbirdWorker, execute, process, run_worker
 from bench.database import server, version
+from bench.isolated import IsolatedWorker, measure_starts
 from tickbird import Tickbird, every
 from tickbird.store.postgres import PostgresStore
 from tickbird.testing.servers import PostgresServer
@@ -30,6 +31,8 @@ async def measure(options: Options, report: Report) -> None:
         report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
         with step("executed no-op runs"):
             await _execute(options, report, running)
+        with step("isolated no-op runs"):
+            await measure_starts(options, report)
         with step("triggered runs"):
             await _trigger(options, report, running.create_database())
 
@@ -43,9 +46,10 @@ def _contenders(options: Options) -> dict[str, tuple[Contender, int]]:
         "Tickbird, 10 slots": (TickbirdWorker(10), count // 4),
         "raw dequeue + finish, batch 10": (Raw(10), count // 4),
         "Tickbird, 500 slots": (TickbirdWorker(500), count),
+        "Tickbird, 4 slots, isolated": (IsolatedWorker(4), count // SLOW_SHARE),
     }
     if options.quick:
-        found = dict(list(found.items())[:2])
+        found = {name: found[name] for name in (*list(found)[:2], "Tickbird, 4 slots, isolated")}
     if peers.PGQUEUER:
         from bench.peers.pgqueuer import PgQueuerWorker
 
