@@ -101,6 +101,16 @@ def test_five_missed_ticks(catch_up: Any, expected_runs: Any, expected_skips: An
     assert all(run.covers == covers for run in made.runs)
 
 
+@pytest.mark.parametrize("hold_above, already, held", [(5, False, 0), (4, False, 5), (0, False, 5), (9, True, 5)])
+def test_what_is_held_after_an_outage(hold_above: int, already: bool, held: int) -> None:
+    # Five are late, and the sixth is on time.
+    made = plan(schedule(catch_up="all", hold_above=hold_above), Facts(held=already), BASE + 361)
+    assert sum(run.held for run in made.runs) == held
+    last = made.runs[-1]
+    assert (last.origin, last.held) == (("schedule", False) if held else ("catch_up", False))
+    assert made.relies_on_runs == (held == 0)
+
+
 # overlap, max_concurrent, active runs, look at; then runs, skips, cancelled, asked to stop.
 OVERLAP: list[tuple[str, int, Facts, int, Any, Any, tuple[int, ...], tuple[int, ...]]] = [
     ("skip", 1, facts((7, "running")), 60, [], [("overlap", 60, 60, 1, 7)], (), ()),

@@ -191,6 +191,37 @@ class TestARun:
         assert texts(answer, "backfill") == ["Skipped at first (paused), then backfilled."]
         assert texts(answer, "late") == ["Backfilled by ana at 2026-01-01 00:15:00 UTC."]
 
+    def test_of_a_backfill_waits_for_its_turn(self) -> None:
+        ahead = a_run(4, tick=0, origin="backfill", status="running", worker="w1", started_at=later(901))
+        tick = a_run(9, tick=900, status="waiting")
+        run = a_run(5, origin="backfill", status="waiting", created_at=later(900), backfill_id=3)
+        answer = why(60, now=1_000, runs=[run], active=[ahead, tick])
+        assert answer.sentence == (
+            "Run 5 waits for its turn in backfill 3, for run 4, running since 2026-01-01 00:15:01 UTC on worker w1, "
+            "behind 1 other waiting run (overlap=skip, max_concurrent=1)."
+        )
+
+    def test_that_is_held_says_how_to_release_it(self) -> None:
+        definition = define(catch_up="all", hold_above=5)
+        run = a_run(origin="catch_up", status="waiting", created_at=later(900), held=True)
+        revisions = [a_revision(definition=definition)]
+        answer = why(60, now=1_000, schedule=a_schedule(definition), runs=[run], revisions=revisions)
+        assert answer.verdict == "waiting"
+        assert answer.sentence == (
+            "Run 5 is held since 2026-01-01 00:15:00 UTC, because the outage before left too many late ticks "
+            "(hold_above=5): `tickbird release clock` lets it run, `tickbird drop clock` cancels it."
+        )
+
+    def test_that_was_released_says_by_whom(self) -> None:
+        released: dict[str, Any] = {"released_at": later(1_000), "released_by": "ana", "available_at": later(1_030)}
+        run = a_run(origin="catch_up", created_at=later(900), **released)
+        answer = why(60, now=1_010, runs=[run])
+        assert answer.sentence == "Run 5 may start at 2026-01-01 00:17:10 UTC. ana released it for then."
+        assert texts(answer, "held") == ["Held until ana released it at 2026-01-01 00:16:40 UTC."]
+        run = replace(run, status="succeeded", attempt=1, started_at=later(1_031), finished_at=later(1_032))
+        cause = "late because it was held until ana released it at 2026-01-01 00:16:40 UTC."
+        assert why(60, now=1_100, runs=[run]).sentence.endswith(cause)
+
     def test_whose_revision_is_not_known_goes_by_the_one_of_that_time(self) -> None:
         answer = why(60, now=70, runs=[a_run(revision=7)])
         assert (answer.revision, texts(answer, "grid")) == (7, ["On the grid: Every 60 seconds."])

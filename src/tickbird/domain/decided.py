@@ -79,7 +79,7 @@ class RunChain(Chain):
         if run.status == "waiting":
             name = "held" if run.held else "overlap"
             waiting = next(step.text for step in progress.steps() if step.name == name)
-            return f"Run {run.id} {waiting[:1].lower()}{waiting[1:]}"
+            return f"Run {run.id} {'is ' if run.held else ''}{waiting[:1].lower()}{waiting[1:]}"
         if run.status == "queued" and run.available_at > self.evidence.now and not run.attempt:
             by = f" {run.released_by} released it for then." if run.released_by else ""
             return f"Run {run.id} may start at {times(run.available_at)}.{by}"
