@@ -1,6 +1,7 @@
 """Fixtures that every folder of tests may use."""
 
 import os
+import zoneinfo
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -8,6 +9,9 @@ from typing import NoReturn
 import pytest
 
 from tickbird.testing.servers import PostgresServer, ServerMissing
+
+# Python's own zones are to be those that Tickbird uses, whatever the system has.
+zoneinfo.reset_tzpath(())
 
 
 def leave_out(reason: str) -> NoReturn:

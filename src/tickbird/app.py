@@ -39,8 +39,24 @@ DEFAULT_URL = "sqlite:///tickbird.db"
 _TASK_POLICIES = ("queue", "priority", "retries", "backoff", "timeout", "on_crash")
 
 
+def planning_is_on() -> bool:
+    """May this process plan? TICKBIRD_PLANNING=off is for shells and staging."""
+    text = os.environ.get("TICKBIRD_PLANNING", "").strip().lower()
+    if text in ("", "on", "1", "true", "yes"):
+        return True
+    if text in ("off", "0", "false", "no"):
+        return False
+    raise InvalidError(f"TICKBIRD_PLANNING: {text[:40]!r} is neither on nor off.", field="TICKBIRD_PLANNING")
+
+
 def open_store(url: str) -> Store:
     """The store behind a URL, not yet connected: sqlite:///path, sqlite://:memory: or postgresql://…"""
+    store = _store(url)
+    store.plans = planning_is_on()
+    return store
+
+
+def _store(url: str) -> Store:
     scheme = url.partition(":")[0].lower() if isinstance(url, str) else ""
     if scheme == "sqlite":
         from tickbird.store.sqlite import SqliteStore

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from tickbird.app import Tickbird, open_store
+from tickbird.app import Tickbird, open_store, planning_is_on
 from tickbird.domain.codec import fingerprint
 from tickbird.domain.errors import DefinitionError
 from tickbird.engine.engine import Engine, EngineOptions
@@ -82,6 +82,9 @@ class WorkerProcess:
     ) -> None:
         self._bird = bird
         self._options = options or EngineOptions()
+        if self._options.plan and not planning_is_on():
+            off = "plans nothing: TICKBIRD_PLANNING is off"
+            self._options = replace(self._options, plan=False, off=off)
         self.worker = describe_worker(bird, queues=queues, slots=slots)
         if not self._options.execute:
             self.worker = replace(self.worker, kind="planner", queues=(), slots=0, tasks={})

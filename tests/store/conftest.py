@@ -24,7 +24,7 @@ Pair = tuple[Store, Store]
 INSERT = "INSERT INTO schedules (namespace, name, definition) VALUES ({0}, {0}, {0})"
 UPDATE = "UPDATE schedules SET definition = {0} WHERE id = {0}"
 EMPTY = """TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.run_payloads,
-    tickbird.attempts, tickbird.skips, tickbird.backfills, tickbird.workers, tickbird.audit"""
+    tickbird.attempts, tickbird.skips, tickbird.backfills, tickbird.workers, tickbird.audit, tickbird.zone_data"""
 
 
 class PlainSqlite:
@@ -126,6 +126,8 @@ async def postgres_pair(exercise: tuple[str, Pair]) -> Pair:
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute("SET lock_timeout = '10s'")
         await connection.execute(EMPTY)
+    for store in stores:
+        await store.check_zones()
     return stores
 
 

@@ -18,6 +18,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "worker": ("worker", "Plan and execute the schedules of an app."),
         "sync": ("store", "Write what an app's code declares to the store, without running it."),
         "migrate": ("store", "Create the store's schema, or bring it up to date."),
+        "doctor": ("doctor", "Check the store: schema, clock, zone data, and whether it is a copy."),
     },
     "Look": {
         "ls": ("schedules", "List schedules: state, last run and next run."),
@@ -25,6 +26,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "why": ("ticks", "Explain why a tick ran, did not run, or will not."),
         "preview": ("ticks", "Show the next ticks of a schedule or of a cron expression."),
         "audit": ("audit", "Prove that every expected tick has one decision, or name those that do not."),
+        "zones": ("zones", "Compare zone data with the store's, and tell which ticks it moves."),
         "runs": ("runs", "List runs, newest first, or show one by its id."),
         "backfills": ("backfills", "List backfills, newest first, or show one by its id."),
         "held": ("held", "List the schedules of which runs are held, or the held runs of one."),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from zoneinfo import ZoneInfo
 
 from tickbird.cli.output import clock
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime, to_seconds, wall_datetime
 from tickbird.domain.triggers import Trigger, trigger_from_json
+from tickbird.domain.zone_data import zone_info
 from tickbird.domain.zones import Span, zone
 
 _ELAPSED = {"hours", "minutes", "seconds"}
@@ -48,10 +48,10 @@ def _changed(trigger: Trigger, before: Span, span: Span, tick: int) -> Iterator[
 
 
 def _repeated(trigger: Trigger, tick: int) -> Iterator[str]:
-    at = to_datetime(tick).astimezone(ZoneInfo(trigger.tz))
+    at = to_datetime(tick).astimezone(zone_info(trigger.tz))
     twin = to_seconds(at.replace(fold=1 - at.fold))
     # In a leap ahead the other reading is no time of the day; in a leap back it shows the same clock.
-    shown = to_datetime(twin).astimezone(ZoneInfo(trigger.tz))
+    shown = to_datetime(twin).astimezone(zone_info(trigger.tz))
     if twin != tick and shown.replace(tzinfo=None, fold=0) == at.replace(tzinfo=None, fold=0):
         which = "second" if at.fold else "first"
         other = "" if trigger.contains(twin) else ", the other does not tick"

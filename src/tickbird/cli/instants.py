@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from tickbird.cli.output import clock
 from tickbird.domain.durations import seconds
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds, wall_seconds
+from tickbird.domain.zone_data import zone_info
 from tickbird.domain.zones import zone
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -72,7 +72,7 @@ class Reader:
         tz = zone(found[3]).name if found[3] else self.tz or self.own
         if tz is None:
             raise self._no_zone(text, field)
-        day = self.now.astimezone(ZoneInfo(tz)).date() + timedelta(days=_DAYS[found[1]])
+        day = self.now.astimezone(zone_info(tz)).date() + timedelta(days=_DAYS[found[1]])
         at = _on_clock(_parse(f"{day}T{found[2] or '00:00'}", field), tz, field)
         return Instant(at, "" if found[3] or self.tz else f"{text} was read on the clock of {tz}: {clock(at, tz)}")
 

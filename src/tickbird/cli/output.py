@@ -8,12 +8,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zoneinfo import ZoneInfo
 
 import click
 
 from tickbird.cli.settings import Settings
 from tickbird.domain.durations import in_words
+from tickbird.domain.zone_data import zone_info
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -155,7 +155,7 @@ def iso(at: datetime | None) -> str | None:
 
 def clock(at: datetime, tz: str = "UTC") -> str:
     """An instant on a zone's clock, with the zone's abbreviation."""
-    return f"{at.astimezone(ZoneInfo(tz)):%Y-%m-%d %H:%M:%S %Z}"
+    return f"{at.astimezone(zone_info(tz)):%Y-%m-%d %H:%M:%S %Z}"
 
 
 def relative(at: datetime, now: datetime) -> str:

@@ -9,7 +9,7 @@ import click
 
 from tickbird.app import Tickbird, open_store
 from tickbird.cli.apps import app_argument, find_app
-from tickbird.cli.output import Screen, emit
+from tickbird.cli.output import Screen, emit, warn
 from tickbird.cli.session import complete
 from tickbird.cli.settings import Command, Settings
 from tickbird.domain.codec import fingerprint
@@ -27,21 +27,25 @@ _DECLARED_FOR = 600.0
 def migrate(settings: Settings) -> None:
     """Create the store's schema, or bring it up to date."""
 
-    async def work() -> tuple[str, Sequence[str]]:
+    async def work() -> tuple[str, Sequence[str], str]:
         store = open_store(settings.store_url)
         try:
-            return store.url, list(await store.migrate())
+            done = list(await store.migrate())
+            await store.open()
+            return store.url, done, (await store.check_place()).copied
         finally:
             await store.close()
 
-    url, applied = complete(work(), settings)
+    url, applied, copied = complete(work(), settings)
+    if copied:
+        warn(f"{copied}.")
 
     def show_applied(screen: Screen) -> None:
         for name in applied:
             screen.line(f"applied {name}" if name != META else "set the version right that the table meta states")
         screen.line(f"{url} is up to date." if applied else f"{url} was up to date already.")
 
-    emit(settings, lambda: {"url": url, "applied": list(applied)}, show_applied)
+    emit(settings, lambda: {"url": url, "applied": list(applied), "copy": bool(copied)}, show_applied)
 
 
 @click.command(cls=Command)

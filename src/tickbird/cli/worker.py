@@ -68,7 +68,7 @@ def worker(
     described = process.worker
 
     def started() -> None:
-        doing = "plans" if plan_only else "executes" if execute_only else "plans and executes"
+        doing = {"planner": "plans", "executor": "executes"}.get(described.kind, "plans and executes")
         log.info(
             "worker %s %s: app %s, %s, %s, queues %s, %s",
             described.id,

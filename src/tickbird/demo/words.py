@@ -25,6 +25,7 @@ _REASONS = {
     "rescheduled": "another instant was chosen",
     "operator": "somebody said so",
     "invalid": "its definition could not be read",
+    "zone_data": "by the zone rules before, its time had come already",
     "edited": "its schedule changed before it was due",
     "deleted": "its schedule was deleted before it was due",
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
-from zoneinfo import ZoneInfo
 
 from tickbird.domain.instants import to_datetime
+from tickbird.domain.zone_data import zone_info
 
 Verdict = Literal[
     "ran",
@@ -76,7 +76,7 @@ class Times:
     """Instants in words, to the second: in UTC, and in the schedule's zone where that differs."""
 
     def __init__(self, tz: str) -> None:
-        self._zone = ZoneInfo(tz)
+        self._zone = zone_info(tz)
 
     def __call__(self, instant: datetime | int) -> str:
         utc = to_datetime(instant) if isinstance(instant, int) else instant.astimezone(UTC)

@@ -13,9 +13,12 @@ from tickbird.domain.definition import Definition
 from tickbird.domain.runs import TICK_ORIGINS, Origin, SkipReason, Status
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule, State
 from tickbird.domain.ticks import Segment
+from tickbird.domain.zones import REPAIR_LIMIT
 
 # More due ticks than this in one schedule wait for the next planning step, so that a plan stays small.
 MOST_RUNS = 1_000
+# So many ticks behind the last decided one are looked at for one that changed zone rules repeat.
+_MOST_REPEATED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,51 @@ def next_look(schedule: Schedule, cursor: Cursor) -> int | None:
         return cursor.moved_due_at
     # Ticks before the moved one are to be skipped, and recorded when they come.
     return min(cursor.moved_due_at, tick + schedule.offset)
+
+
+def follow_zones(schedule: Schedule) -> Plan:
+    """The rules of its zone have changed: look again by the new ones, for nothing that the old ones had decided.
+
+    A tick whose time on the wall clock comes a second time, since the rules moved it behind what was decided, is a
+    skip. What a person moved or skipped stays so, under the tick's new instant.
+    """
+    cursor, decided = schedule.cursor, schedule.cursor.planned_until
+    if schedule.state not in ("active", "paused") or schedule.definition is None or decided is None:
+        return Plan(cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
+    if cursor.skip_until is not None and not schedule.grid.contains(cursor.skip_until):
+        again = schedule.grid.next(cursor.skip_until)
+        if again is not None and again - cursor.skip_until <= REPAIR_LIMIT:
+            cursor = replace(cursor, skip_until=again)
+    until = _repeated(schedule, decided)
+    reached = max(decided, until or decided, cursor.skip_until or decided)
+    if cursor.moved_tick is not None and not schedule.grid.contains(cursor.moved_tick):
+        cursor = replace(cursor, moved_tick=schedule.grid.next(reached))
+    if until is None or cursor.moved_tick is not None:
+        return settle(replace(schedule, cursor=cursor), cursor)
+    note = "its time on the wall clock had come already, by the zone rules before"
+    return pass_over(replace(schedule, cursor=cursor), "zone_data", until, note=note)
+
+
+def _repeated(schedule: Schedule, decided: int) -> int | None:
+    """The last of the ticks that the new rules put behind `decided`, though they stand for what it stood for.
+
+    That is so where ticks within a jump of the clock behind it come before the one that was next by the old rules, and
+    that next one has moved by as much, or not at all.
+    """
+    grid, looked = schedule.grid, schedule.cursor.next_run_at
+    if looked is None or grid.contains(decided):
+        return None
+    following = looked - schedule.offset
+    first = tick = grid.next(decided)
+    for _ in range(_MOST_REPEATED):
+        if tick is None or tick >= following or tick - decided > REPAIR_LIMIT:
+            break
+        if grid.contains(following + tick - decided):
+            return tick
+        tick = grid.next(tick)
+    if first is None or first >= following or first - decided > REPAIR_LIMIT:
+        return None
+    return first if grid.contains(following) else None
 
 
 def _resting(schedule: Schedule) -> Plan:

@@ -26,6 +26,8 @@ SkipReason = Literal[
     # Past, but not due yet because of its spread or a reschedule, when the definition changed or went away.
     "edited",
     "deleted",
+    # Its time on the wall clock had come already, by the zone rules before.
+    "zone_data",
 ]
 
 # Only these count for overlap: a manual, retried or backfilled run never makes a tick skip.

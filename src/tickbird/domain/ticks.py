@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.zone_data import zone_info
 
 if TYPE_CHECKING:
     from tickbird.domain.definition import Definition
@@ -34,7 +34,7 @@ class Ticks:
         self._calendar = definition.closed_days
         self._first = to_seconds(definition.start_at) if definition.start_at else None
         self._last = to_seconds(definition.end_at) if definition.end_at else None
-        self._zone = ZoneInfo(definition.trigger.tz) if self._calendar else None
+        self._zone = zone_info(definition.trigger.tz) if self._calendar else None
         # The last question and its answer: a planner asks for the tick after the one it has just decided, twice.
         self._answer: tuple[int | None, int | None] = (None, None)
 

@@ -187,6 +187,8 @@ class OpenChain(Chain):
             why = f"it was due {late} ago, and {seen} not planned it yet"
         else:
             why = f"it was due {late} ago, and no worker is alive to plan it"
+        if held := next((worker for worker in self.evidence.workers if worker.held), None):
+            why += f"; worker {held.id} {held.held}"
         self._step(False, "late", f"{capital(why)}.", at=due_at)
         name, fate = self._projected(definition)
         self._step(None, name, f"{capital(fate)}.")

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from tickbird.domain.errors import TriggerError
 from tickbird.domain.instants import DAY
+from tickbird.domain.zone_data import zone_info
 
 REPAIR_LIMIT = 3 * 3600  # a clock that jumps farther than this is a new clock
 MAX_SHIFT = 2 * DAY  # no two offsets of a zone are farther apart (dateline changes move a whole day)
@@ -161,7 +162,7 @@ def zone(name: object) -> Zone:
     if len(name) > 64 or not _NAME.fullmatch(name) or name.split("/")[0] in _NOT_ZONES:
         raise _refuse(f"{name[:40]!r} is not the name of an IANA zone")
     try:
-        info = ZoneInfo(name)
+        info = zone_info(name)
     except (KeyError, ValueError, OSError):
         raise _refuse(f"no zone is called {name!r}") from None
     found = _zones[name] = Zone(name, info)

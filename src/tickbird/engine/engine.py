@@ -13,8 +13,9 @@ from tickbird.engine.clock import Clock, ClockWatch, StoreClock
 from tickbird.engine.execution import Execution
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.logs import Logs
-from tickbird.engine.loop import Repeat
+from tickbird.engine.loop import Repeat, Step
 from tickbird.engine.planning import Planning
+from tickbird.engine.standing import Standing
 from tickbird.engine.sync import Declarations
 from tickbird.engine.upkeep import PRUNE_PAUSE, Retention, Upkeep
 from tickbird.store.protocol import Store, Worker
@@ -34,6 +35,8 @@ class EngineOptions:
     heartbeat: float = 30.0
     safety_poll: float = 60.0
     drain: float = 30.0
+    # Why it plans nothing though it could; told at its start, and to whoever asks.
+    off: str = ""
     retention: Retention = field(default_factory=Retention)
 
 
@@ -74,6 +77,7 @@ class Engine:
         watch = ClockWatch(clock)
         hand_off = self.execution.hand_off if options.execute else None
         self.planning = Planning(store, clock, self._wake_claim, watch=watch, hand_off=hand_off)
+        self.standing = Standing(store, clock, plans=options.plan, off=options.off)
         self.upkeep = Upkeep(
             store,
             clock,
@@ -85,15 +89,18 @@ class Engine:
             on_runs=self._wake_claim,
             on_schedules=self._wake_plan,
             watch=watch,
+            standing=self.standing,
         )
         poll = options.safety_poll
-        self._claim = Repeat("claim", self.execution.claim, poll)
+        self._claim = Repeat("claim", self._unless_copied(self.execution.claim), poll)
         self._finish = Repeat("finish", self.execution.finish, poll)
         self._renew = Repeat("renew", self.execution.renew, options.lease / 3)
-        self._plan = Repeat("plan", self.planning.step, poll)
-        self._rescue = Repeat("rescue", self.upkeep.rescue, 2 * options.lease)
+        self._plan = Repeat("plan", self._unless_copied(self.planning.step), poll)
+        self._rescue = Repeat("rescue", self._unless_copied(self.upkeep.rescue), 2 * options.lease)
         self._heartbeat = Repeat("heartbeat", self.upkeep.heartbeat, options.heartbeat)
-        self._prune = Repeat("prune", self.upkeep.prune, PRUNE_PAUSE)
+        self._prune = Repeat("prune", self._unless_copied(self.upkeep.prune), PRUNE_PAUSE)
+        self._zones = Repeat("zones", self.standing.step, PRUNE_PAUSE)
+        self.standing.on_change = self._wake_standing
         self.execution.on_room = self._claim.wake
         self.execution.on_outcome = self._finish.wake
         self.execution.before_finish = self.logs.flush
@@ -108,6 +115,18 @@ class Engine:
     def _wake_plan(self) -> None:
         self._plan.wake()
 
+    def _wake_standing(self) -> None:
+        for repeat in (self._zones, self._claim, self._plan, self._rescue, self._prune):
+            repeat.wake()
+
+    def _unless_copied(self, step: Step) -> Step:
+        """Do nothing in a copy of a store until somebody accepts it."""
+
+        async def held() -> float | None:
+            return await step() if self.standing.may_work else None
+
+        return held
+
     def drain(self) -> None:
         """Take nothing new, finish what is executing, then end."""
         self._ending.set()
@@ -118,14 +137,14 @@ class Engine:
         on_begun()
         working = [self._finish, self._renew, self._heartbeat, self._logs]
         if self._options.plan:
-            working += [self._plan, self._rescue, self._prune]
+            working += [self._zones, self._plan, self._rescue, self._prune]
         if self._options.execute:
             working.append(self._claim)
         tasks = [asyncio.create_task(repeat.run(), name=f"tickbird {repeat.name}") for repeat in working]
         listening = asyncio.create_task(self._listen(), name="tickbird wake-ups")
         try:
             await self._ending.wait()
-            for repeat in (self._plan, self._claim, self._rescue, self._prune):
+            for repeat in (self._zones, self._plan, self._claim, self._rescue, self._prune):
                 repeat.stop()
             self.execution.stop_claiming()
             await self._tell_draining()

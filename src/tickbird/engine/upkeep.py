@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tickbird.engine.clock import PATIENCE, Clock, ClockWatch
+from tickbird.engine.standing import Standing
 from tickbird.engine.sync import Declarations, sync
 from tickbird.store.protocol import Reported, Store, Worker
 
@@ -44,6 +45,7 @@ class Upkeep:
         on_runs: Callable[[], None],
         on_schedules: Callable[[], None] = lambda: None,
         watch: ClockWatch | None = None,
+        standing: Standing | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -56,13 +58,17 @@ class Upkeep:
         self._on_runs = on_runs
         self._on_schedules = on_schedules
         self._watch = watch or ClockWatch(clock)
+        self._standing = standing or Standing(store, clock, plans=True)
         self._reported: Reported | None = None
         # When definitions were last brought in step; None: they must be.
         self._in_step: datetime | None = None
 
     async def begin(self) -> None:
-        """Publish this worker, then bring the store to what its code declares."""
-        await self._sync(await self._report())
+        """Publish this worker, then bring the store to what its code declares, unless it is a copy."""
+        await self._standing.begin()
+        reported = await self._report()
+        if self._standing.may_work:
+            await self._sync(reported)
 
     async def heartbeat(self) -> float | None:
         """Stay live; bring definitions in step again when some worker's code may count no more."""
@@ -71,14 +77,17 @@ class Upkeep:
             self._in_step = None
         since = None if self._in_step is None else (reported.now - self._in_step).total_seconds()
         # By a clock that has jumped, live workers may seem long gone.
-        if not self._watch.alarmed and (since is None or since >= _SYNC_BEATS * self._heartbeat):
+        may_sync = self._standing.may_work and not self._watch.alarmed
+        if may_sync and (since is None or since >= _SYNC_BEATS * self._heartbeat):
             await self._sync(reported)
         return self._heartbeat
 
     async def _report(self) -> Reported:
         began = self._clock.monotonic()
+        self.worker = replace(self.worker, held=self._standing.held)
         reported = await self._store.report_worker(self.worker, self._live_for, now=self._clock.now())
         self._watch.see(reported.now, began)
+        self._standing.see(reported)
         self._reported = reported
         return reported
 

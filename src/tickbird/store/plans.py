@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, check_payload, spread_offset
 from tickbird.domain.instants import to_datetime
-from tickbird.domain.planner import Facts, OnTime, Plan, PlannedSkip, on_time, park, plan
+from tickbird.domain.planner import Facts, OnTime, Plan, PlannedSkip, at_plan, follow_zones, on_time, park, plan
 from tickbird.domain.runs import HELD_LANE, USUAL_LANE, ClaimedRun
 from tickbird.domain.schedule import Edited, Schedule
-from tickbird.store.protocol import HandOff
+from tickbird.store.protocol import HandOff, MovedLook
 
 LONGEST_ERROR = 2_000
 # At about 1.5 kB each.
@@ -117,13 +117,27 @@ class Decided:
 
 
 def decide(
-    schedule: Schedule, facts: Facts, now: float, edited: Edited | None = None, last_skip_id: int | None = None
+    schedule: Schedule,
+    facts: Facts,
+    now: float,
+    edited: Edited | None = None,
+    last_skip_id: int | None = None,
+    *,
+    other_zones: bool = False,
 ) -> Decided:
-    """Plan one schedule; one that cannot be planned is parked, and no other is later for it."""
+    """Plan one schedule; one that cannot be planned is parked, and no other is later for it.
+
+    With `other_zones` its cursor was computed by other zone rules, and is first computed anew.
+    """
     if schedule.definition is None:
         return Decided(schedule, park(schedule, schedule.error or "it cannot be read."), None, last_skip_id)
     try:
-        decided = plan(schedule, facts, now, edited)
+        if other_zones and edited is None:
+            followed = follow_zones(schedule)
+            decided = plan(at_plan(schedule, followed), facts, now)
+            decided = replace(decided, skips=followed.skips + decided.skips)
+        else:
+            decided = plan(schedule, facts, now, edited)
     except Exception as error:  # noqa: BLE001 - see above
         return Decided(schedule, park(schedule, error_text(error)), None, last_skip_id)
     definition = schedule.definition
@@ -214,6 +228,22 @@ def _on_time(one: Known, planned_until: int, now: float) -> OnTime | None:
         return on_time(one.definition, one.offset, planned_until, now)
     except Exception:  # noqa: BLE001 - the long way will say what is wrong, and park this schedule alone
         return None
+
+
+def look_again(schedule: Schedule, last_skip_id: int | None) -> tuple[Decided, MovedLook | None] | None:
+    """A schedule whose cursor was computed by other zone rules: by these, and how its next look moved; None: as is."""
+    try:
+        followed = follow_zones(schedule)
+    except Exception:  # noqa: BLE001 - when it is due, the planner will say what is wrong
+        return None
+    if followed.cursor == schedule.cursor and followed.state == schedule.state:
+        return None
+    before, after = schedule.cursor.next_run_at, followed.cursor.next_run_at
+    moved = None
+    if before != after:
+        instants = (None if at is None else to_datetime(at) for at in (before, after))
+        moved = MovedLook(schedule.namespace, schedule.name, schedule.id, *instants)
+    return Decided(schedule, followed, schedule.definition, last_skip_id), moved
 
 
 class CursorRow(NamedTuple):

@@ -21,6 +21,7 @@ from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.zone_data import ZoneData
 
 # The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.
 Expected = tuple[datetime, datetime]
@@ -108,6 +109,8 @@ class Worker:
     tasks: Mapping[str, Any] = field(default_factory=dict)
     declares: Mapping[str, str] = field(default_factory=dict)
     draining: bool = False
+    # What it does not do at present, and why; empty when nothing holds it back.
+    held: str = ""
     started_at: datetime | None = None
     seen_at: datetime | None = None
     # It counts as live until then.
@@ -116,10 +119,14 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The store's clock as a worker reported, and the ids of the other live workers of its app."""
+    """The store's clock as a worker reported, the ids of the other live workers of its app, and which zone rules."""
 
     now: datetime
     peers: frozenset[str] = frozenset()
+    # The generation of the zone rules that the store goes by.
+    zones: int = 0
+    # Why the store is taken for a copy; empty when it is not.
+    copied: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,11 +203,78 @@ class HandOff:
     tasks: Collection[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the store is, and where it says it is; `copied` tells in words why it is taken for a copy."""
+
+    here: Mapping[str, str]
+    stored: Mapping[str, str]
+    copied: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRecord:
+    """Zone rules that the store goes by, or went by; `followed_at` is when every cursor had been computed anew."""
+
+    generation: int
+    version: str
+    digest: str
+    adopted_at: datetime
+    adopted_by: str
+    followed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """The zone rules of this process beside those that the store goes by."""
+
+    here: ZoneData
+    stored: ZoneRecord | None
+    # The store took them over by this very look.
+    adopted: bool = False
+
+    @property
+    def same(self) -> bool:
+        """May this process plan schedules in zones other than UTC?"""
+        return self.stored is not None and self.stored.digest == self.here.digest
+
+    @property
+    def generation(self) -> int:
+        """What cursors outside of UTC that this process may plan are marked with; below all where there are none."""
+        return self.stored.generation if self.stored is not None and self.same else -1
+
+    @property
+    def mark(self) -> int:
+        """What cursors are marked with that this process computes: by other rules, they are to be computed anew."""
+        return max(self.generation, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedLook:
+    """A schedule whose next look was moved by other zone rules."""
+
+    namespace: str
+    schedule: str
+    schedule_id: int
+    before: datetime | None
+    after: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Cursors computed anew: those that moved, and the schedule id up to which all were; None: no more are left."""
+
+    moved: Sequence[MovedLook] = ()
+    reached: int | None = None
+
+
 class Store(Protocol):
     """The only durable thing."""
 
     # How many batches of due schedules one process does well to plan at once.
     planners: int
+    # May commands of this process plan what is due before they change a schedule?
+    plans: bool
 
     @property
     def url(self) -> str:
@@ -250,6 +324,35 @@ class Store(Protocol):
 
         A trigger with a key that was used before makes no run, and gives the one that exists.
         """
+        ...
+
+    # Copies
+
+    async def check_place(self) -> Place:
+        """Is the store where it says it is? In one that is not, commands change what they say and plan nothing."""
+        ...
+
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
+        """Let a copy go on where it is, as a store of its own."""
+        ...
+
+    # Zones
+
+    async def check_zones(
+        self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
+    ) -> Zones:
+        """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC.
+
+        With `adopt` the store takes over newer ones that it has never had; with an actor too, any.
+        """
+        ...
+
+    async def follow_zones(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> Followed:
+        """Compute cursors anew that go by older zone rules, in the order of schedule ids behind `after`."""
+        ...
+
+    async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+        """The zone rules that the store has gone by, newest first."""
         ...
 
     # Runs

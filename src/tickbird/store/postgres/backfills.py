@@ -22,6 +22,7 @@ from tickbird.store.postgres.changes import hold, settle
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, to_schedule
 from tickbird.store.postgres.waiters import release
+from tickbird.store.zones import MayPlan
 
 
 async def preview(db: Session, namespace: str, name: str, new: NewBackfill) -> BackfillPlan:
@@ -32,11 +33,19 @@ async def preview(db: Session, namespace: str, name: str, new: NewBackfill) -> B
 
 
 async def make(
-    db: Session, known: KnownRevisions, namespace: str, name: str, new: NewBackfill, now: datetime | None
+    db: Session,
+    known: KnownRevisions,
+    may: MayPlan,
+    namespace: str,
+    name: str,
+    new: NewBackfill,
+    now: datetime | None,
 ) -> BackfillPlan:
     """Decide what is due first, so that all that is past can be asked for; then make the runs, and let the first go."""
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
-    held = await settle(db, known, await hold(db, found[0][0] if found else None, now))
+    held = await hold(db, found[0][0] if found else None, now)
+    if found and may.plan(found[0][1]):
+        held = await settle(db, known, held)
     wanted = Wanted(held.schedule, name, new)
     ticks = await _ticks(db, wanted)
     if not ticks:

@@ -22,17 +22,27 @@ from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
 from tickbird.store.protocol import Changed
 from tickbird.store.steps import do_async
+from tickbird.store.zones import MayPlan
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
 _MOST_LOOKS: Final = 20
 
 
 async def change(
-    db: Session, known: KnownRevisions, namespace: str, name: str, command: Command, now: datetime | None
+    db: Session,
+    known: KnownRevisions,
+    may: MayPlan,
+    namespace: str,
+    name: str,
+    command: Command,
+    now: datetime | None,
 ) -> Changed:
     """Apply the command, with its revision and its audit row."""
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
-    held = await settle(db, known, await hold(db, found[0][0] if found else None, now))
+    held = await hold(db, found[0][0] if found else None, now)
+    # A cursor by other zone rules than ours is for the planners who have them.
+    if found and may.plan(found[0][1]):
+        held = await settle(db, known, held)
     now, schedule = held.now, held.schedule
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None:
@@ -59,7 +69,7 @@ async def change(
             await db.execute("key_run", id=left.run_ids[0], idempotency_key=key)
         return left
     decided = Decided(after, changed.plan, after.definition, held.last_skip_id, command.actor)
-    await _write_revision(db, after, changed, command.actor, now)
+    await _write_revision(db, after, changed, command.actor, may, now)
     rows = await write(db, known, [decided], now, edited=[after.id], reason=_reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
     await db.execute(
@@ -162,7 +172,9 @@ async def _leave(db: Session, changed: Change, now: datetime, actor: str) -> Cha
     return Changed(schedule, [made["id"]], to_run(made))
 
 
-async def _write_revision(db: Session, after: Schedule, changed: Change, actor: str, now: datetime) -> None:
+async def _write_revision(
+    db: Session, after: Schedule, changed: Change, actor: str, may: MayPlan, now: datetime
+) -> None:
     definition, pause = Jsonb(dict(after.raw)), after.pause
     await db.execute(
         "write_schedule",
@@ -178,7 +190,13 @@ async def _write_revision(db: Session, after: Schedule, changed: Change, actor: 
         error=after.error,
         now=now,
     )
-    await db.execute("write_cursor_revision", id=after.id, revision=after.revision, definition=definition)
+    await db.execute(
+        "write_cursor_revision",
+        id=after.id,
+        revision=after.revision,
+        definition=definition,
+        zones=may.zones.mark,
+    )
     await db.execute(
         "write_revision",
         id=after.id,

@@ -2,7 +2,7 @@
 
 -- name: lock_schedule
 -- First the schedule, then its cursor, as everybody does.
-SELECT s.id
+SELECT s.id, c.zone_data
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id
 WHERE s.namespace = %(namespace)s AND s.name = %(name)s
@@ -58,7 +58,10 @@ WHERE id = %(id)s;
 
 -- name: write_cursor_revision
 UPDATE tickbird.cursors
-SET revision = %(revision)s, format = tickbird.definition_format(%(definition)s)
+SET revision = %(revision)s,
+    format = tickbird.definition_format(%(definition)s),
+    -- Computed by the zone rules of this process, which may be others than the store's.
+    zone_data = CASE WHEN tickbird.zone_generation(%(definition)s) IS NOT NULL THEN %(zones)s::integer END
 WHERE schedule_id = %(id)s;
 
 -- name: write_revision

@@ -21,6 +21,7 @@ from tickbird.store.plans import (
     decide,
     kept,
     leased,
+    look_again,
     may_hold,
     plan_on_time,
     to_rows,
@@ -31,7 +32,8 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts, to_schedule
 from tickbird.store.postgres.waiters import release
-from tickbird.store.protocol import HandOff
+from tickbird.store.postgres.zones import audit, stamp
+from tickbird.store.protocol import HandOff, Zones
 
 # A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
 # time between lock and commit stay small.
@@ -48,6 +50,8 @@ class Look:
     schedule: Schedule
     last_skip_id: int | None
     edited: Edited | None = None
+    # By which generation of zone rules its cursor was computed; None: all is in UTC.
+    zones: int | None = None
 
 
 @dataclass(slots=True)
@@ -77,6 +81,7 @@ async def plan_locked(
     db: Session,
     known: KnownRevisions,
     locked: Sequence[tuple[Any, ...]],
+    zones: Zones,
     hand_off: HandOff | None = None,
     refusal: str | None = None,
 ) -> Batch:
@@ -95,7 +100,7 @@ async def plan_locked(
         facts, on_time, others, mine = {}, [], [row[0] for row in due], []
     done = Batch(now=now, schedules=len(on_time), runs=len(on_time), leased=mine)
     if others:
-        done.add(await _plan_others(db, known, others, facts, now, refusal))
+        done.add(await _plan_others(db, known, others, facts, now, zones, refusal))
     return done
 
 
@@ -142,16 +147,18 @@ async def _plan_others(
     ids: Sequence[int],
     facts: Mapping[int, Facts],
     now: datetime,
+    zones: Zones,
     refusal: str | None,
 ) -> Batch:
     """Plan schedules that are late, held up, edited or otherwise out of the ordinary."""
-    looks = await _looks(db, known, await db.fetch("read_cursors", ids=numbers(ids)))
+    looks = await read_looks(db, known, ids)
     if refusal is None:
-        batch = await _decide(db, looks, facts, now.timestamp())
+        batch = await _decide(db, looks, facts, now.timestamp(), zones.generation)
     else:
         batch = [Decided(look.schedule, park(look.schedule, refusal), None, look.last_skip_id) for look in looks]
     batch = await _undisputed(db, batch)
     await write(db, known, batch, now, edited=_pending(looks))
+    await _follow_zones(db, zones, looks, batch, now)
     done = Batch(schedules=len(batch), left=len(batch) < len(ids))
     for decided in batch:
         # A schedule with more due ticks than fit into one plan is still due.
@@ -163,8 +170,25 @@ async def _plan_others(
     return done
 
 
-async def _looks(db: Session, known: KnownRevisions, cursors: Sequence[tuple[Any, ...]]) -> list[Look]:
+async def _follow_zones(
+    db: Session, zones: Zones, looks: Iterable[Look], batch: Iterable[Decided], now: datetime
+) -> None:
+    """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
+    written = {decided.schedule.id for decided in batch}
+    behind = [look for look in looks if _is_behind(look, zones.generation) and look.schedule.id in written]
+    if behind:
+        again = (look_again(look.schedule, look.last_skip_id) for look in behind if look.edited is None)
+        await audit(db, zones, [found[1] for found in again if found is not None and found[1] is not None], now)
+        await stamp(db, zones, [look.schedule.id for look in behind])
+
+
+def _is_behind(look: Look, zones: int) -> bool:
+    return look.zones is not None and look.zones < zones
+
+
+async def read_looks(db: Session, known: KnownRevisions, ids: Iterable[int]) -> list[Look]:
     """The schedules of locked cursors; where the revision is known and the state plain nothing more is read."""
+    cursors = await db.fetch("read_cursors", ids=numbers(ids))
     prior = [(row[0], row[12]) for row in cursors if row[12] is not None]
     await learn(db, known, prior)
     plain = {row[0]: known.get(row[0], row[1]) for row in cursors if row[2] == "active" and row[12] is None}
@@ -178,10 +202,10 @@ async def _looks(db: Session, known: KnownRevisions, cursors: Sequence[tuple[Any
         if (found := plain.get(schedule_id)) is not None:
             definition, cursor = found.definition, Cursor(*row[3:11])
             schedule = Schedule(schedule_id, found.namespace, found.name, revision, row[2], definition, cursor)
-            looks.append(Look(schedule, last_skip_id))
+            looks.append(Look(schedule, last_skip_id, zones=row[13]))
         else:
             schedule = to_schedule(details[schedule_id], explain=True)
-            look = Look(schedule, last_skip_id)
+            look = Look(schedule, last_skip_id, zones=row[13])
             if row[12] is not None:
                 look.edited = edited_by_sql(known, schedule, row[12], details[schedule_id]["edited_at"])
             looks.append(look)
@@ -195,17 +219,24 @@ def edited_by_sql(known: KnownRevisions, schedule: Schedule, prior: int, changed
     return Edited(replace(schedule, revision=prior, definition=definition), changed_at)
 
 
-async def _decide(db: Session, looks: Sequence[Look], facts: Mapping[int, Facts], now: float) -> list[Decided]:
+async def _decide(
+    db: Session, looks: Sequence[Look], facts: Mapping[int, Facts], now: float, zones: int
+) -> list[Decided]:
     holding = [look.schedule.id for look in looks if may_hold(look.schedule, look.edited)]
     held = {row[0] for row in await db.fetch("with_held", ids=numbers(holding))} if holding else set()
+
+    def decided_on(look: Look) -> Decided:
+        known = facts.get(look.schedule.id, NO_FACTS)
+        if look.schedule.id in held:
+            known = replace(known, held=True)
+        behind = _is_behind(look, zones)
+        return decide(look.schedule, known, now, look.edited, look.last_skip_id, other_zones=behind)
+
     batch: list[Decided] = []
     relying: dict[int, int] = {}
     runs = 0
     for look in looks:
-        known = facts.get(look.schedule.id, NO_FACTS)
-        if look.schedule.id in held:
-            known = replace(known, held=True)
-        decided = decide(look.schedule, known, now, look.edited, look.last_skip_id)
+        decided = decided_on(look)
         if decided.plan.relies_on_runs:
             relying[look.schedule.id] = len(batch)
         batch.append(decided)
@@ -215,11 +246,8 @@ async def _decide(db: Session, looks: Sequence[Look], facts: Mapping[int, Facts]
     if relying:
         # A waiter must not be left behind by a blocker that finishes meanwhile: hold the blockers, then look again.
         facts = await lock_facts(db, relying)
-        for schedule_id, place in relying.items():
-            look, known = looks[place], facts.get(schedule_id, NO_FACTS)
-            if schedule_id in held:
-                known = replace(known, held=True)
-            batch[place] = decide(look.schedule, known, now, look.edited, look.last_skip_id)
+        for place in relying.values():
+            batch[place] = decided_on(looks[place])
     return batch
 
 

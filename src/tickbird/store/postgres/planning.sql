@@ -7,14 +7,14 @@ SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     (
         SELECT next_run_at FROM tickbird.cursors
-        WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+        WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
         ORDER BY next_run_at LIMIT 1
     ),
     EXISTS (
         SELECT FROM tickbird.cursors
-        WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+        WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
     ) OR EXISTS (
-        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s
+        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
     );
 
 -- name: lock_due
@@ -22,7 +22,7 @@ SELECT
 -- the newest half stops where the oldest one ended. The clock comes with each row, in microseconds.
 WITH oldest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
     ORDER BY next_run_at, schedule_id LIMIT (%(limit)s::integer + 1) / 2
     FOR UPDATE SKIP LOCKED
 ),
@@ -31,14 +31,14 @@ reached AS MATERIALIZED (
 ),
 newest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
         AND (next_run_at, schedule_id) > ((SELECT next_run_at FROM reached), (SELECT schedule_id FROM reached))
     ORDER BY next_run_at DESC, schedule_id DESC LIMIT %(limit)s::integer / 2
     FOR UPDATE SKIP LOCKED
 ),
 fresh AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s
+    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ),
@@ -49,7 +49,8 @@ SELECT
     schedule_id,
     revision,
     date_part('epoch', planned_until)::bigint,
-    state = 'active' AND coalesce(moved_tick, skip_until) IS NULL AND prior_revision IS NULL,
+    state = 'active' AND coalesce(moved_tick, skip_until) IS NULL AND prior_revision IS NULL
+        AND (zone_data IS NULL OR zone_data = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
 
@@ -58,7 +59,7 @@ FROM taken;
 WITH taken AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE schedule_id = ANY(%(ids)s::bigint[])
-        AND format <= %(format)s
+        AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
         AND (
             next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
             OR next_run_at IS NULL AND state = 'active'
@@ -69,7 +70,8 @@ SELECT
     schedule_id,
     revision,
     date_part('epoch', planned_until)::bigint,
-    state = 'active' AND coalesce(moved_tick, skip_until) IS NULL AND prior_revision IS NULL,
+    state = 'active' AND coalesce(moved_tick, skip_until) IS NULL AND prior_revision IS NULL
+        AND (zone_data IS NULL OR zone_data = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
 
@@ -88,7 +90,8 @@ SELECT
     skip_by,
     skip_note,
     last_skip_id,
-    prior_revision
+    prior_revision,
+    zone_data
 FROM tickbird.cursors
 WHERE schedule_id = ANY(%(ids)s::bigint[]);
 

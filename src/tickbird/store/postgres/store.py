@@ -21,10 +21,13 @@ from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.zone_data import ZoneData, zone_source
+from tickbird.store.copies import compare, same_database
 from tickbird.store.plans import KnownRevisions, error_text
-from tickbird.store.postgres import backfills, changes, logs, planning, schema, wakeups
+from tickbird.store.postgres import backfills, changes, copies, logs, planning, schema, wakeups, zones
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.errors import is_row_error, translate
+from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
@@ -36,9 +39,11 @@ from tickbird.store.protocol import (
     Decisions,
     Expected,
     Finished,
+    Followed,
     HandOff,
     Held,
     Ledger,
+    Place,
     Planned,
     Renewed,
     Reported,
@@ -46,7 +51,10 @@ from tickbird.store.protocol import (
     RevisionRecord,
     ScheduleRow,
     Worker,
+    ZoneRecord,
+    Zones,
 )
+from tickbird.store.zones import UNKNOWN, MayPlan
 
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
@@ -71,6 +79,9 @@ class PostgresStore:
         self._known = KnownRevisions()
         self._bell = wakeups.Bell(self._connections)
         self._pruned = START
+        self._zones = UNKNOWN
+        self._place: Place | None = None
+        self.plans = True
 
     @property
     def url(self) -> str:
@@ -114,7 +125,9 @@ class PostgresStore:
         now: datetime | None = None,
     ) -> Planned:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
-        [(seen_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", now=now, format=FORMAT))
+        mine = await self._zones_checked()
+        bounds = {"now": now, "format": FORMAT, "zones": mine.generation}
+        [(seen_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", **bounds))
         if not due:
             return Planned(seen_at, next_at=next_at)
         if expected is not None and not expected[0] <= seen_at <= expected[1]:
@@ -122,9 +135,9 @@ class PostgresStore:
         locked: list[int] = []
 
         async def whole(db: Session) -> Batch:
-            rows = await db.fetch("lock_due", limit=limit, now=now, format=FORMAT)
+            rows = await db.fetch("lock_due", limit=limit, **bounds)
             locked[:] = [row[0] for row in rows]
-            return await planning.plan_locked(db, self._known, rows, hand_off)
+            return await planning.plan_locked(db, self._known, rows, mine, hand_off)
 
         try:
             batch = await self._connections.transact(whole)
@@ -137,7 +150,7 @@ class PostgresStore:
         more = len(locked) >= limit or batch.left
         if not more:
             # Rows that somebody else had locked were left out: one that is still due must not wait for the next tick.
-            [(looked_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", now=now, format=FORMAT))
+            [(looked_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", **bounds))
             if due:
                 next_at = min(filter(None, (next_at, looked_at + _LOOK_AGAIN)))
         return Planned(
@@ -169,8 +182,9 @@ class PostgresStore:
 
     async def _plan_these(self, ids: Sequence[int], now: datetime | None, refusal: str | None = None) -> Batch:
         async def part(db: Session) -> Batch:
-            rows = await db.fetch("lock_these", ids=numbers(ids), now=now, format=FORMAT)
-            return await planning.plan_locked(db, self._known, rows, refusal=refusal)
+            mine = self._zones
+            rows = await db.fetch("lock_these", ids=numbers(ids), now=now, format=FORMAT, zones=mine.generation)
+            return await planning.plan_locked(db, self._known, rows, mine, refusal=refusal)
 
         return await self._connections.transact(part)
 
@@ -179,8 +193,10 @@ class PostgresStore:
     ) -> Changed:
         """Plan what is due under the old revision, then apply the command, its revision and its audit row."""
 
+        may = await self._may_plan()
+
         async def work(db: Session) -> Changed:
-            return await changes.change(db, self._known, namespace, name, command, now)
+            return await changes.change(db, self._known, may, namespace, name, command, now)
 
         try:
             return await self._connections.transact(work)
@@ -189,6 +205,51 @@ class PostgresStore:
             return await self._transact(work)
         except psycopg.Error as error:
             raise translate(error, self._connections.place) from None
+
+    # Copies
+
+    async def check_place(self) -> Place:
+        """Is the store where it says it is?"""
+        self._place = await self._once(copies.check)
+        return self._place
+
+    async def _place_checked(self) -> Place:
+        return await self.check_place() if self._place is None else self._place
+
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
+        """Let a copy go on where it is, as a store of its own."""
+        place = await self.check_place()
+        self._place = await self._transact(lambda db: copies.accept(db, place, namespace, actor, now))
+        return self._place
+
+    # Zones
+
+    async def check_zones(
+        self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
+    ) -> Zones:
+        """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC."""
+        mine = zone_source().data if here is None else here
+        self._zones = await self._once(lambda db: zones.check(db, mine, adopt, actor, now))
+        return self._zones
+
+    async def _zones_checked(self, *, adopt: bool = True) -> Zones:
+        """What this process may plan; looked up once, and again whenever somebody asks for a check."""
+        return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
+
+    async def _may_plan(self) -> MayPlan:
+        copied = (await self._place_checked()).copied
+        return MayPlan(await self._zones_checked(adopt=False), self.plans and not copied)
+
+    async def follow_zones(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> Followed:
+        """Compute cursors anew that go by older zone rules."""
+        mine = await self._zones_checked()
+        if not mine.same:
+            return Followed()
+        return await self._transact(lambda db: follow(db, self._known, mine, after, limit, now))
+
+    async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+        """The zone rules that the store has gone by, newest first."""
+        return await self._once(lambda db: zones.records(db, limit))
 
     # Runs
 
@@ -283,7 +344,8 @@ class PostgresStore:
         """Make a run of each tick that is asked for and has none; they wait in order behind all other runs."""
         if dry_run:
             return await self._once(lambda db: backfills.preview(db, namespace, name, new))
-        return await self._transact(lambda db: backfills.make(db, self._known, namespace, name, new, now))
+        may = await self._may_plan()
+        return await self._transact(lambda db: backfills.make(db, self._known, may, namespace, name, new, now))
 
     async def cancel_backfill(
         self,
@@ -335,7 +397,8 @@ class PostgresStore:
 
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
         """Insert or refresh this worker's row; it counts as live for so long."""
-        [(seen_at, peers)] = await self._once(
+        here = (await self._place_checked()).here
+        [(seen_at, peers, generation, stored)] = await self._once(
             lambda db: db.fetch(
                 "report_worker",
                 id=worker.id,
@@ -350,12 +413,14 @@ class PostgresStore:
                 tasks=Jsonb(dict(worker.tasks)),
                 declares=Jsonb(dict(worker.declares)),
                 draining=worker.draining,
+                held=worker.held,
                 started_at=worker.started_at,
                 live_for=live_for,
                 now=now,
             )
         )
-        return Reported(seen_at, frozenset(peers))
+        self._place = compare(here, stored, same_database)
+        return Reported(seen_at, frozenset(peers), generation, self._place.copied)
 
     async def retire_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""

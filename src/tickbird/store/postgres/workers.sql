@@ -2,12 +2,12 @@
 
 -- name: report_worker
 INSERT INTO tickbird.workers AS w (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
     started_at, seen_at, live_until
 )
 SELECT
     %(id)s, %(namespace)s, %(app)s, %(kind)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[], %(slots)s,
-    %(tasks)s, %(declares)s, %(draining)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
+    %(tasks)s, %(declares)s, %(draining)s, %(held)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
     c.now + make_interval(secs => %(live_for)s)
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 ON CONFLICT (id) DO UPDATE
@@ -22,6 +22,7 @@ SET namespace = excluded.namespace,
     tasks = excluded.tasks,
     declares = excluded.declares,
     draining = excluded.draining,
+    held = excluded.held,
     seen_at = excluded.seen_at,
     live_until = excluded.live_until
 RETURNING
@@ -29,7 +30,9 @@ RETURNING
     ARRAY(
         SELECT o.id FROM tickbird.workers AS o
         WHERE o.namespace = w.namespace AND o.app = w.app AND o.id <> w.id AND o.live_until > w.seen_at
-    );
+    ),
+    coalesce((SELECT max(generation) FROM tickbird.zone_data), 0),
+    (SELECT value FROM tickbird.meta WHERE key = 'place');
 
 -- name: retire_worker
 DELETE FROM tickbird.workers WHERE id = %(id)s;
@@ -46,7 +49,7 @@ LIMIT 1;
 
 -- name: list_workers
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
     started_at, seen_at, live_until
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())

@@ -23,6 +23,7 @@ from tickbird.store.sqlite.runs import release, reserve_ids, write_audit
 from tickbird.store.sqlite.schedules import up_to_date
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import to_instant
+from tickbird.store.zones import MayPlan
 
 
 def preview(db: sqlite3.Connection, namespace: str, name: str, new: NewBackfill) -> BackfillPlan:
@@ -32,10 +33,10 @@ def preview(db: sqlite3.Connection, namespace: str, name: str, new: NewBackfill)
 
 
 def make(
-    db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, new: NewBackfill, now: int
+    db: sqlite3.Connection, known: KnownRevisions, may: MayPlan, namespace: str, name: str, new: NewBackfill, now: int
 ) -> BackfillPlan:
     """Decide what is due first, so that all that is past can be asked for; then make the runs, and let the first go."""
-    row = up_to_date(db, known, namespace, name, now)
+    row = up_to_date(db, known, may, namespace, name, now)
     wanted = Wanted(None if row is None else schedule_record(row), name, new)
     ticks = _ticks(db, wanted)
     if not ticks:

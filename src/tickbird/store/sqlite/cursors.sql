@@ -4,9 +4,9 @@
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
     moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
-    changed_at / 1000000
+    changed_at / 1000000, zone_data
 FROM cursors
-WHERE next_run_at <= :now AND format <= :format
+WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY next_run_at
 LIMIT :limit;
 
@@ -14,9 +14,9 @@ LIMIT :limit;
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
     moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
-    changed_at / 1000000
+    changed_at / 1000000, zone_data
 FROM cursors
-WHERE next_run_at <= :now AND format <= :format
+WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY next_run_at DESC
 LIMIT :limit;
 
@@ -24,9 +24,9 @@ LIMIT :limit;
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
     moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
-    changed_at / 1000000
+    changed_at / 1000000, zone_data
 FROM cursors
-WHERE next_run_at IS NULL AND state = 'active' AND format <= :format
+WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY schedule_id
 LIMIT :limit;
 
@@ -34,15 +34,15 @@ LIMIT :limit;
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
     moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
-    changed_at / 1000000
+    changed_at / 1000000, zone_data
 FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY schedule_id;
 
 -- name: next_due
 SELECT
-    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND format <= :format),
-    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format);
+    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)),
+    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones));
 
 -- name: active_facts
 SELECT schedule_id, id, status, origin
@@ -91,6 +91,10 @@ WHERE schedule_id = ?1;
 
 -- name: revise_cursor
 UPDATE cursors SET revision = :revision, format = :format WHERE schedule_id = :id;
+
+-- name: stamp_revised
+-- Computed by the zone rules of this process, which may be others than the store's.
+UPDATE cursors SET zone_data = :zones WHERE schedule_id = :id AND zone_data IS NOT NULL;
 
 -- name: insert_skip
 INSERT INTO skips (id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at)

@@ -18,6 +18,7 @@ from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.protocol import (
     AuditRecord,
@@ -26,9 +27,11 @@ from tickbird.store.protocol import (
     Decisions,
     Expected,
     Finished,
+    Followed,
     HandOff,
     Held,
     Ledger,
+    Place,
     Planned,
     Renewed,
     Reported,
@@ -36,13 +39,17 @@ from tickbird.store.protocol import (
     RevisionRecord,
     ScheduleRow,
     Worker,
+    ZoneRecord,
+    Zones,
 )
-from tickbird.store.sqlite import backfills, held, logs, planning, reading, schedules, schema, workers
+from tickbird.store.sqlite import backfills, copies, held, logs, planning, reading, schedules, schema, workers, zones
 from tickbird.store.sqlite.connection import Connection, read, write
+from tickbird.store.sqlite.following import follow
 from tickbird.store.sqlite.place import MEMORY, read_url
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import clock, to_instant, to_micros
+from tickbird.store.zones import UNKNOWN, MayPlan
 
 T = TypeVar("T")
 
@@ -65,6 +72,9 @@ class SqliteStore:
         self._writer = Connection(place, "tickbird-write")
         self._reader = self._writer if self.path == MEMORY else Connection(place, "tickbird-read")
         self._known = KnownRevisions()
+        self._zones = UNKNOWN
+        self._place: Place | None = None
+        self.plans = True
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     @property
@@ -166,8 +176,9 @@ class SqliteStore:
             at = clock() if now is None else to_micros(now)
             if _jumped(at, expected):
                 return Planned(to_instant(at))
-            return planning.plan_due(db, self._known, limit, hand_off, at)
+            return planning.plan_due(db, self._known, mine, limit, hand_off, at)
 
+        mine = await self._zones_checked()
         planned = await self._writer.run(plan)
         if planned.runs > len(planned.leased):
             self._signal()
@@ -177,12 +188,62 @@ class SqliteStore:
         self, namespace: str, name: str, command: Command, *, now: datetime | None = None
     ) -> Changed:
         """Plan what is due under the old revision, then apply the command."""
-        at = to_micros(now)
+        at, may = to_micros(now), await self._may_plan()
         changed = await self._write(
-            lambda db: schedules.change(db, self._known, namespace, name, command, clock() if at is None else at)
+            lambda db: schedules.change(db, self._known, may, namespace, name, command, clock() if at is None else at)
         )
         self._signal()
         return changed
+
+    # Copies
+
+    async def check_place(self) -> Place:
+        """Is the store where it says it is?"""
+        self._place = await self._write(lambda db: copies.check(db, self.path))
+        return self._place
+
+    async def _place_checked(self) -> Place:
+        return await self.check_place() if self._place is None else self._place
+
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
+        """Let a copy go on where it is, as a store of its own."""
+        at = clock() if now is None else to_micros(now)
+        self._place = await self._write(lambda db: copies.accept(db, self.path, namespace, actor, at))
+        return self._place
+
+    # Zones
+
+    async def check_zones(
+        self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
+    ) -> Zones:
+        """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC."""
+        mine = zone_source().data if here is None else here
+        at = clock() if now is None else to_micros(now)
+        self._zones = await self._write(lambda db: zones.check(db, mine, adopt, actor, at))
+        return self._zones
+
+    async def _zones_checked(self, *, adopt: bool = True) -> Zones:
+        """What this process may plan; looked up once, and again whenever somebody asks for a check."""
+        return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
+
+    async def _may_plan(self) -> MayPlan:
+        copied = (await self._place_checked()).copied
+        return MayPlan(await self._zones_checked(adopt=False), self.plans and not copied)
+
+    async def follow_zones(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> Followed:
+        """Compute cursors anew that go by older zone rules."""
+        mine = await self._zones_checked()
+        if not mine.same:
+            return Followed()
+        at = clock() if now is None else to_micros(now)
+        followed = await self._write(lambda db: follow(db, self._known, mine, after, limit, at))
+        if followed.moved:
+            self._signal()
+        return followed
+
+    async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+        """The zone rules that the store has gone by, newest first."""
+        return await self._read(lambda db: zones.records(db, limit))
 
     # Runs
 
@@ -263,9 +324,9 @@ class SqliteStore:
         """Make a run of each tick that is asked for and has none; they wait in order behind all other runs."""
         if dry_run:
             return await self._read(lambda db: backfills.preview(db, namespace, name, new))
-        at = to_micros(now)
+        at, may = to_micros(now), await self._may_plan()
         plan = await self._write(
-            lambda db: backfills.make(db, self._known, namespace, name, new, clock() if at is None else at)
+            lambda db: backfills.make(db, self._known, may, namespace, name, new, clock() if at is None else at)
         )
         self._signal()
         return plan
@@ -331,8 +392,14 @@ class SqliteStore:
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
         """Insert or refresh this worker's row."""
         at = clock() if now is None else to_micros(now)
-        peers = await self._write(lambda db: workers.report(db, worker, live_for, at))
-        return Reported(to_instant(at), peers)
+        here = (await self._place_checked()).here
+
+        def report(db: sqlite3.Connection) -> Reported:
+            peers, generation = workers.report(db, worker, live_for, at)
+            self._place = copies.stored(db, here)
+            return Reported(to_instant(at), peers, generation, self._place.copied)
+
+        return await self._write(report)
 
     async def retire_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""

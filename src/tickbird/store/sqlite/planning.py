@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from tickbird.store.plans import (
     error_text,
     kept,
     leased,
+    look_again,
     may_hold,
     plan_on_time,
     read_definition,
@@ -30,13 +31,14 @@ from tickbird.store.plans import (
     wanted_ids,
     wanted_skips,
 )
-from tickbird.store.protocol import HandOff, Planned
+from tickbird.store.protocol import HandOff, Planned, Zones
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.records import Row, all_facts, dump
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.runs import release, reserve_ids
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, to_instant
+from tickbird.store.sqlite.zones import audit, stamp
 
 REPLACED = "replaced"
 PLANNER = "planner"
@@ -85,24 +87,26 @@ class Tally:
                 self.parked.append(decided.schedule.name)
 
 
-def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, hand_off: HandOff | None, now: int) -> Planned:
+def plan_due(
+    db: sqlite3.Connection, known: KnownRevisions, zones: Zones, limit: int, hand_off: HandOff | None, now: int
+) -> Planned:
     """Plan up to `limit` due schedules, and say when the next one is due."""
-    next_at, more = _next_due(db, now)
+    next_at, more = _next_due(db, zones, now)
     if not more:  # and so nobody has to wait for a writer that has nothing to write
         return Planned(to_instant(now), next_at=to_instant(next_at))
     tally = Tally()
     rows: list[Row] = []
 
     def whole() -> Written:
-        rows[:] = _due(db, limit, now)
-        return _plan(db, known, rows, now, hand_off)
+        rows[:] = _due(db, zones, limit, now)
+        return _plan(db, known, zones, rows, now, hand_off)
 
     try:
         tally.add(write(db, whole))
     except REFUSED:
         known.clear()
-        _bisect(db, known, [row[0] for row in rows], now, tally)
-    next_at, more = _next_due(db, now)
+        _bisect(db, known, zones, [row[0] for row in rows], now, tally)
+    next_at, more = _next_due(db, zones, now)
     return Planned(
         now=to_instant(now),
         schedules=tally.schedules,
@@ -115,21 +119,24 @@ def plan_due(db: sqlite3.Connection, known: KnownRevisions, limit: int, hand_off
     )
 
 
-def _next_due(db: sqlite3.Connection, now: int) -> tuple[int | None, bool]:
+def _next_due(db: sqlite3.Connection, zones: Zones, now: int) -> tuple[int | None, bool]:
     """When the next schedule is due, and whether any is by now."""
-    next_at, new = read(db, lambda: db.execute(SQL["next_due"], {"format": FORMAT}).fetchone())
+    bounds = {"format": FORMAT, "zones": zones.generation}
+    next_at, new = read(db, lambda: db.execute(SQL["next_due"], bounds).fetchone())
     return next_at, bool(new) or (next_at is not None and next_at <= now)
 
 
-def _bisect(db: sqlite3.Connection, known: KnownRevisions, ids: list[int], now: int, tally: Tally) -> None:
+def _bisect(
+    db: sqlite3.Connection, known: KnownRevisions, zones: Zones, ids: list[int], now: int, tally: Tally
+) -> None:
     """The database refused a batch: try its halves, until the row at fault stands alone and is parked."""
 
     def part() -> Written:
-        return _plan(db, known, _still_due(db, ids, now), now)
+        return _plan(db, known, zones, _still_due(db, ids, now), now)
 
     def parking(error: BaseException) -> Written:
         rows = _still_due(db, ids, now)
-        batch = _decide(db, known, rows, read_facts(db, ids), now)
+        batch = _decide(db, known, zones, rows, read_facts(db, ids), now)
         batch = [Decided(d.schedule, park(d.schedule, error_text(error)), None, d.last_skip_id) for d in batch]
         write_plans(db, known, batch, now)
         return Written([], [], batch)
@@ -143,19 +150,19 @@ def _bisect(db: sqlite3.Connection, known: KnownRevisions, ids: list[int], now: 
             tally.add(write(db, lambda: parking(refusal)))
             return
         middle = len(ids) // 2
-        _bisect(db, known, ids[:middle], now, tally)
-        _bisect(db, known, ids[middle:], now, tally)
+        _bisect(db, known, zones, ids[:middle], now, tally)
+        _bisect(db, known, zones, ids[middle:], now, tally)
 
 
-def _due(db: sqlite3.Connection, limit: int, now: int) -> list[Row]:
+def _due(db: sqlite3.Connection, zones: Zones, limit: int, now: int) -> list[Row]:
     """Due cursors: half of them the oldest and half the newest if there are too many; and those never planned."""
-    bounds = {"now": now, "format": FORMAT, "limit": limit}
+    bounds = {"now": now, "format": FORMAT, "zones": zones.generation, "limit": limit}
     due = db.execute(SQL["oldest_due"], bounds).fetchall()
     if len(due) == limit > 1:
         newest = db.execute(SQL["newest_due"], {**bounds, "limit": limit // 2}).fetchall()
         due = list({row[0]: row for row in due[: limit - limit // 2] + newest}.values())
     room = max(1, limit - len(due))
-    return due + db.execute(SQL["never_planned"], {"format": FORMAT, "limit": room}).fetchall()
+    return due + db.execute(SQL["never_planned"], {**bounds, "limit": room}).fetchall()
 
 
 def _still_due(db: sqlite3.Connection, ids: Sequence[int], now: int) -> list[Row]:
@@ -165,19 +172,26 @@ def _still_due(db: sqlite3.Connection, ids: Sequence[int], now: int) -> list[Row
 
 
 def _plan(
-    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], now: int, hand_off: HandOff | None = None
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    zones: Zones,
+    rows: Sequence[Row],
+    now: int,
+    hand_off: HandOff | None = None,
 ) -> Written:
     """Decide what becomes of the schedules with these cursors, and write it: nearly all are on time."""
     _learn(db, known, rows)
-    due = [_due_cursor(row) for row in rows]
+    due = list(_due_cursors(rows, zones.generation))
     facts = read_facts(db, known.heeding(due))
     on_time, others = plan_on_time(due, known, facts, now / MICROS)
     mine = _write_on_time(db, known, on_time, hand_off, now) if on_time else []
     batch: list[Decided] = []
     if others:
         left = set(others)
-        batch = _decide(db, known, [row for row in rows if row[0] in left], facts, now)
+        late = [row for row in rows if row[0] in left]
+        batch = _decide(db, known, zones, late, facts, now)
         write_plans(db, known, batch, now)
+        _follow_zones(db, zones, late, batch, now)
     return Written(on_time, mine, batch)
 
 
@@ -191,9 +205,26 @@ def _learn(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -
                 known.add(detail[0], revisions[detail[0]], Known(detail[1], detail[2], definition))
 
 
-def _due_cursor(row: Row) -> DueCursor:
-    is_plain = row[2] == "active" and row[6] is None and row[8] is None and row[12] is None
-    return row[0], row[1], row[3], is_plain
+def _due_cursors(rows: Sequence[Row], zones: int) -> Iterator[DueCursor]:
+    for row in rows:
+        is_plain = row[2] == "active" and row[6] is None and row[8] is None and row[12] is None
+        yield row[0], row[1], row[3], is_plain and row[14] in (None, zones)
+
+
+def _follow_zones(
+    db: sqlite3.Connection, zones: Zones, rows: Sequence[Row], batch: Sequence[Decided], now: int
+) -> None:
+    """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
+    behind = {row[0]: row[12] is None for row in rows if _is_behind(row, zones)}
+    if behind:
+        written = [decided for decided in batch if decided.schedule.id in behind]
+        again = (look_again(each.schedule, each.last_skip_id) for each in written if behind[each.schedule.id])
+        audit(db, zones, [found[1] for found in again if found is not None and found[1] is not None], now)
+        stamp(db, zones, [decided.schedule.id for decided in written])
+
+
+def _is_behind(row: Row, zones: Zones) -> bool:
+    return row[14] is not None and row[14] < zones.generation
 
 
 def _write_on_time(
@@ -222,9 +253,33 @@ def _write_on_time(
 
 
 def _decide(
-    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row], facts: Mapping[int, Facts], now: int
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    zones: Zones,
+    rows: Sequence[Row],
+    facts: Mapping[int, Facts],
+    now: int,
 ) -> list[Decided]:
     """What becomes of the schedules with these cursors."""
+    moment = now / MICROS
+    batch: list[Decided] = []
+    made = 0
+    for row, schedule in read_schedules(db, known, rows):
+        edited, fact = _edited(db, known, schedule, row), facts.get(schedule.id, NO_FACTS)
+        if may_hold(schedule, edited):
+            [held] = db.execute(SQL["any_held"], {"schedule_id": schedule.id}).fetchone()
+            fact = replace(fact, held=bool(held))
+        batch.append(decide(schedule, fact, moment, edited, row[11], other_zones=_is_behind(row, zones)))
+        made += len(batch[-1].plan.runs)
+        if made >= MOST_RUNS:
+            break
+    return batch
+
+
+def read_schedules(
+    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]
+) -> Iterator[tuple[Row, Schedule]]:
+    """The schedules with these cursors."""
     # Kept here, since reading the others may push them out of the cache.
     ready = {
         row[0]: one for row in rows if row[2] == "active" and row[12] is None and (one := known.get(row[0], row[1]))
@@ -232,28 +287,15 @@ def _decide(
     details: dict[int, Row] = {}
     if cold := [row[0] for row in rows if row[0] not in ready]:
         details = {detail[0]: detail for detail in db.execute(SQL["some_schedules"], {"ids": dump(cold)})}
-    moment = now / MICROS
-    batch: list[Decided] = []
-    made = 0
     for row in rows:
         one = ready.get(row[0])
-        schedule = _hot(row, one) if one else _cold(row, details[row[0]])
-        edited = _edited(db, known, schedule, row)
-        fact = facts.get(schedule.id, NO_FACTS)
-        if may_hold(schedule, edited):
-            [held] = db.execute(SQL["any_held"], {"schedule_id": schedule.id}).fetchone()
-            fact = replace(fact, held=bool(held))
-        batch.append(decide(schedule, fact, moment, edited, row[11]))
-        made += len(batch[-1].plan.runs)
-        if made >= MOST_RUNS:
-            break
-    return batch
+        yield row, _hot(row, one) if one else _cold(row, details[row[0]])
 
 
-def plan_these(db: sqlite3.Connection, known: KnownRevisions, ids: Sequence[int], now: int) -> None:
+def plan_these(db: sqlite3.Connection, known: KnownRevisions, zones: Zones, ids: Sequence[int], now: int) -> None:
     """Plan these schedules once, within the caller's transaction."""
     rows = db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall()
-    write_plans(db, known, _decide(db, known, rows, read_facts(db, ids), now), now)
+    write_plans(db, known, _decide(db, known, zones, rows, read_facts(db, ids), now), now)
 
 
 def _hot(row: Row, one: Known) -> Schedule:
@@ -274,7 +316,7 @@ def _cold(row: Row, detail: Row) -> Schedule:
 
 def _edited(db: sqlite3.Connection, known: KnownRevisions, schedule: Schedule, row: Row) -> Edited | None:
     """What held before an edit by plain SQL that the planner has not seen yet."""
-    prior_revision, changed_at = row[12:]
+    prior_revision, changed_at = row[12:14]
     if prior_revision is None:
         return None
     prior = read_revision(db, known, schedule.id, prior_revision)

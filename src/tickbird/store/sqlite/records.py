@@ -183,6 +183,7 @@ def worker_record(row: Row) -> Worker:
         started_at=to_instant(row[12]),
         seen_at=to_instant(row[13]),
         live_until=to_instant(row[14]),
+        held=row[15],
     )
 
 

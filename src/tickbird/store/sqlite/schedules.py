@@ -21,6 +21,7 @@ from tickbird.store.sqlite.runs import ask, get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS
 from tickbird.store.steps import do
+from tickbird.store.zones import MayPlan
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
 MOST_PLANS = 50
@@ -28,10 +29,16 @@ CANCELLED = "cancelled with the schedule"
 
 
 def change(
-    db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, command: Command, now: int
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    may: MayPlan,
+    namespace: str,
+    name: str,
+    command: Command,
+    now: int,
 ) -> Changed:
     """Apply a command to the schedule of this name, or to none."""
-    row = up_to_date(db, known, namespace, name, now)
+    row = up_to_date(db, known, may, namespace, name, now)
     before = None if row is None else schedule_record(row)
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
     key = command.idempotency_key if isinstance(command, Trigger) else None
@@ -43,7 +50,7 @@ def change(
     done = command.apply(before, name, facts, now / MICROS)
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.revised:
-        _revise(db, schedule, done, command.actor, now)
+        _revise(db, schedule, done, command.actor, may, now)
     elif not done.plan.runs:
         # Nothing new was asked for; what was due before may have made runs.
         db.execute(SQL["wake_others"])
@@ -69,7 +76,9 @@ def change(
     return Changed(schedule_record(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
 
 
-def up_to_date(db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, now: int) -> Row | None:
+def up_to_date(
+    db: sqlite3.Connection, known: KnownRevisions, may: MayPlan, namespace: str, name: str, now: int
+) -> Row | None:
     """The schedule's row once nothing of it is due any more."""
     for _ in range(MOST_PLANS):
         row = _read(db, namespace, name)
@@ -80,10 +89,16 @@ def up_to_date(db: sqlite3.Connection, known: KnownRevisions, namespace: str, na
                 f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;",
                 hint="upgrade tickbird.",
             )
-        if not is_due(row, now):
+        # A cursor by other zone rules than ours is for the planners who have them.
+        if not is_due(row, now) or not _may_plan(db, may, row[0]):
             return row
-        plan_these(db, known, [row[0]], now)
+        plan_these(db, known, may.zones, [row[0]], now)
     raise ConflictError(f"schedule {name!r} is still catching up with its ticks;", hint="try again in a moment.")
+
+
+def _may_plan(db: sqlite3.Connection, may: MayPlan, schedule_id: int) -> bool:
+    [generation] = db.execute(SQL["zones_of"], {"id": schedule_id}).fetchone()
+    return may.plan(generation)
 
 
 def _read(db: sqlite3.Connection, namespace: str, name: str) -> Row | None:
@@ -106,7 +121,7 @@ def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
     return int(schedule_id)
 
 
-def _revise(db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, now: int) -> None:
+def _revise(db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, may: MayPlan, now: int) -> None:
     """Write a schedule's next revision; its cursor follows with the plan."""
     pause = schedule.pause
     row = {
@@ -124,4 +139,5 @@ def _revise(db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str
     }
     db.execute(SQL["update_schedule"], row)
     db.execute(SQL["revise_cursor"], {"id": schedule.id, "revision": schedule.revision, "format": schedule.raw["v"]})
+    db.execute(SQL["stamp_revised"], {"id": schedule.id, "zones": may.zones.mark})
     db.execute(SQL["write_revision"], {**row, "action": done.action, "actor": actor, "detail": dump(done.detail)})

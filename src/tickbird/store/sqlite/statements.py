@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from tickbird.store.sql import load_statements
 
-SQL = load_statements(
-    "tickbird.store.sqlite", "schema", "cursors", "schedules", "runs", "ledger", "backfills", "held", "workers"
-)
+SQL = load_statements("tickbird.store.sqlite")

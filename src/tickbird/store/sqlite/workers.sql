@@ -2,11 +2,11 @@
 
 -- name: report_worker
 INSERT INTO workers (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
-    live_until
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held, started_at,
+    seen_at, live_until
 )
 VALUES (
-    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining,
+    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :held,
     coalesce(:started_at, :now), :now, :live_until
 )
 ON CONFLICT (id) DO UPDATE
@@ -15,6 +15,7 @@ SET queues = excluded.queues,
     tasks = excluded.tasks,
     declares = excluded.declares,
     draining = excluded.draining,
+    held = excluded.held,
     seen_at = excluded.seen_at,
     live_until = excluded.live_until;
 
@@ -33,7 +34,7 @@ SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORD
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
-    live_until
+    live_until, held
 FROM workers
 WHERE namespace = :namespace AND live_until > :now
 ORDER BY started_at, id;

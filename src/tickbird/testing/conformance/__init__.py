@@ -32,6 +32,7 @@ from tickbird.testing.conformance.schedules import Schedules
 from tickbird.testing.conformance.states import States
 from tickbird.testing.conformance.waiting import Waiting
 from tickbird.testing.conformance.workers import Workers
+from tickbird.testing.conformance.zones import Zones
 
 __all__ = ["Exercise", "Plain"]
 
@@ -52,6 +53,7 @@ class Exercise(
     Rescue,
     Prune,
     Workers,
+    Zones,
     PlainEdits,
     Races,
     Histories,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tickbird.domain.commands import Delete, Redefine, Update
-from tickbird.store.protocol import Reported, Store
+from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import NAMESPACE, a_worker, change, create, define, later
 
 
@@ -20,10 +20,12 @@ class Workers:
             tasks={"work": {"queue": "a", "schema": {"type": "object", "title": "“é”"}}},
             declares={"nightly": "f1"},
             draining=True,
+            held="plans nothing",
         )
-        assert await store.report_worker(worker, 30, now=later(5)) == Reported(later(5))
+        reported = await store.report_worker(worker, 30, now=later(5))
+        assert (reported.now, reported.peers) == (later(5), frozenset())
         [found] = await store.list_workers(NAMESPACE, now=later(6))
-        for name in ("id", "namespace", "app", "host", "pid", "version", "kind", "queues", "slots", "draining"):
+        for name in ("id", "namespace", "app", "host", "pid", "version", "kind", "queues", "slots", "draining", "held"):
             assert getattr(found, name) == getattr(worker, name), name
         assert (dict(found.tasks), dict(found.declares)) == (worker.tasks, worker.declares)
         assert (found.started_at, found.seen_at, found.live_until) == (later(5), later(5), later(35))

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from tickbird.domain.cron import cron
 from tickbird.domain.every import Every
 from tickbird.domain.triggers import Trigger, any_of, at
+from tickbird.domain.zone_data import zone_info
 
 EPOCH = date(1970, 1, 1)
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -23,8 +24,8 @@ def utc(second: int) -> datetime:
 
 
 def _local_days(tz: str, first: int, last: int) -> list[date]:
-    begin = (utc(first) - timedelta(days=2)).astimezone(ZoneInfo(tz)).date()
-    end = (utc(last) + timedelta(days=2)).astimezone(ZoneInfo(tz)).date()
+    begin = (utc(first) - timedelta(days=2)).astimezone(zone_info(tz)).date()
+    end = (utc(last) + timedelta(days=2)).astimezone(zone_info(tz)).date()
     return [date.fromordinal(day) for day in range(begin.toordinal(), end.toordinal() + 1)]
 
 
@@ -84,7 +85,7 @@ class Interval:
 
     def ticks(self, first: int, last: int) -> set[int]:
         """All ticks from first to last."""
-        zone = ZoneInfo(self.tz)
+        zone = zone_info(self.tz)
         anchor = self.anchor or datetime(1970, 1, 5 if self.unit == "weeks" else 1)  # noqa: DTZ001 - on the wall
         if self.unit in _ELAPSED:
             step = self.step * _ELAPSED[self.unit]
@@ -138,7 +139,7 @@ class Cron:
     def ticks(self, first: int, last: int) -> set[int]:
         """All ticks from first to last."""
         minutes, hours, days, months, weekdays = self.text.split()
-        zone = ZoneInfo(self.tz)
+        zone = zone_info(self.tz)
         follows_clock = hours.startswith("*") or minutes.startswith("*")
         times = [(hour, minute) for hour in _field(hours, 0, 23) for minute in _field(minutes, 0, 59)]
         right_days, right_months = _field(days, 1, 31), _field(months, 1, 12)
@@ -263,5 +264,5 @@ class Grid:
     def excludes(self, tick: int) -> bool:
         """Does the calendar say no to the local day of a tick?"""
         zones = self.form.zones
-        zone = ZoneInfo(zones.pop() if len(zones) == 1 else "UTC")
+        zone = zone_info(zones.pop() if len(zones) == 1 else "UTC")
         return self.exclude.hold(utc(tick).astimezone(zone).date())

@@ -1,0 +1,115 @@
+"""What this worker may do as things stand: is the store a copy, and has it the zone rules that the store goes by?"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from tickbird.engine.clock import Clock
+from tickbird.store.protocol import MovedLook, Reported, Store, Zones
+
+log = logging.getLogger("tickbird.engine")
+
+# Moves that are told one by one; `tickbird zones` and the audit have them all.
+_TOLD: Final = 50
+
+
+class Standing:
+    """Compared when the worker begins, and again when a heartbeat shows that something has changed."""
+
+    def __init__(self, store: Store, clock: Clock, *, plans: bool, off: str = "") -> None:
+        self._store = store
+        self._clock = clock
+        self._plans = plans
+        # Why it plans nothing though it could.
+        self._off = off
+        self._zones: Zones | None = None
+        self._copied = ""
+        # Where computing cursors anew has come to; None: there is nothing to compute.
+        self._reached: int | None = None
+        self._moved = 0
+        self.on_change: Callable[[], None] = lambda: None
+
+    @property
+    def may_work(self) -> bool:
+        """May it plan and execute? A copy of a store does neither until somebody accepts it."""
+        return not self._copied
+
+    @property
+    def held(self) -> str:
+        """What holds this worker back, in words; empty when nothing does."""
+        reasons = [self._copied and f"does nothing: {self._copied}", self._off, self._other_zones()]
+        return "; ".join(filter(None, reasons))
+
+    async def begin(self) -> None:
+        """Compare before anything is planned or claimed."""
+        self._see_copy((await self._store.check_place()).copied)
+        if self._off:
+            log.warning("this worker %s", self._off)
+        await self._compare()
+
+    def see(self, reported: Reported) -> None:
+        """What a heartbeat tells: somebody may have accepted a copy, or adopted other zone rules."""
+        self._see_copy(reported.copied)
+        known = self._zones.stored.generation if self._zones is not None and self._zones.stored is not None else 0
+        if self._plans and reported.zones != known:
+            self._zones = None
+            self.on_change()
+
+    async def step(self) -> float | None:
+        """Compare zone rules where that is called for, then compute cursors anew, a batch at a time."""
+        if not self.may_work:
+            return None
+        await self._compare()
+        if self._reached is None:
+            return None
+        followed = await self._store.follow_zones(self._reached, now=self._clock.now())
+        self._tell(followed.moved)
+        self._reached = followed.reached
+        if self._reached is not None:
+            return 0.0
+        if self._moved:
+            log.warning("zone data: the next ticks of %d schedules moved; `tickbird zones` tells more", self._moved)
+        return None
+
+    async def _compare(self) -> None:
+        if not self._plans or self._copied or self._zones is not None:
+            return
+        zones = self._zones = await self._store.check_zones(adopt=True, now=self._clock.now())
+        if zones.adopted:
+            log.warning("zone data: the store now goes by %s", zones.here)
+        if why := self._other_zones():
+            log.error("this worker %s", why)
+        elif zones.stored is not None and zones.stored.followed_at is None:
+            # Also when another worker began and did not come to the end of it.
+            self._reached, self._moved = 0, 0
+
+    def _other_zones(self) -> str:
+        zones = self._zones
+        if zones is None or zones.same or zones.stored is None:
+            return ""
+        stored, here = zones.stored, zones.here
+        older = here.version < stored.version
+        return (
+            f"plans only schedules in UTC: its zone data {here} is {'older than' if older else 'not'} the store's "
+            f"{stored.version} ({stored.digest[:8]}); install that tzdata here, or let the store go by this one with "
+            "`tickbird zones --adopt`"
+        )
+
+    def _see_copy(self, copied: str) -> None:
+        if copied and copied != self._copied:
+            log.error("this worker plans and executes nothing: %s", copied)
+        elif self._copied and not copied:
+            log.warning("the copy was accepted: this worker goes on")
+        changed, self._copied = bool(self._copied) != bool(copied), copied
+        if changed:
+            self.on_change()
+
+    def _tell(self, moved: Sequence[MovedLook]) -> None:
+        for each in moved:
+            if self._moved < _TOLD:
+                log.warning(
+                    "zone data: the next look at %s moved from %s to %s", each.schedule, each.before, each.after
+                )
+            self._moved += 1

@@ -1,0 +1,25 @@
+-- Where the store is, so that a copy of it is told from itself.
+
+-- name: read_here
+SELECT
+    d.datname::text AS database,
+    d.oid::text AS oid,
+    (SELECT system_identifier::text FROM pg_control_system()) AS system
+FROM pg_catalog.pg_database AS d
+WHERE d.datname = current_database();
+
+-- name: read_here_plainly
+-- For who may not read the server's identity.
+SELECT d.datname::text AS database, d.oid::text AS oid
+FROM pg_catalog.pg_database AS d
+WHERE d.datname = current_database();
+
+-- name: read_place
+SELECT value FROM tickbird.meta WHERE key = 'place';
+
+-- name: record_place
+INSERT INTO tickbird.meta (key, value) VALUES ('place', %(place)s) ON CONFLICT (key) DO NOTHING;
+
+-- name: accept_place
+INSERT INTO tickbird.meta (key, value) VALUES ('place', %(place)s)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;

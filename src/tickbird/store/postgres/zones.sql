@@ -1,0 +1,39 @@
+-- Zone rules: which the store goes by, and cursors that were computed by older ones.
+
+-- name: list_zones
+SELECT generation, version, digest, adopted_at, adopted_by, followed_at
+FROM tickbird.zone_data
+ORDER BY generation DESC
+LIMIT %(limit)s;
+
+-- name: adopt_zones
+-- Of two at once one wins; the other looks again.
+INSERT INTO tickbird.zone_data (generation, version, digest, adopted_at, adopted_by)
+VALUES (
+    %(generation)s, %(version)s, %(digest)s, coalesce(%(now)s::timestamptz, statement_timestamp()), %(actor)s
+)
+ON CONFLICT (generation) DO NOTHING;
+
+-- name: lock_other_zones
+-- In the order of ids, and waiting for each: a planner that holds one never waits for another.
+SELECT schedule_id, coalesce(%(now)s::timestamptz, statement_timestamp())
+FROM tickbird.cursors
+WHERE schedule_id > %(after)s AND zone_data < %(zones)s AND format <= %(format)s
+ORDER BY schedule_id
+LIMIT %(limit)s
+FOR UPDATE;
+
+-- name: stamp_zones
+UPDATE tickbird.cursors SET zone_data = %(zones)s WHERE schedule_id = ANY(%(ids)s::bigint[]);
+
+-- name: audit_zones
+INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, detail)
+SELECT
+    %(now)s, %(actor)s, 'zones', u.namespace, u.schedule_id, u.schedule, u.detail::jsonb
+FROM unnest(%(namespaces)s::text[], %(ids)s::bigint[], %(schedules)s::text[], %(details)s::text[])
+    AS u(namespace, schedule_id, schedule, detail);
+
+-- name: end_follow
+UPDATE tickbird.zone_data
+SET followed_at = coalesce(%(now)s::timestamptz, statement_timestamp())
+WHERE generation = %(zones)s AND followed_at IS NULL;

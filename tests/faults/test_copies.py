@@ -1,0 +1,180 @@
+"""A copy of a store plans and executes nothing until somebody accepts it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from tests.faults.fleet import Fleet, all_runs, until
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.errors import ConflictError
+from tickbird.domain.every import every
+from tickbird.store.protocol import Store
+from tickbird.testing.servers import PostgresServer
+
+
+def _copy_file(url: str) -> str:
+    path = Path(url.removeprefix("sqlite:///"))
+    source, target = sqlite3.connect(path), sqlite3.connect(path.with_name("copy.db"))
+    source.backup(target)
+    source.close()
+    target.close()
+    return f"sqlite:///{path.with_name('copy.db')}"
+
+
+def _copy_database(server: PostgresServer, url: str) -> str:
+    """As a dump and a restore leave it: all rows, under another name."""
+    copy = server.create_database()
+    name, original = urlsplit(copy).path[1:], urlsplit(url).path[1:]
+    server.drop_database(copy)
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{original}"')
+    return copy
+
+
+@pytest.fixture
+async def copy(url: str, store: Store, request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    """The address of a copy of a store with a schedule that ticks each second."""
+    await Client(store).create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True, overlap="allow")
+    await store.check_place()
+    await store.close()
+    if url.startswith("sqlite"):
+        yield _copy_file(url)
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        copied = _copy_database(server, url)
+        yield copied
+        server.drop_database(copied)
+
+
+@pytest.fixture
+async def copied(copy: str) -> AsyncIterator[Store]:
+    """The copy, open in this process."""
+    store = open_store(copy)
+    await store.open()
+    yield store
+    await store.close()
+
+
+async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Path) -> None:
+    client = Client(copied)
+    folder = tmp_path / "copied"
+    folder.mkdir()
+    fleet = Fleet(copy, folder)
+    try:
+        fleet.start()
+        await fleet.started(1)
+        run = await client.enqueue("brief", actor="ada")
+        # What a person asks for is done; what is due is not planned by it.
+        await client.pause("clock", actor="ada")
+        await client.resume("clock", actor="ada")
+
+        async def held() -> str:
+            return next((worker.held for worker in await client.workers()), "")
+
+        assert "does nothing: this store is a copy: it belongs to " in await until(held)
+        assert await all_runs(copied, "clock") == []
+        assert (await client.run(run)).status == "queued"
+        await until(lambda: _due(client))
+        next_run_at = (await client.get("clock")).next_run_at
+        assert next_run_at is not None
+        explained = await client.why("clock", next_run_at)
+        assert "this store is a copy" in explained.sentence
+        assert "plans and executes nothing: this store is a copy" in fleet.logs()
+
+        await client.accept_copy(actor="ada")
+
+        async def done() -> bool:
+            return (await client.run(run)).status == "succeeded" and bool(await all_runs(copied, "clock"))
+
+        await until(done)
+        [row] = [row for row in await client.audit() if row.action == "accept_copy"]
+        assert row.actor == "ada"
+        assert row.detail["from"] != row.detail["to"]
+        assert "the copy was accepted" in fleet.logs()
+    finally:
+        fleet.kill_all()
+
+
+async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:
+    await Client(copied).accept_copy(actor="ada")
+    with pytest.raises(ConflictError, match="this store is no copy; there is nothing to accept"):
+        await Client(copied).accept_copy(actor="ada")
+    with pytest.raises(ValueError, match="actor"):
+        await Client(copied).accept_copy(actor="")
+
+
+async def test_a_file_that_was_moved_is_itself(tmp_path: Path) -> None:
+    first = open_store(f"sqlite:///{tmp_path}/a.db")
+    await first.open()
+    assert not (await first.check_place()).copied
+    await first.close()
+    (tmp_path / "a.db").rename(tmp_path / "b.db")
+    for name in ("b.db", "b.db"):
+        moved = open_store(f"sqlite:///{tmp_path}/{name}")
+        await moved.open()
+        assert not (await moved.check_place()).copied
+        await moved.close()
+    # A backup that is put in its place goes on as well; the same file elsewhere does not.
+    shutil.copy(tmp_path / "b.db", tmp_path / "backup.db")
+    (tmp_path / "b.db").unlink()
+    shutil.copy(tmp_path / "backup.db", tmp_path / "b.db")
+    for name, copied in (("b.db", False), ("backup.db", True)):
+        store = open_store(f"sqlite:///{tmp_path}/{name}")
+        await store.open()
+        assert bool((await store.check_place()).copied) is copied
+        await store.close()
+
+
+async def test_a_server_that_hides_its_identity_is_told_by_the_database(
+    postgres_server: PostgresServer, postgres_url: str
+) -> None:
+    """I16: then a dump that is restored on another server under the same name and number is not noticed."""
+    owner = open_store(postgres_url)
+    await owner.migrate()
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+        connection.execute("CREATE ROLE plain_reader LOGIN")
+        connection.execute("GRANT USAGE ON SCHEMA tickbird TO plain_reader")
+        connection.execute("GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA tickbird TO plain_reader")
+    store = open_store(postgres_url.replace("postgres@", "plain_reader@"))
+    await store.open()
+    try:
+        place = await store.check_place()
+        assert set(place.here) == {"database", "oid"}
+        assert not place.copied
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute('UPDATE tickbird.meta SET value = replace(value, \'"oid": "\', \'"oid": "9\')')
+        assert (await store.check_place()).copied
+    finally:
+        await store.close()
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("DROP OWNED BY plain_reader")
+            connection.execute("DROP ROLE plain_reader")
+            connection.execute("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
+
+
+async def test_planning_switched_off(client: Client, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TICKBIRD_PLANNING", "off")
+    shell = open_store("sqlite://")
+    assert shell.plans is False
+    monkeypatch.setenv("TICKBIRD_PLANNING", "perhaps")
+    with pytest.raises(ValueError, match="TICKBIRD_PLANNING: 'perhaps' is neither on nor off"):
+        open_store("sqlite://")
+    store.plans = False
+    await client.create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True)
+    await until(lambda: _due(client))
+    await client.pause("clock", actor="ada")
+    assert await all_runs(store, "clock") == []
+
+
+async def _due(client: Client) -> bool:
+    next_run_at = (await client.get("clock")).next_run_at
+    return next_run_at is not None and next_run_at <= await client.now()

@@ -1,0 +1,136 @@
+"""Zone data changes: real workers with other rules, in both directions."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.app import Setup
+from tests.faults.fleet import ROOT, Fleet, all_runs, until
+from tickbird import cron, every
+from tickbird.client import Client
+from tickbird.store.protocol import Store
+from tickbird.testing.zones import write_zone
+
+ZONE = "Europe/Berlin"
+# 09:00 on the july, in summer time and without it.
+SUMMER, WINTER = datetime(2099, 7, 1, 7, tzinfo=UTC), datetime(2099, 7, 1, 8, tzinfo=UTC)
+
+
+class Workers:
+    """Worker processes with zone rules of their own."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self, folder: Path | None = None, **environment: str) -> subprocess.Popen[bytes]:
+        """A worker that finds its zone files in a folder; else in the package."""
+        setup = json.dumps(asdict(Setup(url=self.fleet.url, folder=str(self.fleet.folder))))
+        code = "import json, sys; from tests.faults.app import Setup, work; work(Setup(**json.loads(sys.argv[1])))"
+        rules = {} if folder is None else {"PYTHONTZPATH": str(folder)}
+        paths = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, setup], cwd=ROOT, env={**os.environ, **paths, **rules, **environment}
+        )
+        self.processes.append(process)
+        return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """Drain one."""
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+
+
+@pytest.fixture
+def workers(fleet: Fleet) -> Iterator[Workers]:
+    """Killed in the end."""
+    found = Workers(fleet)
+    yield found
+    for process in found.processes:
+        process.kill()
+        process.wait()
+
+
+async def _create(client: Client, name: str, trigger: Any) -> None:
+    await client.create(name, trigger, "brief", actor="ada", unknown_task_ok=True, overlap="allow")
+
+
+async def _newest(store: Store, schedule: str) -> int:
+    return max((run.id for run in await all_runs(store, schedule)), default=0)
+
+
+async def test_a_country_abolishes_summer_time(
+    client: Client, store: Store, fleet: Fleet, workers: Workers, tmp_path: Path
+) -> None:
+    await _create(client, "july", cron("0 9 1 7 *", ZONE))
+    await client.update("july", actor="ada", start_at=datetime(2099, 1, 1, tzinfo=UTC))
+    await _create(client, "zoned", every(seconds=1, tz=ZONE))
+    await _create(client, "utc", every(seconds=1))
+    old = workers.start()
+    await until(lambda: _newest(store, "zoned"))
+    assert (await client.get("july")).next_run_at == SUMMER
+
+    new = workers.start(write_zone(tmp_path / "new", ZONE, "CET-1", "9999a"))
+
+    async def moved() -> bool:
+        return (await client.get("july")).next_run_at == WINTER
+
+    await until(moved)
+    [row] = [row for row in await client.audit() if row.action == "zones"]
+    assert (row.schedule, row.actor) == ("july", "zone data 9999a")
+    assert "the next look at july moved from 2099-07-01 07:00:00+00:00 to 2099-07-01 08:00" in fleet.logs()
+
+    async def held() -> str:
+        return next((worker.held for worker in await client.workers() if worker.pid == old.pid), "")
+
+    assert "plans only schedules in UTC" in await until(held)
+    seen = await _newest(store, "zoned")
+    await until(lambda: _is_past(store, "zoned", seen))
+
+    # With the old rules alone, only UTC goes on; and they do not come back by themselves.
+    workers.end(new)
+    again = workers.start()
+    await fleet.started(3)
+    left = [run.id for run in await all_runs(store, "zoned")]
+    seen = await _newest(store, "utc")
+    await until(lambda: _is_past(store, "utc", seen + 2))
+    assert [run.id for run in await all_runs(store, "zoned")] == left
+    assert (await client.get("july")).next_run_at == WINTER
+    explained = await client.why("zoned", await client.now())
+    assert "plans only schedules in UTC" in explained.sentence
+    assert (again.poll(), old.poll()) == (None, None)
+    workers.end(again)
+    workers.end(old)
+
+
+async def _is_past(store: Store, schedule: str, run_id: int) -> bool:
+    return await _newest(store, schedule) > run_id
+
+
+async def test_a_worker_with_older_rules_comes_second(
+    client: Client, store: Store, fleet: Fleet, workers: Workers, tmp_path: Path
+) -> None:
+    """It executes what others plan."""
+    await _create(client, "zoned", every(seconds=1, tz=ZONE))
+    workers.start(write_zone(tmp_path / "old", ZONE, "CET-1", "1999a"))
+    await fleet.started(1)
+    assert [zones.version for zones in await client.zone_history()] != ["1999a"]
+    run = await client.enqueue("brief", actor="ada")
+
+    async def done() -> bool:
+        return (await client.run(run)).status == "succeeded"
+
+    await until(done)
+    assert await all_runs(store, "zoned") == []
+    assert "plans only schedules in UTC: its zone data 1999a" in fleet.logs()
