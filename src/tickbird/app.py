@@ -158,7 +158,7 @@ class Tickbird:
             # The policies of a task have the same ranges as those of a schedule.
             Definition(trigger=at(EPOCH), target=Target(check_name(chosen, "task")), **own)
             limit = _checked_isolation(chosen, isolation, memory)
-            task = Task(function, chosen, self._send, isolation=isolation, memory=limit, **own)
+            task = Task(self.prepare(function), chosen, self._send, isolation=isolation, memory=limit, **own)
             if chosen in self.tasks:
                 raise DefinitionError(
                     f"there are two tasks named {chosen!r};", field="task", hint="give one of them another name=."
@@ -214,6 +214,10 @@ class Tickbird:
             **{**own, **policies(options)},
         )
         self._declared[name] = _Declared(registered, definition)
+
+    def prepare(self, function: Callable[P, R]) -> Callable[P, R]:
+        """What is done to a function that becomes a task; an integration may do something around each call."""
+        return function
 
     @property
     def declarations(self) -> Declarations:
