@@ -63,19 +63,33 @@ def replay(seed: int) -> int:
     return 1 if violations else 0
 
 
+def chunks(first: int, count: int) -> list[range]:
+    """So many seeds, in parts that are worth a process's while."""
+    return [range(begin, min(begin + _CHUNK, first + count)) for begin in range(first, first + count, _CHUNK)]
+
+
+def explain(seed: int, text: str) -> str:
+    """What a seed broke, and how to see it again."""
+    return f"seed {seed} breaks promises:\n{text}\n    replay it: ./dev simulation --seed {seed}"
+
+
+def new_pool(processes: int) -> ProcessPoolExecutor:
+    """Processes that play; not forked, since the caller may have threads."""
+    return ProcessPoolExecutor(processes, get_context("spawn"))
+
+
 def play_all(first: int, count: int, processes: int) -> int:
     """All seeds, with a line of progress."""
-    chunks = [range(begin, min(begin + _CHUNK, first + count)) for begin in range(first, first + count, _CHUNK)]
     began = time.monotonic()
     seeds = calls = broken = 0
     years = 0.0
-    for played in _results(chunks, processes):
+    for played in _results(chunks(first, count), processes):
         seeds += played.seeds
         calls += played.calls
         years += played.seconds / (365 * 86_400)
         for seed, text in played.failures:
             broken += 1
-            print(f"\nseed {seed} breaks promises:\n{text}\n    replay it: ./dev simulation --seed {seed}", flush=True)
+            print(f"\n{explain(seed, text)}", flush=True)
         rate = seeds / max(0.001, time.monotonic() - began)
         amount = f"{calls:,} store calls, {years:.1f} years"
         print(f"\r{seeds:,} of {count:,} seeds, {rate:.1f}/s, {amount}, {broken} broken", end="", file=sys.stderr)
@@ -83,10 +97,9 @@ def play_all(first: int, count: int, processes: int) -> int:
     return 1 if broken else 0
 
 
-def _results(chunks: list[range], processes: int) -> Iterator[Played]:
+def _results(parts: list[range], processes: int) -> Iterator[Played]:
     if processes == 1:
-        yield from map(play, chunks)
+        yield from map(play, parts)
         return
-    # Not forked: the caller may have threads.
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        yield from pool.map(play, chunks)
+    with new_pool(processes) as pool:
+        yield from pool.map(play, parts)
