@@ -57,7 +57,7 @@ def _children(bird: Tickbird, options: EngineOptions) -> Children | None:
     isolated = {name: task.function.__module__ for name, task in bird.tasks.items() if task.isolation}
     if not isolated:
         return None
-    reference = bird.reference or find_reference(bird)
+    reference = bird.reference or find_reference(bird, isolated.values())
     if reference is None or "__main__" in isolated.values():
         names = ", ".join(sorted(isolated))
         raise DefinitionError(

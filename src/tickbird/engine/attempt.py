@@ -96,6 +96,11 @@ class Attempt:
         elif self._call is not None and not self.executable.blocking:
             self._call.cancel()
 
+    def end_child(self, reason: StopReason) -> None:
+        """In any thread: end a child process, whatever the loop that executes is busy with."""
+        if self._away is not None:
+            self._away.stop(reason)
+
     def begin(
         self,
         loop: asyncio.AbstractEventLoop,

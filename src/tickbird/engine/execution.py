@@ -277,6 +277,8 @@ class Execution:
 
     def _stop(self, attempt: Attempt, reason: StopReason) -> None:
         self._work_loop.call_soon_threadsafe(self._workplace.stop, attempt, reason)
+        # User code may block that loop, and a lease does not wait.
+        attempt.end_child(reason)
 
     def stop_claiming(self) -> None:
         """Begin to drain: take nothing new."""

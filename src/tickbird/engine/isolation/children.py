@@ -55,11 +55,9 @@ class Children:
         self._shorter = min(1.0, lease / 30)
         self._after = idle
         self._most_runs = most_runs
-        self._loop = asyncio.new_event_loop()
-        # The system ends the children with this thread, so it lives as long as they may.
-        self._thread = threading.Thread(target=self._loop.run_forever, name="tickbird children", daemon=True)
         self._lock = threading.Lock()
-        self._begun = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._closed = False
         self._all: set[ChildProcess] = set()
         self._idle: list[ChildProcess] = []
@@ -74,14 +72,20 @@ class Children:
     def stop(self, call: Call, reason: Reason) -> None:
         """End a run, first by asking."""
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(call.stop, _GRACES[reason] * self._shorter)
+            self._begun().call_soon_threadsafe(call.stop, _GRACES[reason] * self._shorter)
 
     def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(work, self._begun())
+
+    def _begun(self) -> asyncio.AbstractEventLoop:
+        """The loop, in its thread since the first run."""
         with self._lock:
-            if not self._begun:
-                self._begun = True
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                # The system ends the children with the thread that started them, so it lives as long as they may.
+                self._thread = threading.Thread(target=self._loop.run_forever, name="tickbird children", daemon=True)
                 self._thread.start()
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+            return self._loop
 
     async def _execute(self, call: Call) -> Kept:
         self._calls.add(call)
@@ -131,7 +135,7 @@ class Children:
             self._let_go(child)
         else:
             self._idle.append(child)
-            self._loop.call_later(self._after, self._end_idle, child, child.runs)
+            asyncio.get_running_loop().call_later(self._after, self._end_idle, child, child.runs)
 
     def _end_idle(self, child: ChildProcess, runs: int) -> None:
         if child in self._idle and child.runs == runs:
@@ -139,7 +143,7 @@ class Children:
             self._let_go(child)
 
     def _let_go(self, child: ChildProcess) -> None:
-        task = self._loop.create_task(self._leave(child))
+        task = asyncio.get_running_loop().create_task(self._leave(child))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -149,10 +153,7 @@ class Children:
 
     def close(self) -> None:
         """End them all and the thread; waits for that, so it is not for the thread of a busy loop."""
-        with self._lock:
-            begun, self._begun = self._begun, True
-        if not begun:
-            self._loop.close()
+        if self._loop is None or self._thread is None:
             return
         self._submit(self._close()).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
