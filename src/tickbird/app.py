@@ -36,7 +36,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 DEFAULT_URL = "sqlite:///tickbird.db"
-_TASK_POLICIES = ("queue", "priority", "retries", "backoff", "timeout", "on_crash")
+_TASK_POLICIES = ("queue", "priority", "retries", "backoff", "timeout", "on_crash", "concurrency_key")
 
 
 def planning_is_on() -> bool:
@@ -156,7 +156,9 @@ class Tickbird:
                 extra = ", ".join(sorted(set(options) - set(own)))
                 raise DefinitionError(f"task {chosen!r}: {extra} belongs to a schedule;", hint="give schedule= too.")
             # The policies of a task have the same ranges as those of a schedule.
-            Definition(trigger=at(EPOCH), target=Target(check_name(chosen, "task")), **own)
+            # The key may need fields that only a payload has.
+            checked = {**own, "concurrency_key": None}
+            Definition(trigger=at(EPOCH), target=Target(check_name(chosen, "task")), **checked)
             limit = _checked_isolation(chosen, isolation, memory)
             task = Task(self.prepare(function), chosen, self._send, isolation=isolation, memory=limit, **own)
             if chosen in self.tasks:
@@ -344,7 +346,8 @@ class Tickbird:
         if task is None:
             return {"actor": self.app}
         crash_limit = CRASH_LIMIT if task.on_crash == "retry" else 0
-        return {"actor": self.app, "queue": task.queue, "priority": task.priority, "crash_limit": crash_limit}
+        chosen = {"actor": self.app, "queue": task.queue, "priority": task.priority, "crash_limit": crash_limit}
+        return {**chosen, "concurrency_key": task.concurrency_key}
 
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         """What `task.enqueue` does."""

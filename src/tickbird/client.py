@@ -22,6 +22,7 @@ from tickbird.domain.explanation import Explanation
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds, to_seconds_ceil
 from tickbird.domain.keys import check_key
+from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY, Limit, check_concurrency_key, key_for
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.policies import check_fields, policies
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
@@ -260,6 +261,10 @@ class Client:
         if run.status in ("failed", "cancelled"):
             newest = await store.list_runs(namespace, schedule=name, limit=100)
             others += [other for other in newest if other.retry_of == run.id]
+        if run.status == "waiting" and run.concurrency_key is not None:
+            key = run.concurrency_key
+            limit = next(iter(await store.list_limits(namespace, key=key)), None)
+            evidence = replace(evidence, limit=limit, holders=await store.runs_of_key(namespace, key))
         return replace(
             evidence,
             attempts=await store.list_attempts(run.id) if run.attempt else (),
@@ -338,6 +343,7 @@ class Client:
         start_within: Duration | None = None,
         crash_limit: int = 3,
         idempotency_key: str | None = None,
+        concurrency_key: str | None = None,
         unknown_task_ok: bool = False,
     ) -> int:
         """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run."""
@@ -353,6 +359,7 @@ class Client:
             start_within=start_within,
             crash_limit=crash_limit,
             idempotency_key=idempotency_key,
+            concurrency_key=concurrency_key,
         )
         return (await self._store.enqueue(self._namespace, [run], actor))[0]
 
@@ -428,7 +435,8 @@ class Client:
         if run.schedule is not None and run.schedule_id is not None:
             command = Trigger(actor=actor, payload=sent, retry_of=run_id)
             return _made(await self._change(run.schedule, command))
-        new = NewRun(run.target, sent, run.queue, run.priority, retry_of=run_id)
+        key = run.concurrency_key
+        new = NewRun(run.target, sent, run.queue, run.priority, retry_of=run_id, concurrency_key=key)
         return await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
 
     # Backfills
@@ -510,6 +518,33 @@ class Client:
         """Cancel the oldest held runs of a schedule, or all of them; how many that were."""
         decision = Drop(actor=actor, count=count, note=note)
         return await self._store.decide_held(self._namespace, check_text(name, "schedule"), decision)
+
+    # Limits
+
+    async def set_limit(self, key: str, most: int, *, actor: str) -> Limit:
+        """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
+        check_text(actor, "actor", least=1, most=200)
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= LARGEST_LIMIT:
+            raise InvalidError(
+                f"most: {str(most)[:60]!r} is not a whole number from 1 to {LARGEST_LIMIT};",
+                field="most",
+                hint="to hold runs back altogether, pause their schedules.",
+            )
+        return await self._store.set_limit(
+            self._namespace, check_text(key, "key", least=1, most=LONGEST_KEY), most, actor
+        )
+
+    async def remove_limit(self, key: str, *, actor: str) -> Limit:
+        """Go back to one run of this concurrency key at a time."""
+        check_text(actor, "actor", least=1, most=200)
+        check_text(key, "key", least=1, most=LONGEST_KEY)
+        if not any(limit.is_set for limit in await self._store.list_limits(self._namespace, key=key)):
+            raise NotFoundError(f"there is no limit for {key!r};", hint="`tickbird limits` shows those that exist.")
+        return await self._store.set_limit(self._namespace, key, None, actor)
+
+    async def limits(self) -> Sequence[Limit]:
+        """The concurrency keys that have a limit or active runs, by name."""
+        return await self._store.list_limits(self._namespace)
 
     # Around them
 
@@ -628,6 +663,7 @@ def new_run(
     start_within: Duration | None = None,
     crash_limit: int = 3,
     idempotency_key: str | None = None,
+    concurrency_key: str | None = None,
 ) -> NewRun:
     """A run to enqueue, once all that is said of it has been looked at; its payload was before."""
     # The same ranges as those of a schedule.
@@ -636,6 +672,12 @@ def new_run(
         to_seconds(at)
         if delay:
             raise InvalidError("at and delay: give one of them, not both.", field="at")
+    if concurrency_key is not None and (at is not None or delay):
+        raise InvalidError(
+            "concurrency_key: a run that is to begin later would keep others from a place until then;",
+            field="concurrency_key",
+            hint="create a schedule with at(...) instead, which makes the run when its time has come.",
+        )
     return NewRun(
         Target(task),
         payload,
@@ -646,6 +688,7 @@ def new_run(
         None if start_within is None else seconds(start_within, "start_within"),
         crash_limit,
         idempotency_key=None if idempotency_key is None else check_key(idempotency_key),
+        concurrency_key=None if concurrency_key is None else key_for(check_concurrency_key(concurrency_key), payload),
     )
 
 

@@ -103,8 +103,8 @@ class Gate:
         self.open = asyncio.Event()
         real = getattr(module, name)
 
-        async def gated(*values: Any) -> Any:
-            result = await real(*values)
+        async def gated(*values: Any, **named: Any) -> Any:
+            result = await real(*values, **named)
             if not self.reached.is_set():
                 self.reached.set()
                 await self.open.wait()

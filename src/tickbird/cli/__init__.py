@@ -30,6 +30,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "runs": ("runs", "List runs, newest first, or show one by its id."),
         "backfills": ("backfills", "List backfills, newest first, or show one by its id."),
         "held": ("held", "List the schedules of which runs are held, or the held runs of one."),
+        "limits": ("limits", "List concurrency keys: their limits, and how many runs go on and wait."),
     },
     "Change": {
         "trigger": ("changes", "Run a schedule's task now; its own ticks are not touched."),
@@ -44,6 +45,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "backfill": ("backfills", "Run the ticks of a range that have no run."),
         "release": ("held", "Let the held runs of a schedule run, oldest first."),
         "drop": ("held", "Cancel the held runs of a schedule, oldest first."),
+        "limit": ("limits", "Set or remove how many runs of a concurrency key may go on at once."),
     },
 }
 _MODULES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}

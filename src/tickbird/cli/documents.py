@@ -10,6 +10,7 @@ from tickbird.client import ComingTick
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
 from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime
+from tickbird.domain.limits import Limit
 from tickbird.domain.runs import AttemptRecord, RunRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord, ScheduleRow
@@ -92,6 +93,7 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "result": run.result,
         "error": run.error,
         "failure_kind": run.failure_kind,
+        "concurrency_key": run.concurrency_key,
         "backfill": run.backfill_id,
         "held": run.held,
         "released_at": iso(run.released_at),
@@ -145,6 +147,17 @@ def held_document(held: HeldSchedule) -> dict[str, Any]:
         "first": iso(held.first),
         "last": iso(held.last),
         "since": iso(held.since),
+    }
+
+
+def limit_document(limit: Limit) -> dict[str, Any]:
+    """A concurrency key, how many runs of it may go on and how many do."""
+    return {
+        "key": limit.key,
+        "most": limit.most,
+        "is_set": limit.is_set,
+        "active": limit.active,
+        "waiting": limit.waiting,
     }
 
 

@@ -205,6 +205,7 @@ def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
         ("worker", run.worker or ""),
         ("queue", run.queue),
         ("priority", str(run.priority) if run.priority else ""),
+        ("concurrency key", run.concurrency_key or ""),
         ("reason", run.reason or ""),
         ("asked to stop", f"by {run.cancel_requested_by}" if run.cancel_requested_at else ""),
         ("failure", run.failure_kind or ""),

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from tickbird.domain.definition import Definition, check_payload, check_text
+from tickbird.domain.definition import check_payload, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.instants import to_datetime
-from tickbird.domain.planner import starts_waiting
 from tickbird.domain.runs import Status
 from tickbird.domain.schedule import Schedule
 
@@ -208,11 +207,6 @@ class Wanted:
             "payload": None if self.new.payload is None else dict(self.new.payload),
             "note": self.new.note,
         }
-
-
-def has_room(definition: Definition, concurrency: int, own: int, active: int) -> bool:
-    """May the next run of a backfill start, with so many of its own and of its schedule's runs active?"""
-    return own < concurrency and not starts_waiting(definition, active)
 
 
 def no_such_backfill(backfill_id: int) -> NotFoundError:

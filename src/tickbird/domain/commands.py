@@ -420,6 +420,8 @@ def _manual_run(
     schedule: Schedule, facts: Facts, payload: Mapping[str, Any] | None = None, retry_of: int | None = None
 ) -> PlannedRun:
     assert schedule.definition is not None
+    # Refused here where the key needs a field that the payload has not.
+    schedule.definition.key(payload)
     waits = starts_waiting(schedule.definition, len(facts.active))
     origin: Literal["manual", "retry"] = "retry" if retry_of else "manual"
     return PlannedRun(None, None, origin, "waiting" if waits else "queued", payload=payload, retry_of=retry_of)

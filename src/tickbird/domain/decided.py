@@ -77,8 +77,8 @@ class RunChain(Chain):
         late = f", {in_words(progress.late)} late because {cause}" if cause else ""
         begun = progress.first_start
         if run.status == "waiting":
-            name = "held" if run.held else "overlap"
-            waiting = next(step.text for step in progress.steps() if step.name == name)
+            names = ("held",) if run.held else ("overlap", "limit")
+            waiting = next(step.text for step in progress.steps() if step.name in names)
             return f"Run {run.id} {'is ' if run.held else ''}{waiting[:1].lower()}{waiting[1:]}"
         if run.status == "queued" and run.available_at > self.evidence.now and not run.attempt:
             by = f" {run.released_by} released it for then." if run.released_by else ""

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 
 from tickbird.domain.calendars import BUILT_IN, Calendar, ClosedDays, union
 from tickbird.domain.errors import DefinitionError
+from tickbird.domain.limits import check_concurrency_key, key_for
 from tickbird.domain.rolled import MOST_PER_DAY, RolledTicks
 from tickbird.domain.ticks import Ticks
 from tickbird.domain.triggers import Trigger
@@ -101,6 +102,7 @@ class Definition:
     backoff: Backoff = field(default_factory=Backoff)
     timeout: int | None = None
     on_crash: OnCrash = "retry"
+    concurrency_key: str | None = None
 
     def __post_init__(self) -> None:
         check_name(self.target.name, self.target.kind)
@@ -129,6 +131,8 @@ class Definition:
             self._refuse("end_at", f"lies before start_at ({self.start_at.isoformat()})")
         check_text(self.description, "description", most=10_000)
         check_payload(self.payload)
+        if self.concurrency_key is not None:
+            key_for(check_concurrency_key(self.concurrency_key), self.payload)
 
     def _check_calendars(self) -> None:
         if not isinstance(self.calendars, tuple) or len(self.calendars) > MOST_CALENDARS:
@@ -189,8 +193,20 @@ class Definition:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Do its ticks become runs whatever the day and however many there were?"""
-        return not self.exclude and not self.calendars and self.max_runs is None
+        """Do its ticks become runs whatever the day, however many there were and whatever else goes on?"""
+        free = self.max_runs is None and self.concurrency_key is None
+        return free and not self.exclude and not self.calendars
+
+    def key(self, payload: Mapping[str, Any] | None = None) -> str | None:
+        """The concurrency key of a run, with the definition's payload or one of its own."""
+        if self.concurrency_key is None:
+            return None
+        return key_for(self.concurrency_key, self.payload if payload is None else payload)
+
+    @property
+    def most_at_once(self) -> int | None:
+        """How many of its runs may go on at once; None: any number."""
+        return None if self.overlap == "allow" else self.max_concurrent
 
     @property
     def crash_limit(self) -> int:

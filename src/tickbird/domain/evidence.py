@@ -11,6 +11,7 @@ from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, spread_offset
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.limits import Limit
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.schedule import Schedule
 
@@ -86,6 +87,9 @@ class Evidence:
     active: Sequence[RunRecord] = ()
     workers: Sequence[LiveWorker] = ()
     running: Sequence[RunRecord] = ()
+    # Of a waiting run's concurrency key: its limit, and the runs that have its places.
+    limit: Limit | None = None
+    holders: Sequence[RunRecord] = ()
 
     @property
     def tick(self) -> int:

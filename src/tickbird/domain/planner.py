@@ -28,6 +28,7 @@ class ActiveRun:
     id: int
     status: Status
     origin: Origin
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from tickbird.domain.definition import Definition
 from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import Evidence, LiveWorker
 from tickbird.domain.explanation import Step, Times
+from tickbird.domain.limits import Limit
 from tickbird.domain.runs import AttemptRecord, RunRecord
 
 LONGEST_ERROR = 200
@@ -72,7 +73,7 @@ class Progress:
             return f"nothing planned it until {self.times(self.run.created_at)}"
         if longest == waited:
             blocker = self._waited_for()
-            return f"it waited for {self.name(blocker)}" if blocker else "it waited for another run of its schedule"
+            return f"it waited for {self.name(blocker)}" if blocker else f"it waited for {self._something()}"
         if self.attempts:
             # Another attempt overwrote whether it waited for a run or for a worker.
             return f"its first attempt began {in_words(queued)} after it was planned"
@@ -137,11 +138,37 @@ class Progress:
         if not waited:
             return None
         blocker = self._waited_for()
-        behind = f"for {self.name(blocker)}" if blocker else "for another run of this schedule"
-        text = f"Waited {in_words(waited)} {behind}, until {self.times(run.available_at)}{self._policy()}."
+        behind = self.name(blocker) if blocker else self._something()
+        text = f"Waited {in_words(waited)} for {behind}, until {self.times(run.available_at)}{self._policy()}."
         return Step(waited <= self.grace, "overlap", text, blocker.id if blocker else None, run.available_at)
 
+    def _something(self) -> str:
+        """What it must have waited for, where no row tells."""
+        if self.run.concurrency_key is not None:
+            return f"a place of concurrency key {self.run.concurrency_key!r}"
+        return "another run of its schedule"
+
     def _waiting(self) -> Step:
+        limit, definition = self.evidence.limit, self.definition
+        if limit is None or limit.active < limit.most:
+            return self._waits_for_its_own()
+        text = self._waits_for_a_place(limit)
+        going = sum(other.status != "waiting" for other in self.evidence.active if other.id != self.run.id)
+        if definition is not None and definition.most_at_once is not None and going >= definition.most_at_once:
+            own = self._waits_for_its_own()
+            text += f" {own.text[:-1]} as well."
+        holder = self.evidence.holders[0].id if self.evidence.holders else None
+        return Step(False, "limit", text, holder, self.run.created_at)
+
+    def _waits_for_a_place(self, limit: Limit) -> str:
+        holders = self.evidence.holders
+        named = ", ".join(self.standing(other, whose=True) for other in holders[:3])
+        more = f" and {limit.active - 3} more" if limit.active > 3 else ""
+        others = f"; {count(limit.waiting, 'run')} wait for one" if limit.waiting > 1 else ""
+        most = f"all {limit.most} places" if limit.most > 1 else "the only place"
+        return f"Waits for a place of concurrency key {limit.key!r}: {most} taken by {named}{more}{others}."
+
+    def _waits_for_its_own(self) -> Step:
         run = self.run
         ahead = [other for other in self.evidence.active if other.id != run.id and other.status != "waiting"]
         aside = run.backfill_id is not None
@@ -302,13 +329,14 @@ class Progress:
         """A run, told apart where it is not of a tick."""
         return f"run {run.id}" if run.scheduled_for is not None else f"{run.origin} run {run.id}"
 
-    def standing(self, run: RunRecord) -> str:
-        """An active run and where it stands."""
+    def standing(self, run: RunRecord, *, whose: bool = False) -> str:
+        """An active run and where it stands; with `whose`, of which schedule it is."""
+        name = self.name(run) + (f" of {run.schedule}" if whose and run.schedule else "")
         if run.status == "running" and run.started_at is not None:
             where = f" on worker {run.worker}" if run.worker else ""
             asked = ", asked to stop" if run.cancel_requested_at else ""
-            return f"{self.name(run)}, running since {self.times(run.started_at)}{where}{asked}"
-        return f"{self.name(run)}, {run.status} since {self.times(run.created_at)}"
+            return f"{name}, running since {self.times(run.started_at)}{where}{asked}"
+        return f"{name}, {run.status} since {self.times(run.created_at)}"
 
 
 def obstacle(queue: str, task: str, workers: Sequence[LiveWorker], busy: Counter[str | None] | None = None) -> str:

@@ -96,6 +96,7 @@ class RunRecord:
     held: bool = False
     released_at: datetime | None = None
     released_by: str | None = None
+    concurrency_key: str | None = None
 
 
 # One is made for each run that is executed, and a frozen one takes three times as long to make.
@@ -116,6 +117,7 @@ class ClaimedRun:
     schedule_id: int | None = None
     schedule: str | None = None
     definition: Definition | None = None
+    concurrency_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,7 @@ class NewRun:
     retry_of: int | None = None
     # Asking again with the same key gives the run that exists.
     idempotency_key: str | None = None
+    concurrency_key: str | None = None
 
 
 # Not frozen, as ClaimedRun is not.
@@ -183,5 +186,5 @@ class Outcome:
     failures: int = 0
     # False: it was put back before it began, so `start_by` still binds it.
     started: bool = True
-    # It belongs to no schedule, so nobody can be waiting for its end.
+    # It belongs to no schedule and has no concurrency key, so nobody can be waiting for its end.
     alone: bool = False

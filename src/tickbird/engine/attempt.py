@@ -233,7 +233,8 @@ class Attempt:
 
     def _ended(self, status: Status, **what: Any) -> Outcome:
         run = self.claimed
-        return Outcome(run.id, run.attempt, status, alone=run.schedule_id is None, **what)
+        alone = run.schedule_id is None and run.concurrency_key is None
+        return Outcome(run.id, run.attempt, status, alone=alone, **what)
 
     def unstarted(self, reason: StopReason) -> Outcome | None:
         """What becomes of a run that was claimed ahead and has not begun."""

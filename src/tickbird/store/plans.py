@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, check_payload, spread_offset
 from tickbird.domain.instants import to_datetime
-from tickbird.domain.planner import Facts, OnTime, Plan, PlannedSkip, at_plan, follow_zones, on_time, park, plan
+from tickbird.domain.limits import Key, Waiter, take
+from tickbird.domain.planner import (
+    Facts,
+    OnTime,
+    Plan,
+    PlannedRun,
+    PlannedSkip,
+    at_plan,
+    follow_zones,
+    on_time,
+    park,
+    plan,
+)
 from tickbird.domain.runs import HELD_LANE, USUAL_LANE, ClaimedRun
 from tickbird.domain.schedule import Edited, Schedule
 from tickbird.store.protocol import HandOff, MovedLook
@@ -114,6 +126,13 @@ class Decided:
     last_skip_id: int | None = None
     # Who asked for the runs of this plan; None when the planner decided alone.
     actor: str | None = None
+    # The concurrency keys of the schedule's active runs, where those are held.
+    held_keys: frozenset[str] = frozenset()
+
+
+def held_keys(facts: Facts) -> frozenset[str]:
+    """The concurrency keys of a schedule's active runs."""
+    return frozenset(run.key for run in facts.active if run.key is not None)
 
 
 def decide(
@@ -143,7 +162,8 @@ def decide(
     definition = schedule.definition
     if edited is not None and decided.revision == edited.before.revision:
         definition = edited.before.definition or definition
-    return Decided(schedule, decided, definition, last_skip_id)
+    held = held_keys(facts) if decided.relies_on_runs else frozenset()
+    return Decided(schedule, decided, definition, last_skip_id, held_keys=held)
 
 
 def may_hold(schedule: Schedule, edited: Edited | None) -> bool:
@@ -285,6 +305,7 @@ class RunRow(NamedTuple):
     retry_of: int | None
     actor: str | None
     lane: int
+    concurrency_key: str | None
 
 
 class SkipRow(NamedTuple):
@@ -346,6 +367,58 @@ class Rows:
     # Ids of runs that are not to start, and of running ones that are asked to stop.
     cancel: list[int] = field(default_factory=list)
     stop: list[int] = field(default_factory=list)
+
+
+def wanted_keys(batch: Iterable[Decided]) -> set[Key]:
+    """The concurrency keys that these plans have to do with."""
+    wanted: set[Key] = set()
+    for decided in batch:
+        wanted |= {(decided.schedule.namespace, key) for key in decided.held_keys}
+        definition = decided.definition
+        if definition is not None and definition.concurrency_key is not None:
+            found = {definition.key(run.payload) for run in decided.plan.runs}
+            wanted |= {(decided.schedule.namespace, key) for key in found if key is not None}
+    return wanted
+
+
+def admit(batch: Sequence[Decided], room: MutableMapping[Key, int]) -> list[Decided]:
+    """The same plans, with those runs waiting whose key has no room left; `room` is used up."""
+    return [decided if not _keyed(decided) else _admitted(decided, room) for decided in batch]
+
+
+def _keyed(decided: Decided) -> bool:
+    return decided.definition is not None and decided.definition.concurrency_key is not None
+
+
+def _admitted(decided: Decided, room: MutableMapping[Key, int]) -> Decided:
+    definition, namespace = decided.definition, decided.schedule.namespace
+    assert definition is not None
+    runs: list[PlannedRun] = []
+    for run in decided.plan.runs:
+        key = definition.key(run.payload)
+        if key is not None and run.status == "queued":
+            runs.append(replace(run, status=take(room, (namespace, key))))
+        else:
+            runs.append(run)
+    return replace(decided, plan=replace(decided.plan, runs=tuple(runs)))
+
+
+def waiter(
+    known: KnownRevisions,
+    run_id: int,
+    schedule_id: int | None,
+    revision: int | None,
+    priority: int,
+    key: Key | None,
+    backfill_id: int | None,
+    concurrency: int | None,
+) -> Waiter:
+    """A waiting run, with what its revision says of how many may go on at once; one, where that cannot be read."""
+    most: int | None = None
+    if schedule_id is not None and revision is not None:
+        one = known.get(schedule_id, revision)
+        most = 1 if one is None else one.definition.most_at_once
+    return Waiter(run_id, schedule_id, priority, most, key, backfill_id, concurrency or 0)
 
 
 def wanted_ids(batch: Iterable[Decided]) -> tuple[int, int]:
@@ -436,6 +509,7 @@ def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int]) -> list[int]
                 run.retry_of,
                 decided.actor,
                 HELD_LANE if run.held else USUAL_LANE,
+                definition.key(run.payload),
             )
         )
         if run.payload is not None:

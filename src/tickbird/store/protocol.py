@@ -17,6 +17,7 @@ from tickbird.domain.audit import Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.commands import Command
 from tickbird.domain.held import Drop, HeldSchedule, Release
+from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -447,6 +448,22 @@ class Store(Protocol):
         self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None
     ) -> int:
         """Release or drop the oldest held runs of a schedule; how many that were."""
+        ...
+
+    # Limits
+
+    async def set_limit(
+        self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
+    ) -> Limit:
+        """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
+        ...
+
+    async def list_limits(self, namespace: str, *, key: str | None = None) -> Sequence[Limit]:
+        """The keys that have a limit or active runs, by name."""
+        ...
+
+    async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+        """The runs that have a place of a key, oldest first."""
         ...
 
     # Workers and code

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from tickbird.domain.definition import Backoff, OnCrash, check_name, check_payload
 from tickbird.domain.errors import DefinitionError, PayloadError
+from tickbird.domain.limits import check_concurrency_key
 from tickbird.targets.protocol import Isolation, Run
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Task(Generic[P, R]):
         on_crash: OnCrash = "retry",
         isolation: Isolation | None = None,
         memory: int | None = None,
+        concurrency_key: str | None = None,
     ) -> None:
         update_wrapper(self, function)
         self.function = function
@@ -49,6 +51,7 @@ class Task(Generic[P, R]):
         self.on_crash = on_crash
         self.isolation = isolation
         self.memory = memory
+        self.concurrency_key = None if concurrency_key is None else check_concurrency_key(concurrency_key)
         self._send = send
         self._parameters = _checked_parameters(function, name)
 
@@ -63,7 +66,7 @@ class Task(Generic[P, R]):
         return await self._send(self, payload, {})
 
     def using(self, **options: Any) -> Sender:
-        """Send with options: at=, delay=, queue=, priority=, start_within=, idempotency_key=, actor=."""
+        """Send with options: those of `enqueue`, such as at=, delay=, queue=, priority=, idempotency_key=, actor=."""
         return Sender(self, self._send, options)
 
     @cached_property

@@ -79,6 +79,7 @@ async def make(
         queue=definition.queue,
         priority=definition.priority,
         crash_limit=definition.crash_limit,
+        concurrency_key=definition.key(new.payload),
         **run,
     )
     await release(db, known, [schedule.id], held.now)

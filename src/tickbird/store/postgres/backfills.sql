@@ -30,31 +30,19 @@ RETURNING id;
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, schedule_id, revision, target_kind, target, queue, priority, status, lane, origin, scheduled_for,
-        due_at, available_at, crash_limit, actor, created_at, backfill_id
+        due_at, available_at, crash_limit, actor, created_at, backfill_id, concurrency_key
     )
     SELECT
         %(namespace)s, %(schedule_id)s, %(revision)s, %(target_kind)s, %(target)s, %(queue)s, %(priority)s, 'waiting',
         1, 'backfill', to_timestamp(u.tick), to_timestamp(u.tick + %(offset)s::bigint),
         greatest(to_timestamp(u.tick + %(offset)s::bigint), %(now)s), %(crash_limit)s, %(actor)s, %(now)s,
-        %(backfill_id)s
+        %(backfill_id)s, %(concurrency_key)s
     FROM unnest(%(ticks)s::bigint[]) WITH ORDINALITY AS u(tick, place)
     ORDER BY u.place
     RETURNING id
 )
 INSERT INTO tickbird.run_payloads (run_id, payload)
 SELECT made.id, %(payload)s::json FROM made WHERE %(payload)s::text IS NOT NULL;
-
--- name: next_of_backfills
--- As many of each backfill as might start, oldest backfill first. What counts as its own is read with the places.
-SELECT b.schedule_id, b.id, b.concurrency, following.id, following.revision
-FROM tickbird.backfills AS b
-CROSS JOIN LATERAL (
-    SELECT r.id, r.revision FROM tickbird.runs AS r
-    WHERE r.backfill_id = b.id AND r.lane = 1
-    ORDER BY r.id LIMIT b.concurrency
-) AS following
-WHERE b.schedule_id = ANY(%(ids)s::bigint[])
-ORDER BY b.schedule_id, b.id, following.id;
 
 -- name: backfill_by_id
 SELECT

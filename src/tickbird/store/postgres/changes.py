@@ -9,23 +9,26 @@ from typing import Any, Final
 from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.codec import FORMAT
-from tickbird.domain.commands import Change, Command, Trigger
+from tickbird.domain.commands import Change, Command, Create, Trigger
 from tickbird.domain.definition import check_payload
 from tickbird.domain.keys import same_triggered
+from tickbird.domain.limits import Key
 from tickbird.domain.planner import ActiveRun, Facts
 from tickbird.domain.schedule import Schedule
-from tickbird.store.plans import Decided, KnownRevisions, decide
+from tickbird.store.plans import Decided, KnownRevisions, admit, decide, held_keys, wanted_keys
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.enqueueing import finding
 from tickbird.store.postgres.planning import edited_by_sql, write
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
+from tickbird.store.postgres.waiters import hold_keys, release
 from tickbird.store.protocol import Changed
 from tickbird.store.steps import do_async
 from tickbird.store.zones import MayPlan
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
 _MOST_LOOKS: Final = 20
+_ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys")
 
 
 async def change(
@@ -40,6 +43,8 @@ async def change(
     """Apply the command, with its revision and its audit row."""
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
     held = await hold(db, found[0][0] if found else None, now)
+    # All at once, before any of them is asked for below.
+    await hold_keys(db, _keys(namespace, held, command))
     # A cursor by other zone rules than ours is for the planners who have them.
     if found and may.plan(found[0][1]):
         held = await settle(db, known, held)
@@ -63,12 +68,13 @@ async def change(
             now=now,
         )
         after = replace(after, id=new_id)
+    keys = held_keys(held.facts)
     if not changed.revised:
-        left = await _leave(db, changed, now, command.actor)
+        left = await _leave(db, known, changed, keys, now, command.actor)
         if key is not None:
             await db.execute("key_run", id=left.run_ids[0], idempotency_key=key)
         return left
-    decided = Decided(after, changed.plan, after.definition, held.last_skip_id, command.actor)
+    decided = Decided(after, changed.plan, after.definition, held.last_skip_id, command.actor, keys)
     await _write_revision(db, after, changed, command.actor, may, now)
     rows = await write(db, known, [decided], now, edited=[after.id], reason=_reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
@@ -86,6 +92,18 @@ async def change(
     await db.execute("wake")
     [detail] = await db.fetch_named("read_schedules", ids=numbers([after.id]))
     return Changed(to_schedule(detail), run_ids)
+
+
+def _keys(namespace: str, held: Held, command: Command) -> set[Key]:
+    """The concurrency keys of the schedule's active runs, and of those that the command and what is due may make."""
+    keys: set[str | None] = set(held_keys(held.facts))
+    schedule = held.schedule
+    definition = command.definition if isinstance(command, Create) else schedule.definition if schedule else None
+    if definition is not None:
+        keys.add(definition.key())
+        if isinstance(command, Trigger) and command.payload is not None:
+            keys.add(definition.key(command.payload))
+    return {(namespace, key) for key in keys if key is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +128,7 @@ class Held:
 async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> Held:
     """Lock the active runs of a schedule whose row and cursor are locked, and read it."""
     [row] = await db.fetch_named("hold_schedule", id=schedule_id, now=now)
-    active = zip(row.pop("active"), row.pop("active_statuses"), row.pop("active_origins"), strict=True)
+    active = zip(*(row.pop(name) for name in _ACTIVE), strict=True)
     facts = Facts(tuple(ActiveRun(*run) for run in active), held=row.pop("any_held"))
     return Held(row.pop("now"), row, facts)
 
@@ -139,14 +157,20 @@ def _is_due(detail: dict[str, Any], now: datetime) -> bool:
     return detail["state"] == "active" if next_run_at is None else bool(next_run_at <= now.timestamp())
 
 
-async def _leave(db: Session, changed: Change, now: datetime, actor: str) -> Changed:
+async def _leave(
+    db: Session, known: KnownRevisions, changed: Change, keys: frozenset[str], now: datetime, actor: str
+) -> Changed:
     """The schedule stays as it is: somebody asked for a run of it, or for nothing new."""
     schedule = changed.schedule
     if not changed.plan.runs:
         # What was settled before may have made runs.
         await db.execute("wake")
         return Changed(schedule)
-    [run], definition = changed.plan.runs, schedule.definition
+    decided = Decided(schedule, changed.plan, schedule.definition, held_keys=keys)
+    wanted = wanted_keys([decided])
+    if wanted:
+        [decided] = admit([decided], await hold_keys(db, wanted))
+    [run], definition = decided.plan.runs, schedule.definition
     assert definition is not None
     [made] = await db.fetch_named(
         "write_run",
@@ -163,11 +187,15 @@ async def _leave(db: Session, changed: Change, now: datetime, actor: str) -> Cha
         crash_limit=definition.crash_limit,
         retry_of=run.retry_of,
         actor=actor,
+        key=definition.key(run.payload),
         payload=None if run.payload is None else check_payload(run.payload),
         action=changed.action,
         detail=Jsonb(dict(changed.detail)),
         now=now,
     )
+    if keys:
+        # Whoever wanted to release a waiter that was held here has left it.
+        await release(db, known, [schedule.id], now, keys=wanted)
     del made["woken"]
     return Changed(schedule, [made["id"]], to_run(made))
 

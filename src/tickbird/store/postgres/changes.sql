@@ -12,7 +12,7 @@ FOR UPDATE OF s, c;
 -- The clock, the schedule and its active runs, which are held too. It is asked once the locks are held, so that nothing
 -- of it is behind what others have decided. A run that ends just now is waited for, and is then not active any more.
 WITH held AS MATERIALIZED (
-    SELECT id, status, origin
+    SELECT id, status, origin, concurrency_key
     FROM tickbird.runs
     WHERE id = ANY(ARRAY(
             SELECT id FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND lane = 0 AND finished_at IS NULL
@@ -26,6 +26,7 @@ SELECT
     ARRAY(SELECT held.id FROM held ORDER BY held.id) AS active,
     ARRAY(SELECT held.status FROM held ORDER BY held.id) AS active_statuses,
     ARRAY(SELECT held.origin FROM held ORDER BY held.id) AS active_origins,
+    ARRAY(SELECT held.concurrency_key FROM held ORDER BY held.id) AS active_keys,
     EXISTS (
         SELECT FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND status = 'waiting' AND lane = 2
     ) AS any_held,
@@ -82,11 +83,11 @@ SET definition = excluded.definition,
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, due_at, available_at,
-        crash_limit, retry_of, actor, created_at
+        crash_limit, retry_of, actor, concurrency_key, created_at
     )
     VALUES (
         %(namespace)s, %(schedule_id)s, %(revision)s, %(target_kind)s, %(target)s, %(queue)s, %(priority)s, %(status)s,
-        %(origin)s, %(now)s, %(now)s, %(crash_limit)s, %(retry_of)s, %(actor)s, %(now)s
+        %(origin)s, %(now)s, %(now)s, %(crash_limit)s, %(retry_of)s, %(actor)s, %(key)s, %(now)s
     )
     RETURNING *
 ),
@@ -106,7 +107,8 @@ SELECT
     r.priority, r.origin, r.status, r.scheduled_for, r.due_at, r.available_at, r.start_by, r.covers_first,
     r.covers_last, r.covers_count, r.attempt, r.failures, r.crashes, r.created_at, r.started_at, r.finished_at,
     r.lease_until, r.worker, r.retry_of, r.actor, r.reason, r.cancel_requested_at, r.cancel_requested_by,
-    coalesce(%(payload)s::json, v.definition -> 'payload', '{}'::json) AS payload, r.result, r.error, r.failure_kind
+    coalesce(%(payload)s::json, v.definition -> 'payload', '{}'::json) AS payload, r.result, r.error, r.failure_kind,
+    r.concurrency_key
 FROM made AS r
 LEFT JOIN tickbird.revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision;
 

@@ -19,7 +19,7 @@ STATEMENTS: Mapping[str, str] = load_statements("tickbird.store.postgres", "runs
 def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> Steps[int]:
     """Insert a run, or find the one that its key stands for."""
     key = run.idempotency_key
-    values: Mapping[str, Any] = {
+    values: dict[str, Any] = {
         "namespace": namespace,
         "kind": run.target.kind,
         "target": run.target.name,
@@ -33,6 +33,9 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
         "retry_of": run.retry_of,
         "payload": check_payload(run.payload) if run.payload else None,
         "idempotency_key": key,
+        "concurrency_key": run.concurrency_key,
+        # Somebody else's transaction must not hold up a key until its end, so who has a place is found out afterwards.
+        "status": "queued" if run.concurrency_key is None else "waiting",
         "actor": actor,
         "now": None if now is None else now.isoformat(),
     }

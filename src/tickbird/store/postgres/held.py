@@ -30,11 +30,12 @@ async def decide_held(
     ids, detail = numbers(row[0] for row in rows), {"count": len(rows), "note": decision.note}
     if isinstance(decision, Release):
         await db.execute("release_held", ids=ids, now=now, actor=decision.actor, apart=decision.apart)
-        await release(db, known, [schedule_id], now)
         action, detail = "release_held", {**detail, "per_minute": decision.per_minute}
     else:
         await db.execute("cancel_waiting", ids=ids, now=now, actor=decision.actor, reason=DROPPED)
         action = "drop_held"
+    # Also where they were dropped: who wanted to release a waiter that was held here has left it.
+    await release(db, known, [schedule_id], now)
     await db.execute(
         "write_audit",
         now=now,

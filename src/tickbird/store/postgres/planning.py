@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any, Final
 
 from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts, park
@@ -18,7 +19,9 @@ from tickbird.store.plans import (
     LastSkip,
     OnTimeRow,
     Rows,
+    admit,
     decide,
+    held_keys,
     kept,
     leased,
     look_again,
@@ -26,12 +29,13 @@ from tickbird.store.plans import (
     plan_on_time,
     to_rows,
     wanted_ids,
+    wanted_keys,
     wanted_skips,
 )
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts, to_schedule
-from tickbird.store.postgres.waiters import release
+from tickbird.store.postgres.waiters import hold_keys, release
 from tickbird.store.postgres.zones import audit, stamp
 from tickbird.store.protocol import HandOff, Zones
 
@@ -246,8 +250,9 @@ async def _decide(
     if relying:
         # A waiter must not be left behind by a blocker that finishes meanwhile: hold the blockers, then look again.
         facts = await lock_facts(db, relying)
-        for place in relying.values():
-            batch[place] = decided_on(looks[place])
+        for schedule_id, place in relying.items():
+            keys = held_keys(facts.get(schedule_id, NO_FACTS))
+            batch[place] = replace(decided_on(looks[place]), held_keys=keys)
     return batch
 
 
@@ -255,8 +260,8 @@ async def read_facts(db: Session, schedule_ids: Iterable[int]) -> dict[int, Fact
     """The active runs of schedules, oldest first; in a statement of its own, after the cursors were locked."""
     active: defaultdict[int, list[ActiveRun]] = defaultdict(list)
     found = await db.fetch("read_active", ids=numbers(schedule_ids))
-    for schedule_id, run_id, status, origin in sorted(found):
-        active[schedule_id].append(ActiveRun(run_id, status, origin))
+    for schedule_id, run_id, *rest in sorted(found, key=itemgetter(0, 1)):
+        active[schedule_id].append(ActiveRun(run_id, *rest))
     return {schedule_id: Facts(tuple(runs)) for schedule_id, runs in active.items()}
 
 
@@ -297,6 +302,8 @@ async def write(
     """Write what was decided: a statement per kind of row, whatever the number of schedules."""
     if not batch:
         return Rows()
+    if keys := wanted_keys(batch):
+        batch = admit(batch, await hold_keys(db, keys))
     spare = await _take_ids(db, batch)
     last_skips: dict[int, LastSkip] = {}
     if wanted := wanted_skips(batch):
@@ -325,8 +332,11 @@ async def write(
         await db.execute("clear_lanes", ids=numbers(cleared), now=now, reason=reason)
     if rows.cancel:
         await db.execute("drop_runs", ids=numbers(rows.cancel), now=now, reason=reason)
-        # What was cancelled may have been what a manual run waits for.
-        await release(db, known, [d.schedule.id for d in batch if d.plan.cancel], now)
+    # What was cancelled may have been what a manual run waits for; and whoever wanted to release a waiter that was held
+    # here has left it.
+    held = [d.schedule.id for d in batch if d.plan.cancel or d.held_keys]
+    if held:
+        await release(db, known, held, now, keys=keys)
     return rows
 
 
@@ -377,6 +387,7 @@ async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
         retries=numbers(runs[17]),
         actors=texts(runs[18]),
         lanes=numbers(runs[19]),
+        keys=texts(runs[20]),
         now=now,
     )
     if rows.payloads:

@@ -103,7 +103,7 @@ JOIN tickbird.schedules AS s ON s.id = v.schedule_id;
 
 -- name: read_active
 -- In no order: asked for one, a plan made while the table is small would walk the primary key.
-SELECT schedule_id, id, status, origin
+SELECT schedule_id, id, status, origin, concurrency_key
 FROM tickbird.runs
 WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL;
 
@@ -202,22 +202,22 @@ r AS MATERIALIZED (
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(statuses)s::text[], %(origins)s::text[], %(ticks)s::bigint[], %(due)s::bigint[], %(start_by)s::bigint[],
         %(first)s::bigint[], %(last)s::bigint[], %(counts)s::integer[], %(crash_limits)s::integer[],
-        %(retries)s::bigint[], %(actors)s::text[], %(lanes)s::smallint[]
+        %(retries)s::bigint[], %(actors)s::text[], %(lanes)s::smallint[], %(keys)s::text[]
     ) AS r(
         id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, tick, due_at,
-        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane
+        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, key
     )
 )
 INSERT INTO tickbird.runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
     scheduled_for, due_at, available_at, start_by, covers_first, covers_last, covers_count,
-    crash_limit, retry_of, actor, lane, created_at
+    crash_limit, retry_of, actor, lane, concurrency_key, created_at
 )
 SELECT
     r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.status, r.origin,
     to_timestamp(r.tick), coalesce(to_timestamp(r.due_at), %(now)s), coalesce(to_timestamp(r.due_at), %(now)s),
     to_timestamp(r.start_by), to_timestamp(r.covers_first), to_timestamp(r.covers_last), r.covers_count,
-    r.crash_limit, r.retry_of, r.actor, r.lane, %(now)s
+    r.crash_limit, r.retry_of, r.actor, r.lane, r.key, %(now)s
 FROM r
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 

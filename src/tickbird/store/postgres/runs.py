@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, MutableMapping, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, Final
@@ -12,38 +13,60 @@ from psycopg.types.json import Jsonb
 from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
+from tickbird.domain.limits import Key, take
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Origin, Outcome, RunRecord, final_already
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.enqueueing import enqueueing
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
-from tickbird.store.postgres.waiters import release
+from tickbird.store.postgres.waiters import hold_keys, release
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 from tickbird.store.steps import do_async
 
 
 async def enqueue(
-    db: Session, namespace: str, runs: Sequence[NewRun], actor: str, now: datetime | None, ids: Sequence[int] = ()
+    db: Session,
+    known: KnownRevisions,
+    namespace: str,
+    runs: Sequence[NewRun],
+    actor: str,
+    now: datetime | None,
+    ids: Sequence[int] = (),
 ) -> list[int]:
     """Insert runs that belong to no schedule, or find those that their keys stand for.
 
     `ids` are those that the same runs were given before, when nobody learned whether that counted.
     """
+    keys = {(namespace, run.concurrency_key) for run in runs if run.concurrency_key is not None}
     if all(run.idempotency_key is None for run in runs):
-        return await _enqueue_all(db, namespace, runs, actor, now, ids)
+        return await _enqueue_all(db, namespace, runs, actor, now, ids, await hold_keys(db, keys))
     made: list[int] = []
     for place, run in enumerate(runs):
         if run.idempotency_key is not None:
             made.append(await do_async(enqueueing(namespace, run, actor, now), db.ask))
         else:
-            made += await _enqueue_all(db, namespace, [run], actor, now, ids[place : place + 1])
+            nothing = defaultdict[Key, int](int)
+            made += await _enqueue_all(db, namespace, [run], actor, now, ids[place : place + 1], nothing)
+    if keys:
+        [(now,)] = await db.fetch("clock", now=now)
+        assert now is not None
+        await release(db, known, [], now, keys=keys)
     return made
 
 
 async def _enqueue_all(
-    db: Session, namespace: str, runs: Sequence[NewRun], actor: str, now: datetime | None, ids: Sequence[int]
+    db: Session,
+    namespace: str,
+    runs: Sequence[NewRun],
+    actor: str,
+    now: datetime | None,
+    ids: Sequence[int],
+    room: MutableMapping[Key, int],
 ) -> list[int]:
+    keys = [run.concurrency_key for run in runs]
+    any_key = any(key is not None for key in keys)
+    statuses = [take(room, None if key is None else (namespace, key)) for key in keys] if any_key else []
     rows = await db.fetch(
         "insert_runs",
         namespace=namespace,
@@ -60,6 +83,8 @@ async def _enqueue_all(
         retries=numbers(run.retry_of for run in runs),
         payloads=texts([check_payload(run.payload) if run.payload else None for run in runs]),
         ids=numbers(ids),
+        concurrency_keys=texts(keys) if any_key else "{}",
+        statuses=texts(statuses) if any_key else "{}",
     )
     return [row[0] for row in rows]
 
@@ -107,6 +132,7 @@ def _claimed(
     covers_last: datetime,
     covers_count: int,
     payload: Any,
+    concurrency_key: str | None,
 ) -> ClaimedRun:
     # In the order of the statement claim_runs.
     covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)
@@ -114,6 +140,7 @@ def _claimed(
     if payload is None:
         payload = {} if revised is None else revised.definition.payload
     run = ClaimedRun(run_id, attempt, failures, target, origin, due_at, payload, scheduled_for, covers, schedule_id)
+    run.concurrency_key = concurrency_key
     if revised is not None:
         run.schedule, run.definition = revised.name, revised.definition
     return run
@@ -147,9 +174,9 @@ async def finish(db: Session, known: KnownRevisions, outcomes: Sequence[Outcome]
         "now": now,
     }
     if all(outcome.status == "succeeded" and outcome.reason is None for outcome in outcomes):
-        [(at, ended, freed)] = await db.fetch("succeed_runs", **values)
+        [(at, ended, freed, *keys)] = await db.fetch("succeed_runs", **values)
     else:
-        [(at, ended, freed)] = await db.fetch(
+        [(at, ended, freed, *keys)] = await db.fetch(
             "finish_runs",
             statuses=texts([outcome.status for outcome in outcomes]),
             delays=numbers([outcome.delay for outcome in outcomes]),
@@ -160,7 +187,7 @@ async def finish(db: Session, known: KnownRevisions, outcomes: Sequence[Outcome]
             started=numbers([outcome.started for outcome in outcomes]),
             **values,
         )
-    released = await release(db, known, freed, at)
+    released = await release(db, known, freed, at, keys=set(zip(*keys, strict=True)))
     return Finished(at, frozenset(ended), len(released))
 
 
@@ -181,14 +208,15 @@ async def cancel(
     found = await db.fetch("lock_run", id=run_id)
     if not found:
         raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
-    [(_, schedule_id, namespace, status)] = found
+    [(_, schedule_id, namespace, status, key)] = found
     if status in FINAL:
         raise final_already(run_id, status)
     [(now,)] = await db.fetch("clock", now=now)
     assert now is not None
     await db.execute("cancel_run", id=run_id, actor=actor, reason=clean(reason) or None, now=now)
-    if status != "running" and schedule_id is not None:
-        await release(db, known, [schedule_id], now)
+    if status != "running":
+        schedules = [] if schedule_id is None else [schedule_id]
+        await release(db, known, schedules, now, keys=[] if key is None else [(namespace, key)])
     [detail] = await db.fetch_named("get_run", id=run_id)
     run = to_run(detail)
     await db.execute(
@@ -212,13 +240,15 @@ async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) 
     late = await db.fetch("cancel_misfired", limit=limit, now=now)
     # Nobody should be waiting for nothing; if it ever happens, it ends here.
     waiting = await db.fetch("waiting_schedules", limit=limit)
-    released = await release(db, known, {row[0] for row in waiting}, now)
+    ended = {(namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status in FINAL}
+    keys = ended.union(await db.fetch("waiting_keys", limit=limit))
+    released = await release(db, known, {row[0] for row in waiting}, now, keys=keys)
     [(_, next_at, _)] = await db.fetch("next_rescue", now=now)
     return Rescued(
         now,
-        requeued=[run_id for run_id, _, status in lost if status == "queued"],
-        failed=[run_id for run_id, _, status in lost if status == "failed"],
-        misfired=[run_id for run_id, _ in late],
+        requeued=[run_id for run_id, _, status, *_ in lost if status == "queued"],
+        failed=[run_id for run_id, _, status, *_ in lost if status == "failed"],
+        misfired=[run_id for run_id, *_ in late],
         released=released,
         next_at=next_at,
     )

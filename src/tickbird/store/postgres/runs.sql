@@ -10,9 +10,11 @@ WITH u AS MATERIALIZED (
     FROM unnest(
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(at)s::timestamptz[], %(delays)s::float8[], %(start_within)s::float8[], %(crash_limits)s::integer[],
-        %(retries)s::bigint[], %(payloads)s::text[], %(ids)s::bigint[]
+        %(retries)s::bigint[], %(payloads)s::text[], %(ids)s::bigint[], %(concurrency_keys)s::text[],
+        %(statuses)s::text[]
     ) WITH ORDINALITY AS u(
-        kind, target, queue, priority, at, delay, start_within, crash_limit, retry_of, payload, given_id, place
+        kind, target, queue, priority, at, delay, start_within, crash_limit, retry_of, payload, given_id, key, status,
+        place
     )
 ),
 payloads AS (
@@ -22,12 +24,12 @@ payloads AS (
 made AS (
     INSERT INTO tickbird.runs (
         id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by,
-        crash_limit, retry_of, actor, created_at
+        crash_limit, retry_of, actor, concurrency_key, created_at
     )
     SELECT
-        u.id, %(namespace)s, u.kind, u.target, u.queue, u.priority, 'queued',
+        u.id, %(namespace)s, u.kind, u.target, u.queue, u.priority, coalesce(u.status, 'queued'),
         CASE WHEN u.retry_of IS NULL THEN 'manual' ELSE 'retry' END, u.due_at, u.due_at,
-        u.due_at + make_interval(secs => u.start_within), u.crash_limit, u.retry_of, %(actor)s,
+        u.due_at + make_interval(secs => u.start_within), u.crash_limit, u.retry_of, %(actor)s, u.key,
         coalesce(%(now)s::timestamptz, statement_timestamp())
     FROM u
     ORDER BY u.place
@@ -39,14 +41,14 @@ SELECT u.id FROM u ORDER BY u.place;
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
-        retry_of, actor, created_at, idempotency_key
+        retry_of, actor, created_at, idempotency_key, concurrency_key
     )
     SELECT
         CAST(%(namespace)s AS text), CAST(%(kind)s AS text), CAST(%(target)s AS text), CAST(%(queue)s AS text),
-        CAST(%(priority)s AS integer), 'queued', CASE WHEN new.retry_of IS NULL THEN 'manual' ELSE 'retry' END,
+        CAST(%(priority)s AS integer), CAST(%(status)s AS text), CASE WHEN new.retry_of IS NULL THEN 'manual' ELSE 'retry' END,
         new.due_at, new.due_at, new.due_at + make_interval(secs => CAST(%(start_within)s AS float8)),
         CAST(%(crash_limit)s AS integer), new.retry_of, CAST(%(actor)s AS text), new.now,
-        CAST(%(idempotency_key)s AS text)
+        CAST(%(idempotency_key)s AS text), CAST(%(concurrency_key)s AS text)
     FROM (
         SELECT
             c.now,
@@ -109,7 +111,7 @@ taken AS (
     WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
     RETURNING
         r.id, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at, r.scheduled_for,
-        r.covers_first, r.covers_last, r.covers_count, r.priority, r.available_at
+        r.covers_first, r.covers_last, r.covers_count, r.priority, r.available_at, r.concurrency_key
 ),
 levels AS (
     SELECT q.queue, top.priority
@@ -151,7 +153,7 @@ SELECT
     ) END,
     taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
     taken.due_at, taken.scheduled_for, taken.covers_first, taken.covers_last, taken.covers_count,
-    p.payload
+    p.payload, taken.concurrency_key
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 LEFT JOIN taken ON true
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
@@ -194,12 +196,14 @@ WITH done AS (
         reason = NULL
     FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[], %(results)s::text[]) AS u(id, attempt, result)
     WHERE r.id = u.id AND r.attempt = u.attempt AND r.status || '' = 'running'
-    RETURNING r.id, r.schedule_id
+    RETURNING r.id, r.schedule_id, r.namespace, r.concurrency_key
 )
 SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     ARRAY(SELECT id FROM done),
-    ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL);
+    ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL),
+    ARRAY(SELECT namespace FROM done WHERE concurrency_key IS NOT NULL),
+    ARRAY(SELECT concurrency_key FROM done WHERE concurrency_key IS NOT NULL);
 
 -- name: finish_runs
 -- Locked by id and only then looked at, as in renew_runs.
@@ -260,12 +264,14 @@ done AS (
         reason = coalesce(h.reason, CASE WHEN h.status = 'cancelled' THEN r.reason END)
     FROM held AS h
     WHERE r.id = h.id
-    RETURNING r.id, r.schedule_id, r.status
+    RETURNING r.id, r.schedule_id, r.status, r.namespace, r.concurrency_key
 )
 SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     ARRAY(SELECT id FROM done),
-    ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL AND status <> 'queued');
+    ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL AND status <> 'queued'),
+    ARRAY(SELECT namespace FROM done WHERE concurrency_key IS NOT NULL AND status <> 'queued'),
+    ARRAY(SELECT concurrency_key FROM done WHERE concurrency_key IS NOT NULL AND status <> 'queued');
 
 -- name: lock_waiters
 -- The first waiter of each schedule stands for all: who holds it may release some of them. Those of backfills come
@@ -279,20 +285,61 @@ CROSS JOIN LATERAL (
     FOR UPDATE
 ) AS first;
 
--- name: read_places
--- The active runs of schedules that have waiters; in no order, as in read_active.
-SELECT schedule_id, id, status, revision, backfill_id
+-- name: try_waiters
+-- As lock_waiters, of those schedules whose first waiter nobody holds.
+SELECT s.schedule_id
+FROM unnest(%(ids)s::bigint[]) AS s(schedule_id)
+CROSS JOIN LATERAL (
+    SELECT r.id FROM tickbird.runs AS r
+    WHERE r.id = (
+            SELECT w.id FROM tickbird.runs AS w
+            WHERE w.schedule_id = s.schedule_id AND w.status = 'waiting' AND w.lane < 2
+            ORDER BY w.lane, w.id LIMIT 1
+        )
+        AND r.status || '' = 'waiting'
+    FOR UPDATE SKIP LOCKED
+) AS first;
+
+-- name: read_waiters
+-- The oldest waiters, and behind them as many of each backfill as might start.
+SELECT w.id, s.schedule_id, w.revision, w.priority, w.namespace, w.concurrency_key, NULL::bigint, NULL::integer
+FROM unnest(%(ids)s::bigint[]) AS s(schedule_id)
+CROSS JOIN LATERAL (
+    SELECT r.id, r.revision, r.priority, r.namespace, r.concurrency_key FROM tickbird.runs AS r
+    WHERE r.schedule_id = s.schedule_id AND r.status = 'waiting' AND r.lane = 0
+    ORDER BY r.id LIMIT %(limit)s
+) AS w
+UNION ALL
+SELECT w.id, b.schedule_id, w.revision, w.priority, w.namespace, w.concurrency_key, b.id, b.concurrency
+FROM tickbird.backfills AS b
+CROSS JOIN LATERAL (
+    SELECT r.id, r.revision, r.priority, r.namespace, r.concurrency_key FROM tickbird.runs AS r
+    WHERE r.backfill_id = b.id AND r.lane = 1
+    ORDER BY r.id LIMIT b.concurrency
+) AS w
+WHERE b.schedule_id = ANY(%(ids)s::bigint[]);
+
+-- name: read_busy
+-- How many runs of a schedule go on, and of its backfills; told by their end first, since that is what the index of
+-- active runs knows.
+SELECT schedule_id, backfill_id, count(*)
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL;
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL AND status || '' <> 'waiting'
+GROUP BY schedule_id, backfill_id;
 
 -- name: release_runs
+-- A waiter that somebody holds is being cancelled; who does that releases the next one.
 UPDATE tickbird.runs
 SET status = 'queued', lane = 0, available_at = greatest(available_at, %(now)s)
-WHERE id = ANY(%(ids)s::bigint[]) AND status = 'waiting'
+WHERE id = ANY(ARRAY(
+    SELECT id FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[]) AND status || '' = 'waiting'
+    ORDER BY id
+    FOR UPDATE SKIP LOCKED
+))
 RETURNING id;
 
 -- name: lock_run
-SELECT id, schedule_id, namespace, status FROM tickbird.runs WHERE id = %(id)s FOR UPDATE;
+SELECT id, schedule_id, namespace, status, concurrency_key FROM tickbird.runs WHERE id = %(id)s FOR UPDATE;
 
 -- name: cancel_run
 UPDATE tickbird.runs
@@ -342,7 +389,7 @@ SET status = lost.status,
     failure_kind = CASE WHEN lost.status = 'failed' THEN 'lost' END
 FROM lost
 WHERE r.id = lost.id
-RETURNING r.id, r.schedule_id, r.status;
+RETURNING r.id, r.schedule_id, r.status, r.namespace, r.concurrency_key;
 
 -- name: cancel_misfired
 WITH late AS MATERIALIZED (
@@ -360,7 +407,7 @@ SET status = 'cancelled',
     reason = 'misfire',
     finished_at = coalesce(%(now)s::timestamptz, statement_timestamp())
 WHERE id = ANY(ARRAY(SELECT late.id FROM late))
-RETURNING id, schedule_id;
+RETURNING id, schedule_id, status, namespace, concurrency_key;
 
 -- name: waiting_schedules
 -- By jumping from one to the next, since many runs may wait for the same one.

@@ -17,6 +17,7 @@ from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
 from tickbird.domain.held import Drop, HeldSchedule, Release
+from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -24,7 +25,7 @@ from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.copies import compare, same_database
 from tickbird.store.plans import KnownRevisions, error_text
-from tickbird.store.postgres import backfills, changes, copies, logs, planning, schema, wakeups, zones
+from tickbird.store.postgres import backfills, changes, copies, limits, logs, planning, schema, wakeups, zones
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.errors import is_row_error, translate
 from tickbird.store.postgres.following import follow
@@ -264,7 +265,7 @@ class PostgresStore:
 
         async def work(db: Session) -> None:
             nonlocal rung
-            made[:] = await enqueue(db, namespace, runs, actor, now, made)
+            made[:] = await enqueue(db, self._known, namespace, runs, actor, now, made)
             if rung := self._bell.ring_now():
                 await db.execute("wake")
 
@@ -392,6 +393,27 @@ class PostgresStore:
     ) -> int:
         """Release or drop the oldest held runs of a schedule; how many that were."""
         return await self._transact(lambda db: decide_held(db, self._known, namespace, name, decision, now))
+
+    # Limits
+
+    async def set_limit(
+        self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
+    ) -> Limit:
+        """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
+        limit, released = await self._transact(
+            lambda db: limits.change(db, self._known, namespace, key, most, actor, now)
+        )
+        if released:
+            self._bell.ring()
+        return limit
+
+    async def list_limits(self, namespace: str, *, key: str | None = None) -> Sequence[Limit]:
+        """The keys that have a limit or active runs, by name."""
+        return await self._once(lambda db: limits.read(db, namespace, key))
+
+    async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+        """The runs that have a place of a key, oldest first."""
+        return [to_run(row) for row in await self._named("runs_of_key", namespace=namespace, key=key, limit=limit)]
 
     # Workers and code
 

@@ -2,73 +2,85 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Any, Final
 
-from tickbird.domain.backfills import has_room
-from tickbird.domain.planner import starts_waiting
-from tickbird.store.plans import KnownRevisions
+from tickbird.domain.limits import DEFAULT_LIMIT, Key, Waiter, choose
+from tickbird.store.plans import KnownRevisions, waiter
 from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.keys import key_columns, stripes
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers
 
+# So many waiters of a schedule are looked at; whoever stands behind them is not next.
+_MOST_WAITERS: Final = 1_000
 
-async def release(db: Session, known: KnownRevisions, schedule_ids: Collection[int], now: datetime) -> list[int]:
-    """Queue the oldest waiting runs of these schedules as far as there is room; call it after what made the room."""
-    if not schedule_ids:
+
+async def hold_keys(db: Session, keys: Collection[Key]) -> dict[Key, int]:
+    """Take hold of keys until the end of the transaction; how many more runs of each may go on.
+
+    Below none where a limit was lowered. Rows of runs that are to change must have been locked before.
+    """
+    if not keys:
+        return {}
+    await db.execute("lock_keys", stripes=stripes(keys))
+    # A later statement, which sees what others did while they held them.
+    rows = await db.fetch("read_room", **key_columns(keys), default=DEFAULT_LIMIT)
+    return {(namespace, key): left for namespace, key, left in rows}
+
+
+async def release(
+    db: Session, known: KnownRevisions, schedule_ids: Collection[int], now: datetime, *, keys: Collection[Key] = ()
+) -> list[int]:
+    """Queue the next waiters of these schedules and keys as far as there is room; call it after what made the room."""
+    if not schedule_ids and not keys:
         return []
     # Who finishes another run of the same schedule at this moment must see what is released here, and the reverse:
     # both must hold the oldest waiter, and count in a later statement.
-    waiting = [row[0] for row in await db.fetch("lock_waiters", ids=numbers(schedule_ids))]
+    schedules: set[int] = set()
+    if schedule_ids:
+        schedules = {row[0] for row in await db.fetch("lock_waiters", ids=numbers(schedule_ids))}
+    waiting = await _waiters(db, schedules)
+    keys = {*keys, *_keys(waiting)}
+    room = await hold_keys(db, keys)
+    if free := [key for key, left in room.items() if left > 0]:
+        found = {row[0] for row in await db.fetch("schedules_of_keys", **key_columns(free))} - schedules
+        if found:
+            # Who holds the waiter of another schedule will ask for its key next; to wait for it would be a circle.
+            others = {row[0] for row in await db.fetch("try_waiters", ids=numbers(found))}
+            waiting += await _waiters(db, others)
+            schedules |= others
+        waiting += await db.fetch("loose_waiters", **key_columns(free), room=numbers(room[key] for key in free))
     if not waiting:
         return []
-    places: defaultdict[int, int] = defaultdict(int)
-    own: Counter[int | None] = Counter()
-    queue: list[tuple[int, int, int]] = []
-    found = await db.fetch("read_places", ids=numbers(waiting))
-    for schedule_id, run_id, status, revision, backfill_id in sorted(found):
-        if status == "waiting":
-            queue.append((schedule_id, run_id, revision))
-        else:
-            places[schedule_id] += 1
-            own[backfill_id] += 1
-    await learn(db, known, {(schedule_id, revision) for schedule_id, _, revision in queue})
-    free: list[int] = []
-    full: set[int] = set()
-    for schedule_id, run_id, revision in queue:
-        revised = known.get(schedule_id, revision)
-        if schedule_id in full:
-            continue
-        if places[schedule_id] and (revised is None or starts_waiting(revised.definition, places[schedule_id])):
-            full.add(schedule_id)
-            continue
-        places[schedule_id] += 1
-        free.append(run_id)
-    free += await _next_of_backfills(db, known, [one for one in waiting if one not in full], places, own)
-    if not free:
+    await learn(db, known, {(row[1], row[2]) for row in waiting if row[1] is not None})
+    busy: Counter[int] = Counter()
+    own: dict[int, int] = {}
+    for schedule_id, backfill_id, going in await db.fetch("read_busy", ids=numbers(schedules)) if schedules else ():
+        busy[schedule_id] += going
+        own[backfill_id] = going
+    chosen = choose((_waiter(known, row) for row in waiting), busy, room, own)
+    if not chosen:
         return []
-    return [row[0] for row in await db.fetch("release_runs", ids=numbers(free), now=now)]
+    return [row[0] for row in await db.fetch("release_runs", ids=numbers(chosen), now=now)]
 
 
-async def _next_of_backfills(
-    db: Session,
-    known: KnownRevisions,
-    schedule_ids: Sequence[int],
-    places: dict[int, int],
-    own: Counter[int | None],
-) -> list[int]:
-    """The runs of backfills that fit in behind all others, in order."""
-    if not schedule_ids:
+async def _waiters(db: Session, schedules: Collection[int]) -> list[tuple[Any, ...]]:
+    if not schedules:
         return []
-    rows = await db.fetch("next_of_backfills", ids=numbers(schedule_ids))
-    await learn(db, known, {(row[0], row[4]) for row in rows})
-    free: list[int] = []
-    for schedule_id, backfill_id, concurrency, run_id, revision in rows:
-        revised = known.get(schedule_id, revision)
-        if revised is None or not has_room(revised.definition, concurrency, own[backfill_id], places[schedule_id]):
-            continue
-        places[schedule_id] += 1
-        own[backfill_id] += 1
-        free.append(run_id)
-    return free
+    return await db.fetch("read_waiters", ids=numbers(schedules), limit=_MOST_WAITERS)
+
+
+def _waiter(known: KnownRevisions, row: Sequence[Any]) -> Waiter:
+    run_id, schedule_id, revision, priority, _, _, backfill_id, concurrency = row
+    return waiter(known, run_id, schedule_id, revision, priority, _key(row), backfill_id, concurrency)
+
+
+def _keys(rows: Iterable[Sequence[Any]]) -> set[Key]:
+    return {key for row in rows if (key := _key(row)) is not None}
+
+
+def _key(row: Sequence[Any]) -> Key | None:
+    return None if row[5] is None else (row[4], row[5])

@@ -19,10 +19,11 @@ from tickbird.domain.definition import check_payload
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.sqlite.reading import get_schedule
 from tickbird.store.sqlite.records import Row, dump, schedule_record
-from tickbird.store.sqlite.runs import release, reserve_ids, write_audit
+from tickbird.store.sqlite.runs import reserve_ids, write_audit
 from tickbird.store.sqlite.schedules import up_to_date
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import to_instant
+from tickbird.store.sqlite.waiters import release
 from tickbird.store.zones import MayPlan
 
 
@@ -70,6 +71,7 @@ def make(
         definition.crash_limit,
         now,
         new.actor,
+        definition.key(new.payload),
     )
     ids = reserve_ids(db, "run", len(ticks))
     numbered = list(zip(ids, ticks, strict=True))

@@ -28,33 +28,36 @@ RETURNING id;
 -- name: insert_backfilled
 INSERT INTO runs (
     id, scheduled_for, due_at, available_at, backfill_id, namespace, schedule_id, revision, target_kind, target, queue,
-    priority, crash_limit, actor, created_at, status, lane, origin
+    priority, crash_limit, actor, concurrency_key, created_at, status, lane, origin
 )
 VALUES (
-    ?1, ?2 * 1000000, ?3 * 1000000, max(?3 * 1000000, ?13), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?14, ?13, 'waiting',
+    ?1, ?2 * 1000000, ?3 * 1000000, max(?3 * 1000000, ?13), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?14, ?15, ?13, 'waiting',
     1, 'backfill'
 );
 
--- name: waiting_backfills
--- Those of a schedule of which a run waits, oldest first; and how many of their runs are going on.
-SELECT
-    b.id,
-    b.concurrency,
-    (
-        SELECT count(*)
-        FROM runs AS a
-        WHERE a.schedule_id = :schedule_id
-            AND a.lane = 0
-            AND a.status IN ('waiting', 'queued', 'running')
-            AND a.backfill_id = b.id
-    )
-FROM backfills AS b
-WHERE b.schedule_id = :schedule_id
-    AND EXISTS (SELECT 1 FROM runs AS r WHERE r.backfill_id = b.id AND r.lane = 1)
-ORDER BY b.id;
+-- name: waiters_of_backfills
+-- As many of each backfill of a schedule as might start; how many of it go on is counted apart.
+SELECT id, schedule_id, revision, priority, namespace, concurrency_key, backfill_id, concurrency
+FROM (
+    SELECT
+        r.id, r.schedule_id, r.revision, r.priority, r.namespace, r.concurrency_key, r.backfill_id, b.concurrency,
+        row_number() OVER (PARTITION BY b.id ORDER BY r.id) AS place
+    FROM backfills AS b
+    JOIN runs AS r ON r.backfill_id = b.id AND r.lane = 1
+    WHERE b.schedule_id = :schedule_id
+)
+WHERE place <= concurrency
+ORDER BY backfill_id, id;
 
--- name: next_of_backfill
-SELECT id, revision FROM runs WHERE backfill_id = :id AND lane = 1 ORDER BY id LIMIT 1;
+-- name: going_on_of
+-- How many runs of a schedule are queued or running, and of its backfills.
+SELECT backfill_id, count(*)
+FROM runs
+WHERE schedule_id = :schedule_id
+    AND lane = 0
+    AND status IN ('waiting', 'queued', 'running')
+    AND status IN ('queued', 'running')
+GROUP BY backfill_id;
 
 -- name: backfill_by_id
 SELECT

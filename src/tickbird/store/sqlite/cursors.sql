@@ -45,7 +45,7 @@ SELECT
     EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones));
 
 -- name: active_facts
-SELECT schedule_id, id, status, origin
+SELECT schedule_id, id, status, origin, concurrency_key
 FROM runs
 WHERE status IN ('waiting', 'queued', 'running')
     AND lane = 0

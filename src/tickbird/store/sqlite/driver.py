@@ -14,6 +14,7 @@ from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.commands import Command
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.held import Drop, HeldSchedule, Release
+from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -42,7 +43,19 @@ from tickbird.store.protocol import (
     ZoneRecord,
     Zones,
 )
-from tickbird.store.sqlite import backfills, copies, held, logs, planning, reading, schedules, schema, workers, zones
+from tickbird.store.sqlite import (
+    backfills,
+    copies,
+    held,
+    limits,
+    logs,
+    planning,
+    reading,
+    schedules,
+    schema,
+    workers,
+    zones,
+)
 from tickbird.store.sqlite.connection import Connection, read, write
 from tickbird.store.sqlite.following import follow
 from tickbird.store.sqlite.place import MEMORY, read_url
@@ -386,6 +399,28 @@ class SqliteStore:
         )
         self._signal()
         return decided
+
+    # Limits
+
+    async def set_limit(
+        self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
+    ) -> Limit:
+        """Let so many runs of a key go on at once, or the default with None."""
+        at = to_micros(now)
+        limit, released = await self._write(
+            lambda db: limits.change(db, self._known, namespace, key, most, actor, clock() if at is None else at)
+        )
+        if released:
+            self._signal()
+        return limit
+
+    async def list_limits(self, namespace: str, *, key: str | None = None) -> Sequence[Limit]:
+        """The keys that have a limit or active runs, by name."""
+        return await self._read(lambda db: limits.read(db, namespace, key))
+
+    async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+        """The runs that have a place of a key, oldest first."""
+        return await self._read(lambda db: limits.runs_of_key(db, namespace, key, limit))
 
     # Workers and code
 

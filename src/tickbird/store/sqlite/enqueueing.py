@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.keys import KeyedRun, same_enqueued
+from tickbird.domain.limits import DEFAULT_LIMIT, Key, take
 from tickbird.domain.runs import NewRun
 from tickbird.store.sqlite.place import read_url
 from tickbird.store.sqlite.records import dump
@@ -29,7 +30,12 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
             return same_enqueued(key, found, run.target, run.payload)
     at = clock() if now is None else to_micros(now)
     [(run_id,)] = yield "reserve_ids", {"name": "run", "count": 1}
-    yield "enqueue_run", run_row(run_id, namespace, run, actor, at)
+    room: dict[Key, int] = {}
+    if run.concurrency_key is not None:
+        asked = {"namespace": namespace, "key": run.concurrency_key, "default": DEFAULT_LIMIT}
+        [(left,)] = yield "busy_key", asked
+        room[namespace, run.concurrency_key] = left
+    yield "enqueue_run", run_row(run_id, namespace, run, actor, at, room)
     if run.payload:
         yield "enqueue_payload", {"run_id": run_id, "payload": check_payload(run.payload)}
     yield "write_audit", audit_row(run_id, namespace, [run], actor, at)
@@ -66,8 +72,11 @@ def placing(url: str) -> Steps[None]:
         )
 
 
-def run_row(run_id: int, namespace: str, run: NewRun, actor: str, now: int) -> dict[str, Any]:
-    """The values of the statement enqueue_run."""
+def run_row(
+    run_id: int, namespace: str, run: NewRun, actor: str, now: int, room: MutableMapping[Key, int]
+) -> dict[str, Any]:
+    """The values of the statement enqueue_run; it takes a place of its concurrency key if there is one."""
+    key = run.concurrency_key
     due_at = to_micros(run.at) if run.at is not None else now + run.delay * MICROS
     return {
         "id": run_id,
@@ -83,6 +92,8 @@ def run_row(run_id: int, namespace: str, run: NewRun, actor: str, now: int) -> d
         "actor": actor,
         "now": now,
         "idempotency_key": run.idempotency_key,
+        "concurrency_key": key,
+        "status": take(room, None if key is None else (namespace, key)),
     }
 
 

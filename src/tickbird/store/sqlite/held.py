@@ -11,9 +11,10 @@ from tickbird.domain.runs import RunRecord
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.sqlite.reading import get_schedule
 from tickbird.store.sqlite.records import dump, run_record
-from tickbird.store.sqlite.runs import release, write_audit
+from tickbird.store.sqlite.runs import write_audit
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, to_instant
+from tickbird.store.sqlite.waiters import release
 
 
 def decide_held(

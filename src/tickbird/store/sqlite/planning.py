@@ -19,6 +19,7 @@ from tickbird.store.plans import (
     LastSkip,
     OnTimeRow,
     Rows,
+    admit,
     decide,
     error_text,
     kept,
@@ -29,15 +30,17 @@ from tickbird.store.plans import (
     read_definition,
     to_rows,
     wanted_ids,
+    wanted_keys,
     wanted_skips,
 )
 from tickbird.store.protocol import HandOff, Planned, Zones
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.records import Row, all_facts, dump
 from tickbird.store.sqlite.revisions import read_revision
-from tickbird.store.sqlite.runs import release, reserve_ids
+from tickbird.store.sqlite.runs import reserve_ids
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, to_instant
+from tickbird.store.sqlite.waiters import release, room
 from tickbird.store.sqlite.zones import audit, stamp
 
 REPLACED = "replaced"
@@ -349,6 +352,8 @@ def write_plans(
     reason: str = REPLACED,
 ) -> list[int]:
     """Write all that these plans decide; the ids of the new runs."""
+    if keys := wanted_keys(batch):
+        batch = admit(batch, room(db, keys))
     runs, skips = wanted_ids(batch)
     last_skips: dict[int, LastSkip] = {}
     if skips and (wanted := wanted_skips(batch)):
@@ -363,7 +368,7 @@ def write_plans(
     if rows.cancel or rows.stop:
         db.execute(SQL["cancel_runs"], {**change, "ids": dump(rows.cancel)})
         db.execute(SQL["stop_runs"], {**change, "ids": dump(rows.stop)})
-        release(db, known, {decided.schedule.id for decided in batch if decided.plan.cancel}, now)
+        release(db, known, {decided.schedule.id for decided in batch if decided.plan.cancel}, now, keys=keys)
     if rows.runs:
         db.execute(SQL["wake_others"])
     return [run.id for run in rows.runs]

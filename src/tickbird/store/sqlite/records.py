@@ -66,6 +66,7 @@ def run_record(row: Row) -> RunRecord:
         held=row[36] == HELD_LANE,
         released_at=to_instant(row[37]),
         released_by=row[38],
+        concurrency_key=row[39],
     )
 
 
@@ -122,8 +123,8 @@ def last_skip_id(row: Row | None) -> int | None:
 def all_facts(rows: Iterable[Row]) -> dict[int, Facts]:
     """The active runs by schedule."""
     active: dict[int, list[ActiveRun]] = {}
-    for schedule_id, run_id, status, origin in rows:
-        active.setdefault(schedule_id, []).append(ActiveRun(run_id, status, origin))
+    for schedule_id, run_id, status, origin, key in rows:
+        active.setdefault(schedule_id, []).append(ActiveRun(run_id, status, origin, key))
     return {schedule_id: Facts(tuple(runs)) for schedule_id, runs in active.items()}
 
 

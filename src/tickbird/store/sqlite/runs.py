@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tickbird.domain.backfills import has_room
 from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
-from tickbird.domain.planner import starts_waiting
+from tickbird.domain.limits import Key
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
@@ -22,6 +21,7 @@ from tickbird.store.sqlite.records import Row, dump, run_record
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, to_instant
+from tickbird.store.sqlite.waiters import release, room
 from tickbird.store.steps import do
 
 
@@ -40,7 +40,8 @@ def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor
         return [do(enqueueing(namespace, run, actor, at), partial(ask, db)) for run in new]
     ids = reserve_ids(db, "run", len(new))
     pairs = list(zip(ids, new, strict=True))
-    db.executemany(SQL["enqueue_run"], [run_row(run_id, namespace, run, actor, now) for run_id, run in pairs])
+    left = room(db, {(namespace, run.concurrency_key) for run in new if run.concurrency_key is not None})
+    db.executemany(SQL["enqueue_run"], [run_row(run_id, namespace, run, actor, now, left) for run_id, run in pairs])
     payloads = [(run_id, check_payload(run.payload)) for run_id, run in pairs if run.payload]
     db.executemany(SQL["insert_payload"], payloads)
     if pairs:
@@ -121,7 +122,8 @@ def _readable(db: sqlite3.Connection, known: KnownRevisions, rows: Iterable[Row]
 
 def _claimed(row: Row, one: Known | None) -> ClaimedRun:
     """A row of `available_runs` that has been leased."""
-    run_id, _, schedule_id, _, attempt, failures, target, origin, due_at, scheduled_for, first, last, count, text = row
+    run_id, _, schedule_id, _, attempt, failures, target, origin, due_at, scheduled_for, first, last, count = row[:13]
+    text, key = row[13:]
     planned = {} if one is None else one.definition.payload
     return ClaimedRun(
         run_id,
@@ -136,6 +138,7 @@ def _claimed(row: Row, one: Known | None) -> ClaimedRun:
         schedule_id,
         None if one is None else one.name,
         None if one is None else one.definition,
+        key,
     )
 
 
@@ -161,6 +164,8 @@ class _Running:
     worker: str | None
     started_at: int | None
     reason: str | None
+    namespace: str
+    concurrency_key: str | None
 
 
 def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Outcome], now: int) -> Finished:
@@ -168,6 +173,7 @@ def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Out
     found = db.execute(SQL["running_runs"], {"ids": dump([outcome.run_id for outcome in outcomes])})
     running = {run.id: run for run in (_Running(*row) for row in found)}
     ended, requeued, attempts, schedules = [], [], [], set()
+    keys: set[Key] = set()
     accepted: set[int] = set()
     for outcome in outcomes:
         run = running.get(outcome.run_id)
@@ -188,6 +194,8 @@ def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Out
             ending = status
             if run.schedule_id is not None:
                 schedules.add(run.schedule_id)
+            if run.concurrency_key is not None:
+                keys.add((run.namespace, run.concurrency_key))
         if ending != "succeeded":
             attempts.append((run.id, run.attempt, run.worker, run.started_at, now, ending, error))
     if ended:
@@ -196,52 +204,10 @@ def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Out
         db.executemany(SQL["requeue_run"], requeued)
     if attempts:
         db.executemany(SQL["insert_attempt"], attempts)
-    released = release(db, known, schedules, now)
+    released = release(db, known, schedules, now, keys=keys)
     if released or requeued:
         db.execute(SQL["wake_others"])
     return Finished(to_instant(now), frozenset(accepted), len(released))
-
-
-def release(db: sqlite3.Connection, known: KnownRevisions, schedule_ids: Iterable[int], now: int) -> list[int]:
-    """Queue the oldest waiters of these schedules, as far as there is room for them."""
-    ids = list(schedule_ids)
-    if not ids:
-        return []
-    waiting = db.execute(SQL["with_waiters"], {"ids": dump(ids)}).fetchall()
-    return _release(db, known, [row[0] for row in waiting], now)
-
-
-def _release(db: sqlite3.Connection, known: KnownRevisions, schedule_ids: Iterable[int], now: int) -> list[int]:
-    released = []
-    for schedule_id in schedule_ids:
-        while row := db.execute(SQL["next_waiter"], {"schedule_id": schedule_id}).fetchone():
-            run_id, revision, busy = row
-            one = read_revision(db, known, schedule_id, revision)
-            if one is None or starts_waiting(one.definition, busy):
-                break
-            db.execute(SQL["release_run"], {"id": run_id, "now": now})
-            released.append(run_id)
-        else:
-            released += _release_backfills(db, known, schedule_id, now)
-    return released
-
-
-def _release_backfills(db: sqlite3.Connection, known: KnownRevisions, schedule_id: int, now: int) -> list[int]:
-    """Queue the next runs of a schedule's backfills, as far as there is room behind all others."""
-    released: list[int] = []
-    [busy] = db.execute(SQL["going_on"], {"schedule_id": schedule_id}).fetchone()
-    for backfill_id, concurrency, own in db.execute(SQL["waiting_backfills"], {"schedule_id": schedule_id}).fetchall():
-        going_on = own
-        while row := db.execute(SQL["next_of_backfill"], {"id": backfill_id}).fetchone():
-            run_id, revision = row
-            one = read_revision(db, known, schedule_id, revision)
-            if one is None or not has_room(one.definition, concurrency, going_on, busy):
-                break
-            db.execute(SQL["release_run"], {"id": run_id, "now": now})
-            released.append(run_id)
-            going_on += 1
-            busy += 1
-    return released
 
 
 def cancel(
@@ -259,8 +225,9 @@ def cancel(
         db.execute(SQL["stop_runs"], change)
     else:
         db.execute(SQL["cancel_runs"], change)
-        if run.schedule_id is not None:
-            released = release(db, known, [run.schedule_id], now)
+        schedules = [] if run.schedule_id is None else [run.schedule_id]
+        keys = [] if run.concurrency_key is None else [(run.namespace, run.concurrency_key)]
+        released = release(db, known, schedules, now, keys=keys)
     write_audit(
         db,
         now,
@@ -302,7 +269,8 @@ def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) 
     db.executemany(SQL["lose_run"], lost)
     db.executemany(SQL["insert_attempt"], attempts)
     misfired = db.execute(SQL["misfired_runs"], {"now": now, "limit": limit}).fetchall()
-    released = _release(db, known, [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()], now)
+    waiting = [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()]
+    released = release(db, known, waiting, now, keys=db.execute(SQL["waiting_keys"]).fetchall())
     if requeued or released:
         db.execute(SQL["wake_others"])
     ends = [end for end in db.execute(SQL["next_rescue"]).fetchone() if end is not None]

@@ -3,11 +3,12 @@
 -- name: insert_run
 INSERT INTO runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for, due_at,
-    available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, created_at
+    available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, concurrency_key,
+    created_at
 )
 VALUES (
-    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?21),
-    coalesce(?12 * 1000000, ?21), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20, ?21
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?22),
+    coalesce(?12 * 1000000, ?22), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20, ?21, ?22
 )
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -37,11 +38,12 @@ ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up'
 -- name: enqueue_run
 INSERT INTO runs (
     id, namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
-    retry_of, actor, created_at, idempotency_key
+    retry_of, actor, created_at, idempotency_key, concurrency_key
 )
 VALUES (
-    :id, :namespace, :kind, :target, :queue, :priority, 'queued', iif(:retry_of IS NULL, 'manual', 'retry'), :due_at,
-    :due_at, :start_by, :crash_limit, :retry_of, :actor, :now, :idempotency_key
+    :id, :namespace, :kind, :target, :queue, :priority, :status, iif(:retry_of IS NULL, 'manual', 'retry'), :due_at,
+    :due_at, :start_by, :crash_limit, :retry_of, :actor, :now, :idempotency_key,
+    :concurrency_key
 );
 
 -- name: enqueue_payload
@@ -89,7 +91,7 @@ SELECT queue, priority FROM levels WHERE priority IS NOT NULL ORDER BY priority 
 -- name: available_runs
 SELECT
     r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
-    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key
 FROM runs AS r
 LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.status = 'queued'
@@ -130,7 +132,7 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running' AND worke
 UPDATE runs SET lease_until = :until WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: running_runs
-SELECT id, attempt, schedule_id, cancel_requested_at IS NOT NULL, worker, started_at, reason
+SELECT id, attempt, schedule_id, cancel_requested_at IS NOT NULL, worker, started_at, reason, namespace, concurrency_key
 FROM runs
 WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running';
 
@@ -169,31 +171,12 @@ WITH RECURSIVE waiting (id) AS (
 )
 SELECT id FROM waiting WHERE id IS NOT NULL;
 
--- name: next_waiter
-SELECT
-    id,
-    revision,
-    (
-        SELECT count(*)
-        FROM runs AS a
-        WHERE a.schedule_id = :schedule_id
-            AND a.lane = 0
-            AND a.status IN ('waiting', 'queued', 'running')
-            AND a.status IN ('queued', 'running')
-    )
+-- name: waiters_of_schedule
+SELECT id, schedule_id, revision, priority, namespace, concurrency_key, NULL, NULL
 FROM runs
 WHERE status = 'waiting' AND schedule_id = :schedule_id AND lane = 0
 ORDER BY id
-LIMIT 1;
-
--- name: going_on
--- How many runs of a schedule are queued or running.
-SELECT count(*)
-FROM runs
-WHERE schedule_id = :schedule_id
-    AND lane = 0
-    AND status IN ('waiting', 'queued', 'running')
-    AND status IN ('queued', 'running');
+LIMIT :limit;
 
 -- name: release_run
 UPDATE runs

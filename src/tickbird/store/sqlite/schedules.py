@@ -12,7 +12,7 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.keys import same_triggered
 from tickbird.domain.planner import NO_FACTS
 from tickbird.domain.schedule import Schedule
-from tickbird.store.plans import Decided, KnownRevisions
+from tickbird.store.plans import Decided, KnownRevisions, held_keys
 from tickbird.store.protocol import Changed
 from tickbird.store.sqlite.enqueueing import finding
 from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
@@ -55,7 +55,8 @@ def change(
         # Nothing new was asked for; what was due before may have made runs.
         db.execute(SQL["wake_others"])
         return Changed(schedule)
-    decided = Decided(before or schedule, done.plan, schedule.definition, last_skip_id(row), command.actor)
+    keys = held_keys(facts)
+    decided = Decided(before or schedule, done.plan, schedule.definition, last_skip_id(row), command.actor, keys)
     run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
     if key is not None:
         db.execute(SQL["key_run"], {"id": run_ids[0], "idempotency_key": key})

@@ -20,6 +20,7 @@ from tickbird.testing.conformance.held import HeldRuns
 from tickbird.testing.conformance.histories import Histories
 from tickbird.testing.conformance.keys import Keys
 from tickbird.testing.conformance.ledger import Ledger
+from tickbird.testing.conformance.limits import Limits
 from tickbird.testing.conformance.logs import Logs
 from tickbird.testing.conformance.outages import Outages
 from tickbird.testing.conformance.plain import Plain, PlainEdits
@@ -50,6 +51,7 @@ class Exercise(
     Waiting,
     Backfills,
     HeldRuns,
+    Limits,
     Rescue,
     Prune,
     Workers,

@@ -1,0 +1,165 @@
+"""Concurrency keys: how a run's key is made, and who of those that wait may go."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any, Literal
+
+from tickbird.domain.errors import DefinitionError
+
+# So many runs of a key that has no limit of its own go on at once.
+DEFAULT_LIMIT = 1
+LARGEST_LIMIT = 100_000
+LONGEST_KEY = 200
+# A key within its namespace.
+Key = tuple[str, str]
+
+_FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
+
+
+def check_concurrency_key(template: object) -> str:
+    """A key as people write it: text, where {field} stands for a field of the payload."""
+    if not isinstance(template, str) or not template.isprintable() or not 1 <= len(template) <= LONGEST_KEY:
+        raise _refused(template, f"must be a text of 1 to {LONGEST_KEY} characters on one line;")
+    if any(brace in _FIELD.sub("", template) for brace in "{}"):
+        raise _refused(template, "has a brace that encloses no field;")
+    return template
+
+
+def key_for(template: str, payload: Mapping[str, Any]) -> str:
+    """The key of a run with this payload."""
+
+    def value(match: re.Match[str]) -> str:
+        found = payload.get(match[1])
+        if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
+            what = "is not in the payload" if match[1] not in payload else "is neither a text nor a whole number"
+            raise DefinitionError(
+                f"concurrency_key: {template[:60]!r} needs the field {match[1]!r}, which {what};",
+                field="concurrency_key",
+                hint="add it to the payload, or use a key without it.",
+            )
+        return str(found)
+
+    key = _FIELD.sub(value, template)
+    if not key.isprintable() or len(key) > LONGEST_KEY:
+        raise _refused(key, f"must come to at most {LONGEST_KEY} characters on one line;")
+    return key
+
+
+def _refused(key: object, reason: str) -> DefinitionError:
+    return DefinitionError(
+        f"concurrency_key: {str(key)[:60]!r} {reason}",
+        field="concurrency_key",
+        hint="write one such as 'warehouse' or 'tenant:{tenant}'.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many runs of a key may go on at once, how many do, and how many wait; `is_set`: by a person."""
+
+    key: str
+    most: int
+    is_set: bool
+    active: int
+    waiting: int
+
+
+def take(room: MutableMapping[Key, int], key: Key | None) -> Literal["queued", "waiting"]:
+    """How a new run begins, and one place less if it takes one."""
+    if key is None:
+        return "queued"
+    if room[key] <= 0:
+        return "waiting"
+    room[key] -= 1
+    return "queued"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """A waiting run: `most` of its schedule may go on at once (None: any number), and of its key as there is room."""
+
+    id: int
+    schedule_id: int | None
+    priority: int
+    most: int | None = None
+    key: Key | None = None
+    # Of a backfill: it comes behind all other waiters of its schedule, and so many of it go on at once.
+    backfill_id: int | None = None
+    concurrency: int = 0
+
+
+def choose(
+    waiters: Iterable[Waiter],
+    busy: Mapping[int, int],
+    room: Mapping[Key, int],
+    of_backfills: Mapping[int, int] | None = None,
+) -> list[int]:
+    """Who may go: by priority, then the oldest; within a schedule that counts, strictly the oldest.
+
+    `busy` and `of_backfills` count the runs that go on, by schedule and by backfill; a key that is not in `room` is
+    somebody else's to give.
+    """
+    places = _Places(busy, room, of_backfills or {})
+    lines: defaultdict[int, list[Waiter]] = defaultdict(list)
+    heads: list[tuple[int, int, Waiter]] = []
+    aside: list[Waiter] = []
+    for waiter in sorted(waiters, key=lambda one: one.id):
+        if waiter.backfill_id is not None:
+            aside.append(waiter)
+        elif waiter.schedule_id is None or waiter.most is None:
+            heads.append((-waiter.priority, waiter.id, waiter))
+        else:
+            lines[waiter.schedule_id].append(waiter)
+    for line in lines.values():
+        line.reverse()
+        heads.append(_head(line))
+    heapify(heads)
+    chosen: list[int] = []
+    stuck: set[int | None] = set()
+    while heads:
+        _, _, waiter = heappop(heads)
+        if not places.take(waiter):
+            # Nobody behind it may pass: it would never see a place in its schedule and one of its key at once.
+            stuck.add(waiter.schedule_id)
+            continue
+        chosen.append(waiter.id)
+        if waiter.schedule_id is not None and waiter.most is not None and (line := lines[waiter.schedule_id]):
+            heappush(heads, _head(line))
+    aside.sort(key=lambda one: (one.backfill_id, one.id))
+    return chosen + [one.id for one in aside if one.schedule_id not in stuck and places.take(one)]
+
+
+def _head(line: list[Waiter]) -> tuple[int, int, Waiter]:
+    waiter = line.pop()
+    return -waiter.priority, waiter.id, waiter
+
+
+class _Places:
+    """What is taken and what is left, as waiters go."""
+
+    def __init__(self, busy: Mapping[int, int], room: Mapping[Key, int], of_backfills: Mapping[int, int]) -> None:
+        self.busy = defaultdict(int, busy)
+        self.room = defaultdict(int, room)
+        self.of_backfills = defaultdict(int, of_backfills)
+
+    def take(self, waiter: Waiter) -> bool:
+        """Let a waiter go if there is a place for it everywhere."""
+        schedule_id, key, backfill_id = waiter.schedule_id, waiter.key, waiter.backfill_id
+        if key is not None and self.room[key] <= 0:
+            return False
+        if schedule_id is not None and waiter.most is not None and self.busy[schedule_id] >= waiter.most:
+            return False
+        if backfill_id is not None and self.of_backfills[backfill_id] >= waiter.concurrency:
+            return False
+        if key is not None:
+            self.room[key] -= 1
+        if schedule_id is not None:
+            self.busy[schedule_id] += 1
+        if backfill_id is not None:
+            self.of_backfills[backfill_id] += 1
+        return True

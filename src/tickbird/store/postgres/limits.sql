@@ -1,0 +1,110 @@
+-- Concurrency keys: their limits, who has a place and who waits for one.
+
+-- name: lock_keys
+-- Places of a key are counted, taken and given up by whoever holds its stripe. Everybody asks for all stripes at once, in
+-- order, after the rows of runs that are to change; and who has stripes waits for no row. So nobody waits in a circle.
+SELECT pg_advisory_xact_lock(1413694530, stripe) FROM unnest(CAST(%(stripes)s AS integer[])) AS stripe;
+
+-- name: read_room
+SELECT
+    k.namespace,
+    k.key,
+    coalesce(l.most, CAST(%(default)s AS integer)) - (
+        SELECT CAST(count(*) AS integer) FROM tickbird.runs AS r
+        WHERE r.namespace = k.namespace AND r.concurrency_key = k.key AND r.status IN ('queued', 'running')
+    )
+FROM unnest(CAST(%(namespaces)s AS text[]), CAST(%(keys)s AS text[])) AS k(namespace, key)
+LEFT JOIN tickbird.limits AS l USING (namespace, key);
+
+-- name: schedules_of_keys
+-- The schedules that have a waiter of one of these keys, found by jumping through the index.
+WITH RECURSIVE found AS (
+    SELECT k.namespace, k.key, first.schedule_id
+    FROM unnest(%(namespaces)s::text[], %(keys)s::text[]) AS k(namespace, key)
+    CROSS JOIN LATERAL (
+        SELECT r.schedule_id FROM tickbird.runs AS r
+        WHERE r.status = 'waiting'
+            AND r.namespace = k.namespace
+            AND r.concurrency_key = k.key
+            AND r.schedule_id IS NOT NULL
+            AND r.lane < 2
+        ORDER BY r.schedule_id LIMIT 1
+    ) AS first
+    UNION ALL
+    SELECT found.namespace, found.key, next.schedule_id
+    FROM found
+    CROSS JOIN LATERAL (
+        SELECT r.schedule_id FROM tickbird.runs AS r
+        WHERE r.status = 'waiting'
+            AND r.namespace = found.namespace
+            AND r.concurrency_key = found.key
+            AND r.schedule_id > found.schedule_id
+            AND r.lane < 2
+        ORDER BY r.schedule_id LIMIT 1
+    ) AS next
+)
+SELECT DISTINCT schedule_id FROM found;
+
+-- name: loose_waiters
+-- Those that belong to no schedule, as many as there are places.
+SELECT w.id, NULL::bigint, NULL::integer, w.priority, k.namespace, k.key, NULL::bigint, NULL::integer
+FROM unnest(%(namespaces)s::text[], %(keys)s::text[], %(room)s::integer[]) AS k(namespace, key, room)
+CROSS JOIN LATERAL (
+    SELECT r.id, r.priority FROM tickbird.runs AS r
+    WHERE r.status = 'waiting'
+        AND r.namespace = k.namespace
+        AND r.concurrency_key = k.key
+        AND r.schedule_id IS NULL
+    ORDER BY r.priority DESC, r.id
+    LIMIT k.room
+) AS w;
+
+-- name: waiting_keys
+SELECT DISTINCT namespace, concurrency_key FROM tickbird.runs
+WHERE status = 'waiting' AND concurrency_key IS NOT NULL AND lane < 2
+LIMIT %(limit)s;
+
+-- name: set_limit
+INSERT INTO tickbird.limits (namespace, key, most) VALUES (%(namespace)s, %(key)s, %(most)s)
+ON CONFLICT (namespace, key) DO UPDATE SET most = excluded.most;
+
+-- name: remove_limit
+DELETE FROM tickbird.limits WHERE namespace = %(namespace)s AND key = %(key)s;
+
+-- name: stored_limit
+SELECT most FROM tickbird.limits WHERE namespace = %(namespace)s AND key = %(key)s;
+
+-- name: list_limits
+WITH active AS MATERIALIZED (
+    SELECT concurrency_key AS key, count(*) AS active FROM tickbird.runs
+    WHERE namespace = %(namespace)s AND concurrency_key IS NOT NULL AND status IN ('queued', 'running')
+        AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
+    GROUP BY concurrency_key
+),
+waiting AS MATERIALIZED (
+    SELECT concurrency_key AS key, count(*) AS waiting FROM tickbird.runs
+    WHERE namespace = %(namespace)s AND concurrency_key IS NOT NULL AND status = 'waiting'
+        AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
+    GROUP BY concurrency_key
+),
+stored AS (
+    SELECT key, most FROM tickbird.limits
+    WHERE namespace = %(namespace)s AND (%(key)s::text IS NULL OR key = %(key)s)
+)
+SELECT
+    key, coalesce(most, %(default)s)::integer, most IS NOT NULL, coalesce(active, 0)::integer,
+    coalesce(waiting, 0)::integer
+FROM stored
+FULL JOIN active USING (key)
+FULL JOIN waiting USING (key)
+ORDER BY key;
+
+-- name: runs_of_key
+SELECT d.* FROM tickbird.run_details AS d
+WHERE d.id = ANY(ARRAY(
+    SELECT r.id FROM tickbird.runs AS r
+    WHERE r.namespace = %(namespace)s AND r.concurrency_key = %(key)s AND r.status IN ('queued', 'running')
+    ORDER BY r.id
+    LIMIT %(limit)s
+))
+ORDER BY d.id;

@@ -1,0 +1,112 @@
+-- Concurrency keys: their limits, who has a place and who waits for one.
+
+-- name: busy_key
+SELECT
+    coalesce((SELECT most FROM limits WHERE namespace = :namespace AND key = :key), :default)
+    - (
+        SELECT count(*)
+        FROM runs
+        WHERE namespace = :namespace
+            AND concurrency_key = :key
+            AND finished_at IS NULL
+            AND status IN ('queued', 'running')
+    );
+
+-- name: schedules_of_key
+-- The schedules that have a waiter of this key, found by jumping through the index.
+WITH RECURSIVE found (id) AS (
+    SELECT min(schedule_id)
+    FROM runs
+    WHERE namespace = :namespace
+        AND concurrency_key = :key
+        AND finished_at IS NULL
+        AND status = 'waiting'
+        AND lane < 2
+    UNION ALL
+    SELECT (
+        SELECT min(r.schedule_id)
+        FROM runs AS r
+        WHERE r.namespace = :namespace
+            AND r.concurrency_key = :key
+            AND r.finished_at IS NULL
+            AND r.status = 'waiting'
+            AND r.lane < 2
+            AND r.schedule_id > f.id
+    )
+    FROM found AS f
+    WHERE f.id IS NOT NULL
+)
+SELECT id FROM found WHERE id IS NOT NULL;
+
+-- name: loose_waiters
+-- Those that belong to no schedule.
+SELECT id, schedule_id, revision, priority, namespace, concurrency_key, NULL, NULL
+FROM runs
+WHERE namespace = :namespace
+    AND concurrency_key = :key
+    AND finished_at IS NULL
+    AND status = 'waiting'
+    AND schedule_id IS NULL
+ORDER BY priority DESC, id
+LIMIT :limit;
+
+-- name: waiting_keys
+SELECT DISTINCT namespace, concurrency_key
+FROM runs
+WHERE concurrency_key IS NOT NULL AND finished_at IS NULL AND status = 'waiting' AND lane < 2;
+
+-- name: set_limit
+INSERT INTO limits (namespace, key, most) VALUES (:namespace, :key, :most)
+ON CONFLICT (namespace, key) DO UPDATE SET most = excluded.most;
+
+-- name: remove_limit
+DELETE FROM limits WHERE namespace = :namespace AND key = :key;
+
+-- name: stored_limit
+SELECT most FROM limits WHERE namespace = :namespace AND key = :key;
+
+-- name: list_limits
+SELECT
+    k.key,
+    coalesce(l.most, :default),
+    l.most IS NOT NULL,
+    (
+        SELECT count(*)
+        FROM runs AS r
+        WHERE r.namespace = :namespace
+            AND r.concurrency_key = k.key
+            AND r.finished_at IS NULL
+            AND r.status IN ('queued', 'running')
+    ),
+    (
+        SELECT count(*)
+        FROM runs AS r
+        WHERE r.namespace = :namespace
+            AND r.concurrency_key = k.key
+            AND r.finished_at IS NULL
+            AND r.status = 'waiting'
+    )
+FROM (
+    SELECT key FROM limits WHERE namespace = :namespace
+    UNION
+    SELECT concurrency_key
+    FROM runs
+    WHERE namespace = :namespace AND concurrency_key IS NOT NULL AND finished_at IS NULL
+) AS k
+LEFT JOIN limits AS l ON l.namespace = :namespace AND l.key = k.key
+WHERE :key IS NULL OR k.key = :key
+ORDER BY k.key;
+
+-- name: runs_of_key
+SELECT *
+FROM run_records
+WHERE id IN (
+    SELECT id
+    FROM runs
+    WHERE namespace = :namespace
+        AND concurrency_key = :key
+        AND finished_at IS NULL
+        AND status IN ('queued', 'running')
+)
+ORDER BY id
+LIMIT :limit;
