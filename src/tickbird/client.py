@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 from tickbird.domain.audit import Audit, Auditor, Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
+from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.codec import encode_field
 from tickbird.domain.commands import Command, Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.definition import Definition, Target, check_name, check_payload, check_text
@@ -44,6 +45,7 @@ from tickbird.store.protocol import (
     ZoneRecord,
     Zones,
 )
+from tickbird.stored_calendars import HORIZON, CalendarReport, StoredCalendars
 
 # How soon a run that is waited for is looked at again, and how rarely in the end.
 _FIRST_LOOK = 0.005
@@ -71,6 +73,7 @@ class Client:
     ) -> None:
         self._store = store
         self._namespace = check_name(namespace, "namespace")
+        self._calendars = StoredCalendars(store, self._namespace)
         # Payload validators of the tasks that this process has itself.
         self._validators = validators or {}
 
@@ -545,6 +548,30 @@ class Client:
     async def limits(self) -> Sequence[Limit]:
         """The concurrency keys that have a limit or active runs, by name."""
         return await self._store.list_limits(self._namespace)
+
+    # Calendars
+
+    async def put_calendar(
+        self, name: str, definition: object, *, actor: str, horizon: Duration = HORIZON
+    ) -> CalendarReport:
+        """Store a calendar and bring every schedule that names it up to it; tells what changes for their ticks."""
+        return await self._calendars.put(name, definition, actor=actor, horizon=horizon)
+
+    async def preview_calendar(self, name: str, definition: object, *, horizon: Duration = HORIZON) -> CalendarReport:
+        """What `put_calendar` would change, and changes nothing."""
+        return await self._calendars.preview(name, definition, horizon=horizon)
+
+    async def get_calendar(self, name: str) -> CalendarRecord:
+        """A stored calendar by name."""
+        return await self._calendars.get(name)
+
+    async def list_calendars(self) -> Sequence[CalendarRecord]:
+        """The stored calendars, by name."""
+        return await self._store.list_calendars(self._namespace)
+
+    async def delete_calendar(self, name: str, *, actor: str) -> None:
+        """Delete a calendar that no schedule names."""
+        await self._calendars.delete(name, actor=actor)
 
     # Around them
 

@@ -39,6 +39,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "reschedule": ("changes", "Make the next tick of a schedule due at another instant."),
         "skip": ("changes", "Do not run the next ticks of a schedule."),
         "set": ("changes", "Set some fields of a schedule and leave the others as they are."),
+        "calendar": ("calendars", "Store calendars of closed days, and see what they do to schedules."),
         "rm": ("changes", "Delete a schedule; what was decided for its ticks stays on record."),
         "cancel": ("runs", "Cancel a run that has not started, or ask a running one to stop."),
         "retry": ("runs", "Run again what a final run did."),

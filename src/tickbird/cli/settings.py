@@ -89,6 +89,14 @@ class Command(click.Command):
         self.params = [*self.params, *shared_options()]
 
 
+class Group(click.Group):
+    """Commands about one noun, with the shared options before them as well."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params = [*self.params, *shared_options()]
+
+
 def login_name() -> str:
     """Who is at the keyboard, for the audit."""
     import getpass

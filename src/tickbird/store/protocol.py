@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 from tickbird.domain.audit import Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.calendar_definition import CalendarRecord
+from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import Command
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
@@ -482,6 +484,36 @@ class Store(Protocol):
 
     async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
         """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
+        ...
+
+    # Calendars
+
+    async def put_calendar(
+        self,
+        namespace: str,
+        name: str,
+        definition: Mapping[str, Any],
+        closed: Calendar,
+        source: Mapping[str, Any],
+        actor: str,
+        *,
+        now: datetime | None = None,
+    ) -> CalendarRecord:
+        """Insert or replace a calendar; schedules that name it are changed by commands of their own."""
+        ...
+
+    async def delete_calendar(self, namespace: str, name: str, actor: str, *, now: datetime | None = None) -> None:
+        """Delete a calendar; ConflictError while a schedule names it."""
+        ...
+
+    async def list_calendars(self, namespace: str) -> Sequence[CalendarRecord]:
+        """The stored calendars, by name."""
+        ...
+
+    async def schedules_with_calendar(
+        self, namespace: str, name: str, *, after: str = "", limit: int = 100
+    ) -> Sequence[Schedule]:
+        """Schedules that name a calendar and are not deleted, by name, behind `after`."""
         ...
 
     # Reading

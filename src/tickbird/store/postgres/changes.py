@@ -16,6 +16,7 @@ from tickbird.domain.limits import Key
 from tickbird.domain.planner import ActiveRun, Facts
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, admit, decide, held_keys, wanted_keys
+from tickbird.store.postgres.calendars import contents
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.enqueueing import finding
 from tickbird.store.postgres.planning import edited_by_sql, write
@@ -56,7 +57,10 @@ async def change(
             run_id = same_triggered(key, keyed, schedule.id, command.payload)
             [detail] = await db.fetch_named("get_run", id=run_id)
             return Changed(schedule, [run_id], to_run(detail))
-    changed = command.apply(schedule, name, held.facts, now.timestamp())
+    facts = held.facts
+    if names := command.calendars(schedule):
+        facts = replace(facts, calendars=await contents(db, namespace, names))
+    changed = command.apply(schedule, name, facts, now.timestamp())
     after = changed.schedule
     if schedule is None:
         [(new_id,)] = await db.fetch(

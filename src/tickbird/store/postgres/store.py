@@ -14,6 +14,8 @@ from psycopg.types.json import Jsonb
 
 from tickbird.domain.audit import Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.calendar_definition import CalendarRecord
+from tickbird.domain.calendars import Calendar
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
 from tickbird.domain.held import Drop, HeldSchedule, Release
@@ -25,7 +27,18 @@ from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.copies import compare, same_database
 from tickbird.store.plans import KnownRevisions, error_text
-from tickbird.store.postgres import backfills, changes, copies, limits, logs, planning, schema, wakeups, zones
+from tickbird.store.postgres import (
+    backfills,
+    calendars,
+    changes,
+    copies,
+    limits,
+    logs,
+    planning,
+    schema,
+    wakeups,
+    zones,
+)
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.errors import is_row_error, translate
 from tickbird.store.postgres.following import follow
@@ -457,6 +470,38 @@ class PostgresStore:
         """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
         rows = await self._named("app_schedules", namespace=namespace, app=app, names=texts(list(names)))
         return {row["name"]: StoredSchedule(to_schedule(row), frozenset(row["seen"])) for row in rows}
+
+    # Calendars
+
+    async def put_calendar(
+        self,
+        namespace: str,
+        name: str,
+        definition: Mapping[str, Any],
+        closed: Calendar,
+        source: Mapping[str, Any],
+        actor: str,
+        *,
+        now: datetime | None = None,
+    ) -> CalendarRecord:
+        """Insert or replace a calendar; schedules that name it are changed by commands of their own."""
+        return await self._transact(
+            lambda db: calendars.put(db, namespace, name, definition, closed, source, actor, now)
+        )
+
+    async def delete_calendar(self, namespace: str, name: str, actor: str, *, now: datetime | None = None) -> None:
+        """Delete a calendar; ConflictError while a schedule names it."""
+        await self._transact(lambda db: calendars.delete(db, namespace, name, actor, now))
+
+    async def list_calendars(self, namespace: str) -> Sequence[CalendarRecord]:
+        """The stored calendars, by name."""
+        return await self._once(lambda db: calendars.listed(db, namespace))
+
+    async def schedules_with_calendar(
+        self, namespace: str, name: str, *, after: str = "", limit: int = 100
+    ) -> Sequence[Schedule]:
+        """Schedules that name a calendar and are not deleted, by name, behind `after`."""
+        return await self._once(lambda db: calendars.naming(db, namespace, name, after, limit))
 
     # Reading
 

@@ -8,9 +8,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.calendar_definition import CalendarRecord
+from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import Command
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.held import Drop, HeldSchedule, Release
@@ -45,6 +47,7 @@ from tickbird.store.protocol import (
 )
 from tickbird.store.sqlite import (
     backfills,
+    calendars,
     copies,
     held,
     limits,
@@ -448,6 +451,38 @@ class SqliteStore:
     async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
         """Every schedule of the app, and those of other owners among `names`."""
         return await self._read(lambda db: reading.app_schedules(db, namespace, app, names))
+
+    # Calendars
+
+    async def put_calendar(
+        self,
+        namespace: str,
+        name: str,
+        definition: Mapping[str, Any],
+        closed: Calendar,
+        source: Mapping[str, Any],
+        actor: str,
+        *,
+        now: datetime | None = None,
+    ) -> CalendarRecord:
+        """Insert or replace a calendar."""
+        at = clock() if now is None else to_micros(now)
+        return await self._write(lambda db: calendars.put(db, namespace, name, definition, closed, source, actor, at))
+
+    async def delete_calendar(self, namespace: str, name: str, actor: str, *, now: datetime | None = None) -> None:
+        """Delete a calendar that no schedule names."""
+        at = clock() if now is None else to_micros(now)
+        await self._write(lambda db: calendars.delete(db, namespace, name, actor, at))
+
+    async def list_calendars(self, namespace: str) -> Sequence[CalendarRecord]:
+        """The stored calendars, by name."""
+        return await self._read(lambda db: calendars.listed(db, namespace))
+
+    async def schedules_with_calendar(
+        self, namespace: str, name: str, *, after: str = "", limit: int = 100
+    ) -> Sequence[Schedule]:
+        """Schedules that name a calendar, by name."""
+        return await self._read(lambda db: calendars.naming(db, namespace, name, after, limit))
 
     # Reading
 

@@ -14,6 +14,7 @@ from tickbird.domain.planner import NO_FACTS
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, held_keys
 from tickbird.store.protocol import Changed
+from tickbird.store.sqlite.calendars import contents
 from tickbird.store.sqlite.enqueueing import finding
 from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
 from tickbird.store.sqlite.records import Row, dump, is_due, is_newer, last_skip_id, schedule_record
@@ -47,6 +48,8 @@ def change(
         if keyed is not None:
             run_id = same_triggered(key, keyed, before.id, command.payload)
             return Changed(before, [run_id], get_run(db, run_id))
+    if names := command.calendars(before):
+        facts = replace(facts, calendars=contents(db, namespace, names))
     done = command.apply(before, name, facts, now / MICROS)
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.revised:

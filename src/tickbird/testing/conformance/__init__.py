@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tickbird.testing.conformance.backfills import Backfills
+from tickbird.testing.conformance.calendars import Calendars
 from tickbird.testing.conformance.edits import Edits
 from tickbird.testing.conformance.held import HeldRuns
 from tickbird.testing.conformance.histories import Histories
@@ -57,6 +58,7 @@ class Exercise(
     Workers,
     Zones,
     PlainEdits,
+    Calendars,
     Races,
     Histories,
 ):
