@@ -78,7 +78,9 @@ class Standing:
             return
         zones = self._zones = await self._store.check_zones(adopt=True, now=self._clock.now())
         if zones.adopted:
-            log.warning("zone data: the store now goes by %s", zones.here)
+            # Of a new store it is no news.
+            level = logging.INFO if zones.generation == 1 else logging.WARNING
+            log.log(level, "zone data: the store now goes by %s", zones.here)
         if why := self._other_zones():
             log.error("this worker %s", why)
         elif zones.stored is not None and zones.stored.followed_at is None:
