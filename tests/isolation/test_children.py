@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from dataclasses import replace
@@ -109,6 +110,13 @@ async def test_lines_and_progress_come_to_the_worker(place: Place, caplog: pytes
     lines = [(record.levelno, record.getMessage()) for record in caplog.records if record.name == "tickbird.run.talks"]
     assert sorted(lines) == [(logging.INFO, "one of 2"), (logging.INFO, "printed"), (logging.WARNING, "wrong")]
     assert {record.__dict__["run_id"] for record in caplog.records if record.name == "tickbird.run.talks"} == {run.id}
+    async with asyncio.timeout(30):
+        while len(kept := await place.client.logs(run.id)) < 3:  # noqa: ASYNC110 - in a database
+            await asyncio.sleep(0.01)
+        while (progress := await place.client.progress(run.id)) is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert sorted(line.text for line in kept) == ["one of 2", "printed", "wrong"]
+    assert progress.value == 0.5
 
 
 async def test_a_cancelled_run_is_asked_first(place: Place, tmp_path: Path) -> None:
