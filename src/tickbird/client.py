@@ -20,6 +20,7 @@ from tickbird.domain.durations import Duration, in_words, seconds
 from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError, NotFoundError, PayloadError
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation
+from tickbird.domain.happenings import Happening
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds, to_seconds_ceil
 from tickbird.domain.keys import check_key
@@ -322,6 +323,31 @@ class Client:
                 return
             runs_from = max([runs_from, *(each.last + 1 for each in taken if each.run_id is not None)])
             skips_from = max([skips_from, *(each.last + 1 for each in taken if each.skip_id is not None)])
+
+    async def happenings(
+        self, since: datetime, *, schedule: str | None = None, limit: int = 10_000
+    ) -> Sequence[Happening]:
+        """The ticks decided and the runs ended since an instant, oldest first; of each kind the newest `limit`."""
+        to_seconds(since)
+        if schedule is not None:
+            await self._find(schedule)
+        found: list[Happening] = []
+        before: int | None = None
+        while len(found) < limit:
+            page = await self._store.list_runs(
+                self._namespace, schedule=schedule, before=before, limit=min(200, _page(limit))
+            )
+            made = [run for run in page if run.created_at >= since]
+            found += [Happening(run.created_at, "planned", run.schedule, run) for run in made]
+            # Ids are given out before their runs are written, so that one page may hold some of either side.
+            if not made:
+                break
+            before = page[-1].id
+        recent = await self._store.recent(self._namespace, since, limit)
+        found += [Happening(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
+        found += [Happening(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
+        mine = [each for each in found if schedule in (None, each.schedule)]
+        return sorted(mine, key=lambda each: (each.at, each.kind != "planned"))
 
     async def revisions(self, name: str, *, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, newest first."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tickbird.cli.arguments import words
+from tickbird.cli.arguments import schedule_names, words
 from tickbird.cli.errors import FAILED
 from tickbird.cli.instants import Reader
 from tickbird.cli.output import Cell, Screen, Text, clock, emit, iso
@@ -23,7 +23,7 @@ _PAGE = 500
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words, required=False)
+@click.argument("name", type=words, required=False, shell_complete=schedule_names)
 @click.option("--from", "first", type=words, metavar="INSTANT", help="Ticks from here on; else since it was created.")
 @click.option("--to", "last", type=words, metavar="INSTANT", help="Ticks up to here; else up to now.")
 @click.pass_obj

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import click
 
-from tickbird.cli.arguments import LARGEST_ID, read_payload, words
+from tickbird.cli.arguments import LARGEST_ID, read_payload, schedule_names, words
 from tickbird.cli.documents import backfill_document, backfill_plan_document
 from tickbird.cli.errors import FAILED, INTERRUPTED
 from tickbird.cli.instants import Reader
@@ -30,7 +30,7 @@ _PAUSE = 0.5
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words, required=False)
+@click.argument("name", type=words, required=False, shell_complete=schedule_names)
 @click.option("--from", "first", type=words, metavar="INSTANT", help="The first instant; a day begins at midnight.")
 @click.option("--to", "last", type=words, metavar="INSTANT", help="The last instant; of a day, its end.")
 @click.option(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from tickbird.cli.arguments import read_payload, words
+from tickbird.cli.arguments import name_argument, read_payload, words
 from tickbird.cli.documents import run_document, schedule_document
 from tickbird.cli.errors import FAILED
 from tickbird.cli.fields import SETTABLE, read_fields, split_fields
@@ -38,7 +38,7 @@ async def _reader(client: Client, name: str, settings: Settings) -> tuple[Schedu
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
 @actor_option
 @click.pass_obj
@@ -64,7 +64,7 @@ def trigger(settings: Settings, name: str, payload: str | None, actor: str) -> N
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @click.option("--note", type=words, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
 @click.option("--until", type=words, metavar="INSTANT", help='When it goes on by itself: "2h", "tomorrow 09:00".')
 @actor_option
@@ -84,7 +84,7 @@ def pause(settings: Settings, name: str, note: str, until: str | None, actor: st
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @_note
 @actor_option
 @click.pass_obj
@@ -111,7 +111,7 @@ def _tell_state(settings: Settings, schedule: Schedule) -> None:
 
 # Unknown options are left alone, so that -1h is an instant, and refused as one.
 @click.command(cls=Command, context_settings={"ignore_unknown_options": True})
-@click.argument("name", type=words)
+@name_argument
 @click.argument("when", type=words)
 @_note
 @revision_option
@@ -150,7 +150,7 @@ def reschedule(settings: Settings, name: str, when: str, note: str, revision: in
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @click.option("-c", "--count", type=click.IntRange(1, 10_000), metavar="N", help="So many ticks; else one.")
 @click.option("--until", type=words, metavar="INSTANT", help='All before this instant: "2h", "tomorrow 09:00".')
 @_note
@@ -204,7 +204,7 @@ def skip(
 
 
 @click.command("set", cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @click.argument("fields", metavar="[FIELD=VALUE]...", nargs=-1, shell_complete=lambda *_: [f"{n}=" for n in SETTABLE])
 @click.option("--unset", type=words, multiple=True, metavar="FIELD", help="Back to the code's value, or the default.")
 @revision_option
@@ -262,7 +262,7 @@ def _shown(raw: Any, field: str) -> str:
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--cancel-runs", is_flag=True, help="Cancel its runs that are not final; a running one is asked to stop.")
 @revision_option

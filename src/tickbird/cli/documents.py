@@ -8,10 +8,12 @@ from typing import Any, get_args
 from tickbird.cli.output import iso
 from tickbird.client import ComingTick
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.happenings import Happening
 from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.limits import Limit
-from tickbird.domain.runs import AttemptRecord, RunRecord, Status
+from tickbird.domain.logs import LogLine
+from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord, ScheduleRow
 
@@ -159,6 +161,51 @@ def limit_document(limit: Limit) -> dict[str, Any]:
         "active": limit.active,
         "waiting": limit.waiting,
     }
+
+
+def skip_document(skip: SkipRecord) -> dict[str, Any]:
+    """Ticks that were not run."""
+    return {
+        "id": skip.id,
+        "reason": skip.reason,
+        "first": iso(skip.first),
+        "last": iso(skip.last),
+        "count": skip.count,
+        "revision": skip.revision,
+        "run_id": skip.run_id,
+        "actor": skip.actor,
+        "note": skip.note,
+        "decided_at": iso(skip.decided_at),
+    }
+
+
+def happening_document(happening: Happening) -> dict[str, Any]:
+    """Something that happened: a run that was planned or has ended, or a skip."""
+    return {
+        "at": iso(happening.at),
+        "kind": happening.kind,
+        "schedule": happening.schedule,
+        "run": None if happening.run is None else run_document(happening.run),
+        "skip": None if happening.skip is None else skip_document(happening.skip),
+    }
+
+
+def log_document(line: LogLine) -> dict[str, Any]:
+    """A line that a run has logged."""
+    return {
+        "attempt": line.attempt,
+        "number": line.number,
+        "at": iso(line.at),
+        "level": level_name(line.level),
+        "text": line.text,
+    }
+
+
+def level_name(level: int) -> str:
+    """The level of a line, as the standard library names it."""
+    import logging
+
+    return logging.getLevelName(level).lower()
 
 
 def attempt_document(attempt: AttemptRecord) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import click
 
-from tickbird.cli.arguments import words
+from tickbird.cli.arguments import name_argument, schedule_names, words
 from tickbird.cli.documents import held_document, run_document
 from tickbird.cli.errors import FAILED
 from tickbird.cli.output import Cell, Screen, clock, emit, relative, warn
@@ -27,7 +27,7 @@ _note_option = click.option("--note", type=words, default="", metavar="TEXT", he
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words, required=False)
+@click.argument("name", type=words, required=False, shell_complete=schedule_names)
 @click.option(
     "-c", "--count", "wanted", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many runs."
 )
@@ -76,7 +76,7 @@ def held(settings: Settings, name: str | None, wanted: int) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @_count_option
 @click.option("--per-minute", type=click.IntRange(1, MOST), metavar="N", help="Start at most so many a minute.")
 @_note_option
@@ -96,7 +96,7 @@ def release(settings: Settings, name: str, count: int | None, per_minute: int | 
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @_count_option
 @_note_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")

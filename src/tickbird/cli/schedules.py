@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import click
 
-from tickbird.cli.arguments import words
+from tickbird.cli.arguments import name_argument, words
 from tickbird.cli.documents import revision_document, row_document, run_document, schedule_document, tick_document
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, relative
 from tickbird.cli.runs import STYLES, run_table
@@ -137,7 +137,7 @@ def _row(row: ScheduleRow, found: Sequence[str], now: datetime, settings: Settin
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words)
+@name_argument
 @click.pass_obj
 def show(settings: Settings, name: str) -> None:
     """Show one schedule: definition, state, runs, ticks, revisions."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import click
 
-from tickbird.cli.arguments import words
+from tickbird.cli.arguments import name_argument, schedule_names, words
 from tickbird.cli.clock_changes import notes
 from tickbird.cli.documents import tick_document
 from tickbird.cli.instants import Instant, Reader
@@ -70,7 +70,7 @@ def tick_table(screen: Screen, ticks: Noted, tz: str, now: datetime) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words, required=False)
+@click.argument("name", type=words, required=False, shell_complete=schedule_names)
 @click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
 @click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
 @click.option("--after", type=words, metavar="INSTANT", help="The ticks of --cron after this instant; else after now.")
@@ -142,7 +142,7 @@ def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, cou
 
 # Unknown options are left alone, so that -1h is an instant.
 @click.command(cls=Command, context_settings={"ignore_unknown_options": True})
-@click.argument("name", type=words)
+@name_argument
 @click.argument("at", type=words, required=False)
 @click.pass_obj
 def why(settings: Settings, name: str, at: str | None) -> None:

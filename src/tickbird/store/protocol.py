@@ -152,6 +152,14 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
+class Recent:
+    """What came to its end and what was skipped lately, newest first; skips with the name of their schedule."""
+
+    ended: Sequence[RunRecord] = ()
+    skips: Sequence[tuple[str, SkipRecord]] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Ledger:
     """A page of decisions in narrow rows: runs by tick and skips by their last one; and how far rows may be pruned."""
 
@@ -573,6 +581,10 @@ class Store(Protocol):
 
     async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
         """Runs and skips whose ticks touch the range."""
+        ...
+
+    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
+        """Runs that ended, and skips that were recorded or extended, since an instant: the newest of each."""
         ...
 
     async def ledger(

@@ -59,6 +59,7 @@ from tickbird.store.protocol import (
     Ledger,
     Place,
     Planned,
+    Recent,
     Renewed,
     Reported,
     Rescued,
@@ -587,6 +588,13 @@ class PostgresStore:
         found = await self._named("runs_between", **bounds)
         skips = await self._once(lambda db: db.fetch("skips_between", **bounds))
         return Decisions(runs=[to_run(row) for row in found], skips=[SkipRecord(*row) for row in skips])
+
+    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
+        """Runs that ended, and skips that were recorded or extended, since an instant."""
+        bounds = {"namespace": namespace, "since": since, "limit": limit}
+        ended = await self._named("ended_since", **bounds)
+        skips = await self._once(lambda db: db.fetch("skipped_since", **bounds))
+        return Recent([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000

@@ -36,6 +36,7 @@ from tickbird.store.protocol import (
     Ledger,
     Place,
     Planned,
+    Recent,
     Renewed,
     Reported,
     Rescued,
@@ -559,6 +560,11 @@ class SqliteStore:
             "limit": limit,
         }
         return await self._read(lambda db: reading.decisions(db, bounds))
+
+    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
+        """Runs that ended, and skips that were recorded or extended, since an instant."""
+        bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit}
+        return await self._read(lambda db: reading.recent(db, bounds))
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000

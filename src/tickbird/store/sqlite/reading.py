@@ -11,7 +11,7 @@ from tickbird.domain.audit import Decision
 from tickbird.domain.runs import AttemptRecord, RunRecord
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.sync import StoredSchedule
-from tickbird.store.protocol import AuditRecord, Decisions, Ledger, RevisionRecord, ScheduleRow
+from tickbird.store.protocol import AuditRecord, Decisions, Ledger, Recent, RevisionRecord, ScheduleRow
 from tickbird.store.sqlite.records import (
     attempt_record,
     audit_record,
@@ -71,6 +71,13 @@ def decisions(db: sqlite3.Connection, bounds: dict[str, int]) -> Decisions:
         runs=[run_record(row) for row in db.execute(SQL["runs_of_ticks"], bounds)],
         skips=[skip_record(row) for row in db.execute(SQL["list_skips"], bounds)],
     )
+
+
+def recent(db: sqlite3.Connection, bounds: dict[str, Any]) -> Recent:
+    """Runs that ended, and skips that were recorded or extended, since an instant."""
+    ended = [run_record(row) for row in db.execute(SQL["ended_since"], bounds)]
+    skips = [(name, skip_record(row)) for name, *row in db.execute(SQL["skipped_since"], bounds)]
+    return Recent(ended, skips)
 
 
 def ledger(db: sqlite3.Connection, bounds: dict[str, int]) -> Ledger:

@@ -8,6 +8,7 @@ from tickbird.domain.every import every
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,
+    NAMESPACE,
     change,
     claim,
     create,
@@ -164,6 +165,27 @@ class Ledger:
         # A later prune of something older does not take it back.
         await store.prune(older_than=0, keep=1, now=later(10_001))
         assert (await store.ledger(schedule.id, later(0), later(0), later(1))).pruned_until == page.pruned_until
+
+    async def test_what_happened_lately(self, store: Store) -> None:
+        await create(store)
+        for at_ in (60, 120, 180):
+            await plan(store, at_)
+        await work_off(store, 190)
+        await plan(store, 240)
+        recent = await store.recent(NAMESPACE, later(0))
+        [ended] = recent.ended
+        assert (since(ended.scheduled_for), since(ended.finished_at)) == (60, 190)
+        [(name, skip)] = recent.skips
+        assert (name, skip.reason, since(skip.first), since(skip.last)) == (NAME, "overlap", 120, 180)
+        assert list((await store.recent(NAMESPACE, later(191))).ended) == []
+        # Dated by when it was extended last.
+        assert len((await store.recent(NAMESPACE, later(180))).skips) == 1
+        assert list((await store.recent(NAMESPACE, later(181))).skips) == []
+        await work_off(store, 250)
+        newest = await store.recent(NAMESPACE, later(0), limit=1)
+        assert [since(run.finished_at) for run in newest.ended] == [250]
+        nothing = await store.recent("elsewhere", later(0))
+        assert (list(nothing.ended), list(nothing.skips)) == ([], [])
 
     async def test_skips_outlive_a_lost_worker(self, store: Store) -> None:
         await create(store)
