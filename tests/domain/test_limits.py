@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,6 +123,34 @@ def test_choosing(case: tuple[list[Waiter], dict[int, int], dict[Key, int]]) -> 
             rank = (-waiter.priority, waiter.id)
             passed = [one for one in gone if one.key == waiter.key and (-one.priority, one.id) > rank]
             assert all(one.schedule_id == waiter.schedule_id and one.most is not None for one in passed)
+
+
+@given(lines(), st.integers(1, 3), st.dictionaries(st.integers(1, 2), st.integers(0, 3)))
+def test_backfills_come_behind(
+    case: tuple[list[Waiter], dict[int, int], dict[Key, int]], concurrency: int, own: dict[int, int]
+) -> None:
+    waiters, busy, room = case
+    aside = [
+        replace(waiter, id=100 + waiter.id, backfill_id=1 + waiter.id % 2, concurrency=concurrency)
+        for waiter in waiters
+        if waiter.schedule_id is not None
+    ]
+    chosen = choose([*aside, *waiters], busy, room, own)
+    usual = [number for number in chosen if number < 100]
+    # They change nothing for the others, and none goes while another of its schedule is left waiting.
+    assert usual == choose(waiters, busy, room)
+    left = {waiter.schedule_id for waiter in waiters if waiter.id not in chosen}
+    gone = [waiter for waiter in aside if waiter.id in chosen]
+    assert not left & {waiter.schedule_id for waiter in gone}
+    for backfill_id, count in Counter(waiter.backfill_id for waiter in gone).items():
+        assert count + own.get(backfill_id or 0, 0) <= concurrency
+    both = [*gone, *(waiter for waiter in waiters if waiter.id in usual)]
+    for key, count in Counter(waiter.key for waiter in both if waiter.key is not None).items():
+        assert count <= room.get(key, 0)
+    started = Counter(waiter.schedule_id for waiter in both)
+    for waiter in both:
+        if waiter.most is not None and waiter.schedule_id is not None:
+            assert busy[waiter.schedule_id] + started[waiter.schedule_id] <= waiter.most
 
 
 def test_the_order_does_not_depend_on_how_they_are_given() -> None:
