@@ -43,3 +43,10 @@ def test_a_run_shows_its_key(cli: Cli) -> None:
     occupy(cli, 1)
     assert "concurrency key  warehouse" in cli.ok("runs", "1").out
     assert cli.ok("runs", "1", "--json").json["run"]["concurrency_key"] == "warehouse"
+
+
+def test_a_schedule_is_given_a_key(cli: Cli) -> None:
+    cli.create("etl")
+    cli.ok("set", "etl", "concurrency_key=warehouse")
+    assert cli.ok("show", "etl", "--json").json["definition"]["concurrency_key"] == "warehouse"
+    assert "encloses no field" in cli.refused(2, "set", "etl", "concurrency_key=tenant:{")

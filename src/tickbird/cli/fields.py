@@ -27,7 +27,7 @@ _LISTS = {"tags", "exclude", "calendars"}
 _INSTANTS = {"start_at", "end_at"}
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 _STEP = re.compile("".join(rf"(?:(\d{{1,9}}){unit[0]})?" for unit in _UNITS), re.ASCII)
-_TEXTS = {"description", "queue", "catch_up", "overlap", "on_crash", "roll", "task"}
+_TEXTS = {"description", "queue", "catch_up", "overlap", "on_crash", "roll", "task", "concurrency_key"}
 
 
 def split_fields(given: Sequence[str]) -> dict[str, str]:
