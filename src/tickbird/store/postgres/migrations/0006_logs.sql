@@ -1,4 +1,4 @@
--- min_compatible: 1
+-- min_compatible: 5
 -- What runs say while they execute.
 
 CREATE TABLE tickbird.run_logs (

@@ -1,4 +1,4 @@
--- min_compatible: 1
+-- min_compatible: 8
 -- Concurrency keys: a run may have one, and each key has so many places for runs that are queued or running.
 -- Runs without a key are in none of these indexes.
 

@@ -1,4 +1,4 @@
--- min_compatible: 1
+-- min_compatible: 4
 -- Backfills, and lanes in which runs wait: 0 among the others, 1 aside for their turn in a backfill, 2 held for a person.
 
 CREATE TABLE backfills (

@@ -1,4 +1,4 @@
--- min_compatible: 1
+-- min_compatible: 4
 -- What runs say while they execute.
 
 CREATE TABLE run_logs (

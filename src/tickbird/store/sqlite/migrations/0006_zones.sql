@@ -1,4 +1,4 @@
--- min_compatible: 1
+-- min_compatible: 4
 -- Which zone rules the store goes by, and by which of them each cursor was computed.
 
 CREATE TABLE zone_data (

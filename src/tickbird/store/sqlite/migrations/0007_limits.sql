@@ -1,4 +1,4 @@
--- min_compatible: 1
+-- min_compatible: 7
 -- Concurrency keys: a run may have one, and each key has so many places for runs that are queued or running.
 
 ALTER TABLE runs ADD COLUMN concurrency_key TEXT;

@@ -1,4 +1,4 @@
--- min_compatible: 1
+-- min_compatible: 7
 -- Calendars by name: as defined, and the days that they close. Schedules hold a copy of what those they name say.
 
 CREATE TABLE calendars (
