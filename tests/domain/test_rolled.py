@@ -140,7 +140,7 @@ def definitions(draw: st.DrawFn) -> tuple[Definition, date]:
     return define(trigger, calendar, draw(st.sampled_from(("next", "previous"))), **window), middle
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(definitions(), st.integers(0, DAYS_SEEN * DAY), st.integers(0, DAYS_SEEN * DAY))
 @example((define(cron("0 9 * * *"), exclude("sat", "sun"), "next"), date(2026, 3, 1)), 0, 30 * DAY)
 @example((define(cron("30 2 * * *", "Europe/Berlin"), exclude("sat"), "next"), date(2026, 3, 1)), 0, 60 * DAY)

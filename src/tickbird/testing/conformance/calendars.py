@@ -124,6 +124,15 @@ class Calendars:
         assert await through(store, 12) == [DAY + 9 * 3_600, 11 * DAY + 9 * 3_600]
         assert await ranges(store) == []
 
+    async def test_a_new_calendar_never_brings_back_the_past(self, store: Store) -> None:
+        await put(store, "fest", FRIDAY)
+        await create(store, NAME, cron("0 9 2 * *"), calendars=("fest", "weekends"), roll="next")
+        await put(store, "fest", SATURDAY, 2 * DAY)
+        # By now Friday at nine is a tick of the new grid, and past.
+        changed = (await change(store, Recalendar(actor="cy", calendar="fest"), 2 * DAY)).schedule
+        assert since(changed.next_run_at) == 32 * DAY + 9 * 3_600
+        assert await through(store, 5) == []
+
     async def test_ticks_rolled_onto_another_are_one_run(self, store: Store) -> None:
         await create(store, NAME, cron("0 9 * * *"), calendars=("weekends",), roll="previous", overlap="allow")
         # Friday's is also Saturday's and Sunday's.
