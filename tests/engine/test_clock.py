@@ -134,6 +134,20 @@ def test_an_answer_that_took_long_does_not_end_an_alarm(looks: Looks) -> None:
     assert not looks.believes()
 
 
+@pytest.mark.parametrize("seconds", [3_600, -3_600])
+def test_an_answer_from_before_the_alarm_is_no_news(looks: Looks, seconds: float) -> None:
+    shown, asked_at = looks.clock.now(), looks.clock.monotonic()
+    assert not looks.after(1)
+    assert looks.jump(seconds)
+    looks.watch.see(shown, asked_at)
+    assert looks.watch.alarmed
+    assert not looks.after(PATIENCE)
+    # Nor is it after the new clock has been believed.
+    looks.watch.see(shown, asked_at)
+    assert not looks.watch.alarmed
+    assert looks.believes()
+
+
 def test_an_answer_that_took_long_and_fits_nothing_is_a_jump(looks: Looks) -> None:
     asked_at = looks.clock.monotonic()
     looks.clock.move_to(looks.clock.now() + timedelta(seconds=60))

@@ -56,6 +56,8 @@ class ClockWatch:
         # since when it has stood there.
         self._offset: float | None = None
         self._jumped: tuple[float, float] | None = None
+        # When it last changed its mind: what was asked before that tells nothing new.
+        self._minded_at = float("-inf")
 
     @property
     def alarmed(self) -> bool:
@@ -83,6 +85,8 @@ class ClockWatch:
 
     def see(self, now: datetime, asked_at: float) -> None:
         """Compare what the store's clock showed at some moment between the question and now."""
+        if asked_at < self._minded_at:
+            return
         answered_at = self._clock.monotonic()
         least, most = now.timestamp() - answered_at, now.timestamp() - asked_at
         # An answer that took long fits many clocks; but one that does not fit is a jump however long it took.
@@ -103,7 +107,7 @@ class ClockWatch:
         self._offset = offset
         if self._jumped is not None:
             log.warning("the store's clock has been set right; planning goes on")
-            self._jumped = None
+            self._jumped, self._minded_at = None, self._clock.monotonic()
 
     def _alarm(self, offset: float, at: float) -> None:
         by = timedelta(seconds=round(abs(offset - (self._offset or 0.0))))
@@ -114,11 +118,11 @@ class ClockWatch:
             by,
             PATIENCE / 60,
         )
-        self._jumped = offset, at
+        self._jumped, self._minded_at = (offset, at), at
 
     def _accept(self, offset: float) -> None:
         log.warning("the store's clock is believed as it is since its jump; planning goes on")
-        self._offset, self._jumped = offset, None
+        self._offset, self._jumped, self._minded_at = offset, None, self._clock.monotonic()
 
 
 def _apart(offset: float, least: float, most: float) -> float:

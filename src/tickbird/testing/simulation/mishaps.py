@@ -101,6 +101,8 @@ class Mishaps:
                 self._draining.add(host.id)
                 host.drain()
                 await asyncio.sleep(self._world.chance.random() * self._world.scenario.beat)
+                if self._stopped:
+                    return
 
     async def _deploy(self) -> None:
         versions = [n for n in range(len(self._world.scenario.versions)) if n != self.version]
