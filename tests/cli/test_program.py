@@ -106,6 +106,7 @@ def test_every_kind_of_error_has_its_exit_code(bare: Cli, monkeypatch: pytest.Mo
         errors.StoreError: 5,
         errors.StoreUnavailableError: 5,
         errors.SchemaError: 5,
+        errors.NotFinishedError: 1,
         errors.TickbirdError: 1,
     }
     assert {kind for kind in vars(errors).values() if isinstance(kind, type)} == set(expected)
