@@ -65,6 +65,13 @@ class ClockWatch:
         return self._jumped is not None
 
     @property
+    def held(self) -> str:
+        """What an alarm holds this worker back from, in words; empty when there is none."""
+        if self._jumped is None or self._offset is None:
+            return ""
+        return f"plans and rescues nothing: the store's clock has jumped {_words(self._jumped[0] - self._offset)}"
+
+    @property
     def patience(self) -> float:
         """Seconds until another look is worth it: the clock may be set right at any time."""
         if self._jumped is None:
@@ -110,12 +117,10 @@ class ClockWatch:
             self._jumped, self._minded_at = None, self._clock.monotonic()
 
     def _alarm(self, offset: float, at: float) -> None:
-        by = timedelta(seconds=round(abs(offset - (self._offset or 0.0))))
         log.error(
-            "the store's clock has jumped %s by %s: nothing is planned or rescued until it is set right; "
+            "the store's clock has jumped %s: nothing is planned or rescued until it is set right; "
             "if it is right now, it is believed in %.0f minutes",
-            "ahead" if offset > (self._offset or 0.0) else "back",
-            by,
+            _words(offset - (self._offset or 0.0)),
             PATIENCE / 60,
         )
         self._jumped, self._minded_at = (offset, at), at
@@ -123,6 +128,10 @@ class ClockWatch:
     def _accept(self, offset: float) -> None:
         log.warning("the store's clock is believed as it is since its jump; planning goes on")
         self._offset, self._jumped, self._minded_at = offset, None, self._clock.monotonic()
+
+
+def _words(jump: float) -> str:
+    return f"{'ahead' if jump > 0 else 'back'} by {timedelta(seconds=round(abs(jump)))}"
 
 
 def _apart(offset: float, least: float, most: float) -> float:

@@ -78,13 +78,15 @@ class Upkeep:
         since = None if self._in_step is None else (reported.now - self._in_step).total_seconds()
         # By a clock that has jumped, live workers may seem long gone.
         may_sync = self._standing.may_work and not self._watch.alarmed
-        if may_sync and (since is None or since >= _SYNC_BEATS * self._heartbeat):
+        # A clock that was set back must not put it off.
+        if may_sync and (since is None or abs(since) >= _SYNC_BEATS * self._heartbeat):
             await self._sync(reported)
         return self._heartbeat
 
     async def _report(self) -> Reported:
         began = self._clock.monotonic()
-        self.worker = replace(self.worker, held=self._standing.held)
+        held = "; ".join(filter(None, (self._standing.held, self._watch.held)))
+        self.worker = replace(self.worker, held=held)
         reported = await self._store.report_worker(self.worker, self._live_for, now=self._clock.now())
         self._watch.see(reported.now, began)
         self._standing.see(reported)
