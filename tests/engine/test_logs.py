@@ -5,12 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.engine.test_worker import until, working
 from tickbird import Run, Tickbird
+from tickbird.domain.definition import Target
+from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.engine.logs import Logs
+from tickbird.store.sqlite import SqliteStore
 
 elsewhere = logging.getLogger("shop.elsewhere")
 
@@ -98,3 +105,30 @@ async def test_a_talkative_run_is_cut_and_does_no_harm(bird: Tickbird) -> None:
         lines = await client.logs(run.id, after=(1, 9_990), limit=100)
         assert [line.number for line in lines] == list(range(9_991, 10_002))
         assert "cut here" in lines[-1].text
+
+
+async def test_an_end_waits_for_the_batch_that_is_being_written() -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(SqliteStore):
+        async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
+            begun.set()
+            await go_on.wait()
+            await super().write_logs(lines, progress)
+
+    store = Slow("sqlite://")
+    await store.open()
+    [run_id] = await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
+    logs = Logs(store)
+    claimed = ClaimedRun(run_id, 1, 0, "work", "manual", datetime.now(UTC), {})
+    logs.line(Run(claimed, logs), logging.INFO, "the last words", datetime.now(UTC))
+    writing = asyncio.create_task(logs.write())
+    await begun.wait()
+    flushing = asyncio.create_task(logs.flush())
+    await asyncio.sleep(0)
+    assert not flushing.done()
+    go_on.set()
+    await flushing
+    assert [line.text for line in await store.read_logs(run_id)] == ["the last words"]
+    await writing
+    await store.close()

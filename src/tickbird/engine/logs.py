@@ -87,7 +87,8 @@ class Logs:
 
     async def flush(self) -> None:
         """Write what ends are about to follow; they do not wait for a log that cannot be written."""
-        if not self._lines and not self._progress:
+        # A batch that is being written at this moment is waited for as well.
+        if not self._lines and not self._progress and not self._writing.locked():
             return
         try:
             await self.write()
