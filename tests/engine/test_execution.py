@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -20,7 +20,8 @@ from tickbird.domain.runs import ClaimedRun, NewRun
 from tickbird.engine import execution as steps
 from tickbird.engine import workplace
 from tickbird.engine.execution import Execution
-from tickbird.store.protocol import HandOff, Planned, Store
+from tickbird.store.protocol import HandOff, Held, Planned, Renewed, Store, Worker
+from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker
 
@@ -327,3 +328,39 @@ async def test_a_schedule_whose_runs_may_overlap_is_planned_on_time_whatever_is_
         planned = await store.plan_due(now=START + timedelta(seconds=second))
         assert (planned.runs, planned.skips) == (1, 0)
     assert {run.status for run in await store.list_runs("default")} == {"queued"}
+
+
+async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
+    clock = ManualClock(START)
+
+    class Slow(SqliteStore):
+        async def renew(self, worker: Worker, held: Sequence[Held], lease: float, **options: Any) -> Renewed:
+            renewed = await super().renew(worker, held, lease, **options)
+            # The process froze: the store counts from the question, whatever the time of the answer.
+            clock.move_to(clock.now() + timedelta(seconds=29))
+            return renewed
+
+    store, tasks = Slow("sqlite://"), Tasks()
+    await store.open()
+    await store.enqueue("default", [NewRun(Target("hold"), {})], "ada", now=START)
+    execution = Execution(
+        store,
+        clock,
+        describe_worker(tasks.bird, slots=1),
+        tasks.bird.tasks,
+        lease=30.0,
+        work_loop=asyncio.get_running_loop(),
+        threads=None,
+    )
+    await execution.claim()
+    clock.move_to(clock.now() + timedelta(seconds=10))
+    wait = await execution.renew()
+    assert wait is not None
+    assert wait <= 0
+    await execution.renew()
+    [attempt] = execution.held.values()
+    while attempt.stop_reason is None:  # noqa: ASYNC110 - the loop that executes is this one
+        await asyncio.sleep(0)
+    assert attempt.stop_reason == "lease"
+    tasks.go_on.set()
+    await store.close()

@@ -260,7 +260,8 @@ class Execution:
                 attempt.lease_ends = began + self._lease
                 if item.run_id in renewed.cancelled:
                     self._stop(attempt, "cancel")
-        return self._lease / 3
+        # Leases count from the question: after an answer that took long, the next look is near.
+        return self._lease / 3 - (self._clock.monotonic() - began)
 
     def _patience(self) -> float:
         """How long to wait for a renewal: not until work must stop for want of it."""
