@@ -16,6 +16,7 @@ from tickbird import Run, Tickbird
 from tickbird.domain.definition import Target
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.engine.engine import EngineOptions
 from tickbird.engine.logs import Logs
 from tickbird.store.sqlite import SqliteStore
 
@@ -99,7 +100,8 @@ async def test_a_talkative_run_is_cut_and_does_no_harm(bird: Tickbird) -> None:
             run.log.info("line %d", number)
         return "said it all"
 
-    async with working(bird) as (client, _):
+    # With an ordinary lease: so much talk takes a slow machine longer than a short one lasts.
+    async with working(bird, options=EngineOptions()) as (client, _):
         run = await client.wait(await client.enqueue("talks", actor="ada"))
         assert (run.status, run.result) == ("succeeded", "said it all")
         lines = await client.logs(run.id, after=(1, 9_990), limit=100)
