@@ -79,7 +79,7 @@ def cursor_moves_without_runs(patch: Patch) -> None:
 
 def release_is_forgotten(patch: Patch) -> None:
     """Whoever waits goes on waiting when a run ends."""
-    patch.setattr(runs, "release", lambda *_: [])
+    patch.setattr(runs, "release", lambda *_, **_named: [])
 
 
 def renew_asks_for_no_owner(patch: Patch) -> None:
