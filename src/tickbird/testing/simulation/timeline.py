@@ -12,6 +12,8 @@ from typing import Any, Protocol, cast
 
 # A loop that runs this many callbacks at one instant will never let time pass.
 _MOST_CALLBACKS = 50_000
+# What breaks so often is tried again and again, for months.
+_MOST_ERRORS = 20
 
 
 class Threads(Protocol):
@@ -51,11 +53,11 @@ class Timeline:
         """End a process once the callback that is under way returns."""
         self._doomed.append(loop)
 
-    def run(self, until: float, stop: Callable[[], bool] | None = None) -> None:
-        """Let everything happen up to an instant, or until `stop` says so."""
+    def run(self, until: float) -> None:
+        """Let everything happen up to an instant."""
         while True:
             self._settle()
-            if stop is not None and stop():
+            if len(self.errors) > _MOST_ERRORS:
                 return
             while self._timers and (self._timers[0][3].cancelled() or self._timers[0][2].dead):
                 heapq.heappop(self._timers)

@@ -158,6 +158,10 @@ class World:
         except TickbirdError as error:
             call.error = f"{type(error).__name__}: {error}"
             raise
+        except Exception as error:
+            call.error = repr(error)
+            self.timeline.errors.append(f"{verb} of {host} broke: {error!r}")
+            raise
         return call
 
     def set_clock(self, seconds: float) -> None:
