@@ -12,6 +12,7 @@ from tickbird import Tickbird, every
 from tickbird.domain.sync import StoredSchedule
 from tickbird.engine.upkeep import Retention, Upkeep
 from tickbird.store.sqlite import SqliteStore
+from tickbird.store.sqlite.schema import MIGRATIONS
 from tickbird.testing import ManualClock
 from tickbird.worker import describe_worker
 
@@ -167,3 +168,16 @@ async def test_rescue_looks_when_the_next_lease_ends(fleet: Fleet) -> None:
     await client.enqueue("work", actor="ana", at=START, unknown_task_ok=True)
     await fleet.store.claim_runs(worker.worker, 1, 12.0, queues=["default"], tasks=["work"], now=START)
     assert await worker.rescue() == 12.0
+
+
+async def test_a_worker_too_old_for_the_schema_takes_nothing_more(fleet: Fleet) -> None:
+    worker, ended = await fleet.start(a=every(hours=1)), []
+    worker._standing.on_outdated = lambda: ended.append(True)
+    await beat(fleet, worker)
+    assert worker._standing.may_work
+    raised = f"UPDATE meta SET value = '{len(MIGRATIONS) + 1}' WHERE key = 'min_compatible'"
+    await fleet.store._writer.run(lambda db: db.execute(raised))
+    await beat(fleet, worker, times=2)
+    assert not worker._standing.may_work
+    assert ended == [True]
+    assert f"knows only {len(MIGRATIONS)}; upgrade tickbird." in worker._standing.outdated

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
-from tickbird.domain.errors import StoreError
+from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.engine.clock import Clock, ClockWatch, StoreClock
 from tickbird.engine.execution import Execution
 from tickbird.engine.isolation.children import Children
@@ -101,6 +101,7 @@ class Engine:
         self._prune = Repeat("prune", self._unless_copied(self.upkeep.prune), PRUNE_PAUSE)
         self._zones = Repeat("zones", self.standing.step, PRUNE_PAUSE)
         self.standing.on_change = self._wake_standing
+        self.standing.on_outdated = self.drain
         self.execution.on_room = self._claim.wake
         self.execution.on_outcome = self._finish.wake
         self.execution.before_finish = self.logs.flush
@@ -132,7 +133,7 @@ class Engine:
         self._ending.set()
 
     async def run(self, on_begun: Callable[[], None] = lambda: None) -> None:
-        """Until drained. Leases are kept to the very end."""
+        """Until drained, or until a migration makes the store too new for this code. Leases are kept to the end."""
         await self.upkeep.begin()
         on_begun()
         working = [self._finish, self._renew, self._heartbeat, self._logs]
@@ -156,6 +157,8 @@ class Engine:
             await asyncio.gather(*tasks, listening, return_exceptions=True)
             await self.logs.flush()
             await self._retire()
+        if self.standing.outdated:
+            raise SchemaError(self.standing.outdated)
 
     async def _tell_draining(self) -> None:
         try:
@@ -178,7 +181,9 @@ class Engine:
         async with self._store.wakeups() as wakeups:
             # What came while nobody listened is not told again, so look at once.
             self._wake_all()
-            async for _ in wakeups:
+            async for schema_changed in wakeups:
+                if schema_changed:
+                    self._heartbeat.wake()
                 self._wake_all()
         return 0.0
 

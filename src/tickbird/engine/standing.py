@@ -1,4 +1,7 @@
-"""What this worker may do as things stand: is the store a copy, and has it the zone rules that the store goes by?"""
+"""What this worker may do as things stand.
+
+Is the store a copy, has it the zone rules that the store goes by, and is its code new enough for the schema?
+"""
 
 from __future__ import annotations
 
@@ -26,15 +29,18 @@ class Standing:
         self._off = off
         self._zones: Zones | None = None
         self._copied = ""
+        # Why its code may not go on with this store.
+        self.outdated = ""
         # Where computing cursors anew has come to; None: there is nothing to compute.
         self._reached: int | None = None
         self._moved = 0
         self.on_change: Callable[[], None] = lambda: None
+        self.on_outdated: Callable[[], None] = lambda: None
 
     @property
     def may_work(self) -> bool:
-        """May it plan and execute? A copy of a store does neither until somebody accepts it."""
-        return not self._copied
+        """May it plan and execute? A copy of a store does neither until somebody accepts it, nor does code too old."""
+        return not self._copied and not self.outdated
 
     @property
     def held(self) -> str:
@@ -50,7 +56,11 @@ class Standing:
         await self._compare()
 
     def see(self, reported: Reported) -> None:
-        """What a heartbeat tells: somebody may have accepted a copy, or adopted other zone rules."""
+        """What a heartbeat tells: somebody may have accepted a copy, adopted zone rules, or migrated the store."""
+        if reported.outdated and not self.outdated:
+            log.error("this worker takes nothing more and ends: %s", reported.outdated)
+            self.outdated = reported.outdated
+            self.on_outdated()
         self._see_copy(reported.copied)
         known = self._zones.stored.generation if self._zones is not None and self._zones.stored is not None else 0
         if self._plans and reported.zones != known:

@@ -108,6 +108,16 @@ def check_version(known: Sequence[Migration], version: int | None, min_compatibl
         )
 
 
+def outdated(known: Sequence[Migration], meta: Mapping[str, Any]) -> str:
+    """Why this code may no longer run on a schema that was migrated since it was opened; empty when it may."""
+    try:
+        version, min_compatible = read_version(meta)
+    except SchemaError:
+        # What is no number was written by hand, and says nothing of a newer tickbird.
+        return ""
+    return str(_too_new(version or min_compatible, len(known))) if min_compatible > len(known) else ""
+
+
 def _too_new(version: int, newest: int) -> SchemaError:
     return SchemaError(
         f"the database's schema is at version {version} and this tickbird knows only {newest};",

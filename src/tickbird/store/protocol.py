@@ -130,6 +130,8 @@ class Reported:
     zones: int = 0
     # Why the store is taken for a copy; empty when it is not.
     copied: str = ""
+    # Why this code may no longer work on the store, whose schema was migrated meanwhile; empty when it may.
+    outdated: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,8 +310,11 @@ class Store(Protocol):
         """The store's own clock."""
         ...
 
-    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[None]]:
-        """Yields whenever another process may have made work; coalesced, may be spurious, may get lost."""
+    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
+        """Yields whenever another process may have made work; coalesced, may be spurious, may get lost.
+
+        What it yields tells whether the schema may have changed.
+        """
         ...
 
     # Planning

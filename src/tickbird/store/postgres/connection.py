@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
-from tickbird.store.postgres.errors import bad_url, is_transient, translate, unknown_option
+from tickbird.store.postgres.errors import bad_url, is_stale, is_transient, translate, unknown_option
 from tickbird.store.sql import load_statements
 
 T = TypeVar("T")
@@ -124,7 +124,9 @@ class Connections:
         return await self._attempt(work, whole=False)
 
     async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool) -> T:
-        for pause in (*_PAUSES, None):
+        pauses = iter((*_PAUSES, None))
+        stale = 0
+        while True:
             committing = lost = False
             try:
                 async with self._checked_out() as connection:
@@ -135,17 +137,25 @@ class Connections:
                             result = await work(Session(connection))
                             committing = True
                         return result
+                    except psycopg.Error as error:
+                        if is_stale(error):
+                            # Everything that it has prepared may be; the pool makes another in its place.
+                            await connection.close()
+                        raise
                     finally:
                         lost = connection.closed
             except psycopg.Error as error:
+                if is_stale(error) and stale < self._size:
+                    stale += 1
+                    continue
                 if lost:
                     await self._replace_broken()
                 # Once COMMIT was sent nobody knows whether it counted; the caller decides.
                 unsafe = committing and not is_transient(error)
+                pause = next(pauses)
                 if pause is None or unsafe or not (lost or is_transient(error)):
                     raise (_unreachable(error) if lost else error) from None
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - to part two that collided
-        raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
     async def _checked_out(self) -> AsyncIterator[Connection]:

@@ -21,6 +21,11 @@ def is_transient(error: psycopg.Error) -> bool:
     return error.sqlstate in TRANSIENT
 
 
+def is_stale(error: psycopg.Error) -> bool:
+    """Was a statement prepared before a migration gave a view more columns? On a new connection it is prepared anew."""
+    return isinstance(error, errors.FeatureNotSupported) and "cached plan" in str(error)
+
+
 def is_row_error(error: psycopg.Error) -> bool:
     """Is it about the data, so that other rows would have been taken?"""
     return isinstance(error, psycopg.DataError) or (error.sqlstate or "")[:2] in _ROW

@@ -41,6 +41,8 @@ async def migrate(connection: Connection) -> list[str]:
         if not done and is_stale(dict(await db.fetch("read_meta")), len(MIGRATIONS)):
             await _write_version(db, MIGRATIONS[-1])
             done.append(META)
+        if done:
+            await db.execute("tell_migrated")
         return done
 
 

@@ -23,5 +23,9 @@ VALUES
     ('created_at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
 ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE meta.key <> 'created_at';
 
+-- name: tell_migrated
+-- Workers that this schema is too new for are to end, and not only when they next look.
+SELECT pg_notify('tickbird', 'schema');
+
 -- name: listen
 LISTEN tickbird;

@@ -26,6 +26,7 @@ from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.copies import compare, same_database
+from tickbird.store.migrations import outdated
 from tickbird.store.plans import KnownRevisions, error_text
 from tickbird.store.postgres import (
     backfills,
@@ -125,7 +126,7 @@ class PostgresStore:
         [(now,)] = await self._once(lambda db: db.fetch("clock", now=None))
         return now  # type: ignore[no-any-return]
 
-    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[None]]:
+    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         """Yields whenever another process may have made work; coalesced, may be spurious, may get lost."""
         return wakeups.listen(self._listening, self._listening.conninfo)
 
@@ -434,7 +435,7 @@ class PostgresStore:
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
         """Insert or refresh this worker's row; it counts as live for so long."""
         here = (await self._place_checked()).here
-        [(seen_at, peers, generation, stored)] = await self._once(
+        [(seen_at, peers, generation, stored, version, compatible)] = await self._once(
             lambda db: db.fetch(
                 "report_worker",
                 id=worker.id,
@@ -456,7 +457,8 @@ class PostgresStore:
             )
         )
         self._place = compare(here, stored, same_database)
-        return Reported(seen_at, frozenset(peers), generation, self._place.copied)
+        meta = {"version": version or 0, "min_compatible": compatible or 0}
+        return Reported(seen_at, frozenset(peers), generation, self._place.copied, outdated(schema.MIGRATIONS, meta))
 
     async def retire_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""

@@ -59,18 +59,34 @@ class Bell:
         await self._send()
 
 
+class _Heard:
+    """What was heard and not yet told."""
+
+    def __init__(self) -> None:
+        self.event = asyncio.Event()
+        self.schema = False
+
+    def hear(self, *, schema: bool) -> None:
+        self.schema = self.schema or schema
+        self.event.set()
+
+    async def tell(self) -> bool:
+        await self.event.wait()
+        self.event.clear()
+        schema, self.schema = self.schema, False
+        return schema
+
+
 @asynccontextmanager
-async def listen(connections: Connections, conninfo: str) -> AsyncIterator[AsyncIterator[None]]:
+async def listen(connections: Connections, conninfo: str) -> AsyncIterator[AsyncIterator[bool]]:
     """Wake-ups heard on a connection of their own; one also follows each new connection, since some may be lost."""
-    heard = asyncio.Event()
+    heard = _Heard()
     connected = asyncio.Event()
     listening = asyncio.create_task(_listen(connections, conninfo, heard, connected), name="tickbird listener")
 
-    async def wakeups() -> AsyncIterator[None]:
+    async def wakeups() -> AsyncIterator[bool]:
         while True:
-            await heard.wait()
-            heard.clear()
-            yield
+            yield await heard.tell()
 
     try:
         with suppress(TimeoutError):
@@ -82,7 +98,7 @@ async def listen(connections: Connections, conninfo: str) -> AsyncIterator[Async
             await listening
 
 
-async def _listen(connections: Connections, conninfo: str, heard: asyncio.Event, connected: asyncio.Event) -> None:
+async def _listen(connections: Connections, conninfo: str, heard: _Heard, connected: asyncio.Event) -> None:
     pause = _FIRST_PAUSE
     while True:
         with suppress(StoreError, psycopg.Error):
@@ -90,9 +106,10 @@ async def _listen(connections: Connections, conninfo: str, heard: asyncio.Event,
                 await connection.execute(STATEMENTS["listen"])
                 pause = _FIRST_PAUSE
                 if connected.is_set():
-                    heard.set()
+                    # A server that was away may have been migrated meanwhile.
+                    heard.hear(schema=True)
                 connected.set()
-                async for _ in connection.notifies():
-                    heard.set()
+                async for message in connection.notifies():
+                    heard.hear(schema=message.payload == "schema")
         await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that not all come back at once
         pause = min(2 * pause, _LONGEST_PAUSE)

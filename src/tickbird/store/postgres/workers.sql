@@ -32,7 +32,9 @@ RETURNING
         WHERE o.namespace = w.namespace AND o.app = w.app AND o.id <> w.id AND o.live_until > w.seen_at
     ),
     coalesce((SELECT max(generation) FROM tickbird.zone_data), 0),
-    (SELECT value FROM tickbird.meta WHERE key = 'place');
+    (SELECT value FROM tickbird.meta WHERE key = 'place'),
+    (SELECT value FROM tickbird.meta WHERE key = 'version'),
+    (SELECT value FROM tickbird.meta WHERE key = 'min_compatible');
 
 -- name: retire_worker
 DELETE FROM tickbird.workers WHERE id = %(id)s;

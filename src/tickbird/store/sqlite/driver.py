@@ -69,6 +69,7 @@ from tickbird.store.sqlite.times import clock, to_instant, to_micros
 from tickbird.store.zones import UNKNOWN, MayPlan
 
 T = TypeVar("T")
+Seen = tuple[int, int, int]
 
 # How often another process's commits are looked for.
 POLL_SECONDS = 0.1
@@ -131,7 +132,7 @@ class SqliteStore:
         return to_instant(clock())
 
     @asynccontextmanager
-    async def wakeups(self) -> AsyncIterator[AsyncIterator[None]]:
+    async def wakeups(self) -> AsyncIterator[AsyncIterator[bool]]:
         """Yields when this process signals, or when another one's commit has made work."""
         listener = (asyncio.get_running_loop(), asyncio.Event())
         self._listeners.add(listener)
@@ -142,17 +143,18 @@ class SqliteStore:
             self._listeners.discard(listener)
             await signals.aclose()
 
-    async def _signals(self, event: asyncio.Event, seen: tuple[int, int]) -> AsyncGenerator[None, None]:
+    async def _signals(self, event: asyncio.Event, seen: Seen) -> AsyncGenerator[bool, None]:
         while True:
+            before = seen
             try:
                 async with asyncio.timeout(POLL_SECONDS):
                     await event.wait()
             except TimeoutError:
-                before, seen = seen, await self._writer.run(partial(_seen, before=seen))
-                if seen[1] == before[1]:
+                seen = await self._writer.run(partial(_seen, before=seen))
+                if seen[1:] == before[1:]:
                     continue
             event.clear()
-            yield
+            yield seen[2] != before[2]
 
     def _signal(self) -> None:
         for loop, event in tuple(self._listeners):
@@ -436,7 +438,7 @@ class SqliteStore:
         def report(db: sqlite3.Connection) -> Reported:
             peers, generation = workers.report(db, worker, live_for, at)
             self._place = copies.stored(db, here)
-            return Reported(to_instant(at), peers, generation, self._place.copied)
+            return Reported(to_instant(at), peers, generation, self._place.copied, schema.changed(db))
 
         return await self._write(report)
 
@@ -591,13 +593,14 @@ class SqliteStore:
         return await self._read(lambda db: reading.list_audit(db, filters))
 
 
-def _seen(db: sqlite3.Connection, before: tuple[int, int] = (-1, -1)) -> tuple[int, int]:
-    """The data version, which moves when another connection commits, and how often work was made for others."""
+def _seen(db: sqlite3.Connection, before: Seen = (-1, -1, -1)) -> Seen:
+    """The data version, which moves when another connection commits; how often work was made for others; the schema."""
     [version] = db.execute(SQL["data_version"]).fetchone()
     if version == before[0]:
         return before
     [woken] = db.execute(SQL["wake_count"]).fetchone()
-    return version, woken
+    [shape] = db.execute(SQL["schema_version"]).fetchone()
+    return version, woken, shape
 
 
 def _jumped(at: int, expected: Expected | None) -> bool:

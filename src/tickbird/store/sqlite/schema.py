@@ -6,7 +6,16 @@ import sqlite3
 from collections.abc import Iterator
 
 from tickbird.domain.errors import SchemaError
-from tickbird.store.migrations import META, Migration, check_version, is_stale, pending, read_migrations, read_version
+from tickbird.store.migrations import (
+    META,
+    Migration,
+    check_version,
+    is_stale,
+    outdated,
+    pending,
+    read_migrations,
+    read_version,
+)
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import clock
@@ -21,6 +30,11 @@ def prepare(db: sqlite3.Connection) -> None:
         migrate(db)
     else:
         check_version(MIGRATIONS, version, min_compatible)
+
+
+def changed(db: sqlite3.Connection) -> str:
+    """Why the schema is too new for this code since somebody migrated it; empty when it is not."""
+    return outdated(MIGRATIONS, dict(db.execute(SQL["read_meta"])))
 
 
 def migrate(db: sqlite3.Connection) -> list[str]:

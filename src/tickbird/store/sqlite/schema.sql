@@ -37,5 +37,9 @@ SELECT last FROM counters WHERE name = 'wake';
 -- name: data_version
 PRAGMA data_version;
 
+-- name: schema_version
+-- Moves with every change of any table.
+PRAGMA schema_version;
+
 -- name: reserve_ids
 UPDATE counters SET last = last + :count WHERE name = :name RETURNING last;
