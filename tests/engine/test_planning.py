@@ -88,3 +88,24 @@ async def test_a_batch_that_fails_does_not_hide_what_another_one_made(store: Wat
     while await planning.step() == 0.0:
         pass
     assert store.runs == COUNT
+
+
+async def test_a_burst_begins_with_two_at_once_if_the_last_one_was_large(store: Watched) -> None:
+    planning = Planning(store, store.clock, lambda: None, batch=100)
+    while await planning.step() == 0.0:
+        pass
+    store.limits.clear()
+    store.clock.move_to(NOON + timedelta(minutes=2))
+    await planning.step()
+    assert store.limits == [500, 500]
+
+
+async def test_a_burst_begins_with_one_if_the_last_one_was_small(store: Watched) -> None:
+    planning = Planning(store, store.clock, lambda: None, batch=500)
+    while await planning.step() == 0.0:
+        pass
+    # Two looks that find nothing: the first expects as much as there was, the second no longer.
+    await planning.step()
+    store.limits.clear()
+    await planning.step()
+    assert store.limits == [500]

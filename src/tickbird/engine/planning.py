@@ -39,8 +39,11 @@ class Planning:
         self._clock = clock
         self._on_runs = on_runs
         self._batch = batch
-        # How many batches at once: of two, one is decided here while the database writes the other.
+        # How many batches at once: of two, one is decided here while the database writes the other. And how many when
+        # something comes due after a rest: what ticks together now most likely did so before.
         self._at_once = 1
+        self._at_first = 1
+        self._rested = True
         self._watch = watch or ClockWatch(clock)
         # Who starts runs in this process, and lets some be leased to it as they are made.
         self._hand_off = hand_off
@@ -49,7 +52,7 @@ class Planning:
         """Plan a batch or two; the seconds until the next schedule is due."""
         began = self._clock.monotonic()
         expected = self._watch.expected()
-        at_once, self._at_once = self._at_once, 1
+        rested, at_once, self._at_once = self._rested, self._at_once, 1
         if at_once == 1:
             plans = [await self._plan(expected, 1)]
         else:
@@ -60,9 +63,14 @@ class Planning:
         if not self._watch.believes(last.now, began, expected):
             return self._watch.patience
         took = self._clock.monotonic() - began
-        if any(planned.more for planned in plans):
-            self._adapt(took)
+        more = any(planned.more for planned in plans)
+        if rested:
+            self._at_first = self._store.planners if more and took < _LONG else 1
+        self._rested = not more
+        if more:
+            self._at_once = self._adapt(took)
             return 0.0
+        self._at_once = self._at_first
         if last.next_at is None:
             return None
         # The store looked at its clock when the step began, so what the step took is already part of the wait.
@@ -78,14 +86,13 @@ class Planning:
         _tell(planned)
         return planned
 
-    def _adapt(self, took: float) -> None:
-        """More is due than one batch: take more or less of it at a time."""
+    def _adapt(self, took: float) -> int:
+        """More is due than one batch: take more or less of it at a time; how many at once."""
         if took > _LONG:
             self._batch = max(_LEAST, self._batch // 2)
-        elif took < _BRISK:
-            self._at_once = self._store.planners
-            if took < _SHORT:
-                self._batch = min(_MOST, self._batch * 2)
+        if took < _SHORT:
+            self._batch = min(_MOST, self._batch * 2)
+        return self._store.planners if took < _BRISK else 1
 
 
 def _tell(planned: Planned) -> None:
