@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from tickbird.domain.definition import Target
@@ -12,6 +13,7 @@ from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.store.plans import read_definition
 
 _APART = "\x1f"
+_RUN_FIELDS = tuple(each.name for each in fields(RunRecord) if each.name not in ("target", "covers", "held"))
 
 
 def numbers(values: Iterable[float | None]) -> str:
@@ -48,7 +50,9 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     first, last, count = row.pop("covers_first"), row.pop("covers_last"), row.pop("covers_count")
     covers = None if first is None else Covers(first, last, count)
     held = row.pop("lane", USUAL_LANE) == HELD_LANE
-    return RunRecord(target=target, covers=covers, held=held, **row)
+    # A newer schema may have columns that this code has never heard of.
+    known = {name: row[name] for name in _RUN_FIELDS}
+    return RunRecord(target=target, covers=covers, held=held, **known)
 
 
 def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
