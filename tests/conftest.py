@@ -2,13 +2,16 @@
 
 import os
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 
+from tickbird.testing.faults import Absent
 from tickbird.testing.servers import PostgresServer, ServerMissing
+
+T = TypeVar("T")
 
 # Python's own zones are to be those that Tickbird uses, whatever the system has.
 zoneinfo.reset_tzpath(())
@@ -19,6 +22,14 @@ def leave_out(reason: str) -> NoReturn:
     if os.environ.get("CI", "") not in ("", "0", "false"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def lacking(tool: Callable[..., T], *args: Any, **options: Any) -> T:
+    """A tool of the fault lab; what the machine lacks for it is left out, and under CI a failure."""
+    try:
+        return tool(*args, **options)
+    except Absent as absent:
+        leave_out(str(absent))
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.fleet import Fleet
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -45,4 +45,4 @@ def fleet(url: str, store: Store, tmp_path: Path) -> Iterator[Fleet]:
     folder.mkdir()
     fleet = Fleet(url, folder)
     yield fleet
-    fleet.kill_all()
+    fleet.close()

@@ -1,111 +1,17 @@
-"""Real worker processes, what they noted, and what a store must hold beside it."""
+"""What a store must hold beside what its workers noted."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import multiprocessing
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from multiprocessing.process import BaseProcess
-from pathlib import Path
 from typing import Any
 
-from tests.faults.app import Setup, work
 from tickbird import every
 from tickbird.client import Client
 from tickbird.domain.runs import FINAL, RunRecord, SkipRecord
 from tickbird.store.protocol import Store
-
-ROOT = Path(__file__).resolve().parents[2]
-# Processes are forked from one that has imported everything: an interpreter each would take most of the time.
-forks = multiprocessing.get_context("forkserver")
-forks.set_forkserver_preload(["tests.faults.app", "psycopg", "psycopg_pool", "tickbird.store.postgres"])
-
-
-class Fleet:
-    """The worker processes of one test; none outlives it."""
-
-    def __init__(self, url: str, folder: Path) -> None:
-        self.url = url
-        self.folder = folder
-        self.processes: list[BaseProcess] = []
-        self.apart: list[subprocess.Popen[bytes]] = []
-
-    def start(self, **setup: Any) -> BaseProcess:
-        """One more worker."""
-        os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "src")])
-        process = forks.Process(target=work, args=(Setup(url=self.url, folder=str(self.folder), **setup),))
-        process.start()
-        self.processes.append(process)
-        return process
-
-    def start_with_wrong_clock(self, ahead: int) -> subprocess.Popen[bytes]:
-        """One whose clock is so many seconds ahead."""
-        setup = json.dumps(asdict(Setup(url=self.url, folder=str(self.folder))))
-        command = [sys.executable, "-m", "tests.faults.wrong_clock", str(ahead), setup]
-        self.apart.append(subprocess.Popen(command, cwd=ROOT))
-        return self.apart[-1]
-
-    def notes(self, event: str | None = None, run: int | None = None) -> list[dict[str, Any]]:
-        """What the processes noted, of this kind and run; a line cut off by a kill is no note."""
-        paths = self.folder.glob("*.ledger")
-        found = [json.loads(line) for path in paths for line in path.read_bytes().split(b"\n")[:-1]]
-        return [n for n in found if event in (None, n["event"]) and run in (None, n["run"])]
-
-    def logs(self) -> str:
-        """What all processes logged."""
-        return "".join(path.read_text() for path in self.folder.glob("*.log"))
-
-    async def started(self, count: int) -> None:
-        """Wait until so many have started."""
-        await until(lambda: len(self.notes("started")) >= count)
-
-    async def ran_more(self, count: int) -> None:
-        """Wait until so many more runs were executed."""
-        seen = len(self.notes("ran"))
-        await until(lambda: len(self.notes("ran")) >= seen + count)
-
-    def open(self, gate: str) -> None:
-        """Let the runs go on that wait for it."""
-        (self.folder / gate).touch()
-
-    def kill_all(self) -> None:
-        """End every process that is left."""
-        for process in self.processes:
-            with suppress(ProcessLookupError):
-                os.kill(int(process.pid or 0), signal.SIGKILL)
-            process.join()
-        for other in self.apart:
-            other.kill()
-            other.wait()
-
-
-async def until(condition: Callable[[], Any | Awaitable[Any]], seconds: float = 40.0) -> Any:
-    """What the condition gives once it is true."""
-    ends = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if isinstance(value, Awaitable):
-            value = await value
-        if value:
-            return value
-        assert time.monotonic() < ends, f"not so after {seconds:.0f} s"
-        await asyncio.sleep(0.03)
-
-
-async def ended(process: BaseProcess) -> int | None:
-    """The exit code of a process once it has one."""
-    await until(lambda: process.exitcode is not None)
-    return process.exitcode
+from tickbird.testing.faults import Fleet, until
 
 
 async def final(client: Client, run_id: int) -> RunRecord:
@@ -163,17 +69,17 @@ async def accounted(store: Store, schedule: str, step: int, since: int) -> int:
 async def agrees(fleet: Fleet, store: Store) -> None:
     """What the processes did and what the store says they did are the same."""
     runs = {run.id: run for run in await all_runs(store)}
-    ran = fleet.notes("ran")
+    ran = fleet.notes("done")
     for note in ran:
-        run = runs[note["run"]]
-        assert note["attempt"] <= run.attempt
-        assert note["tick"] == (int(run.scheduled_for.timestamp()) if run.scheduled_for else None)
-    times = Counter((note["run"], note["attempt"]) for note in ran)
+        run = runs[note.run or 0]
+        assert (note.attempt or 0) <= run.attempt
+        assert note.tick == (int(run.scheduled_for.timestamp()) if run.scheduled_for else None)
+    times = Counter((note.run, note.attempt) for note in ran)
     assert max(times.values(), default=1) == 1, "one attempt ran twice"
     for run in runs.values():
         if run.status == "succeeded":
-            [note] = [note for note in ran if (note["run"], note["attempt"]) == (run.id, run.attempt)]
-            assert note["pid"] == run.result, "the wrong process was believed"
+            [note] = [note for note in ran if (note.run, note.attempt) == (run.id, run.attempt)]
+            assert note.pid == run.result, "the wrong process was believed"
 
 
 async def ticking(client: Client, name: str = "clock", **policies: Any) -> int:

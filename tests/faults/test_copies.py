@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.faults.fleet import Fleet, all_runs, until
+from tests.faults.fleet import all_runs
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.every import every
 from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet, until
 from tickbird.testing.servers import PostgresServer
 
 
@@ -100,7 +101,7 @@ async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Pat
         assert row.detail["from"] != row.detail["to"]
         assert "the copy was accepted" in fleet.logs()
     finally:
-        fleet.kill_all()
+        fleet.close()
 
 
 async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:

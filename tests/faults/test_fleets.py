@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import leave_out
-from tests.faults.fleet import Fleet, accounted, agrees, all_runs, all_skips, at_rest, ended, settled, ticking, until
+from tests.conftest import lacking, leave_out
+from tests.faults.fleet import accounted, agrees, all_runs, all_skips, at_rest, settled, ticking
 from tickbird import every
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.instants import to_seconds
 from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet, SetClock, until
 from tickbird.testing.servers import PostgresServer, ServerMissing
 
 # How long processes are killed at random.
@@ -35,7 +35,7 @@ async def test_ten_processes_that_are_killed_at_random(client: Client, store: St
     while time.monotonic() < ends:
         await fleet.ran_more(chance.randrange(1, 7))
         victim = workers.pop(chance.randrange(len(workers)))
-        os.kill(int(victim.pid or 0), signal.SIGKILL)
+        victim.kill()
         kills += 1
         workers.append(fleet.start(slots=4))
     runs = await settled(client, store, fleet, schedules)
@@ -46,11 +46,12 @@ async def test_ten_processes_that_are_killed_at_random(client: Client, store: St
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
 async def test_wrong_clocks_of_workers_change_nothing(client: Client, store: Store, fleet: Fleet) -> None:
     since = await ticking(client)
-    for ahead in (6 * 3_600, -6 * 3_600):
-        fleet.start_with_wrong_clock(ahead)
+    clocks = [lacking(SetClock, ahead) for ahead in (6 * 3_600, -6 * 3_600)]
+    for clock in clocks:
+        fleet.start_apart(environment=clock.environment)
     await fleet.started(2)
-    both = {note["pid"] for note in fleet.notes("started")}
-    assert all(abs(note["clock"] - time.time()) > 5 * 3_600 for note in fleet.notes("started"))
+    both = {note.pid for note in fleet.notes("started")}
+    assert all(abs(note.wall - time.time()) > 5 * 3_600 for note in fleet.notes("started"))
     await fleet.ran_more(4)
     runs = await settled(client, store, fleet, {"clock": since})
     now = await store.now()
@@ -84,9 +85,9 @@ async def test_the_server_restarts_under_its_workers(tmp_path: Path) -> None:
                 server.restart(immediate=True)
             await fleet.ran_more(3)
             await settled(client, store, fleet, {"clock": since})
-            assert all(process.is_alive() for process in fleet.processes)
+            assert all(process.alive for process in fleet.members)
         finally:
-            fleet.kill_all()
+            fleet.close()
             await store.close()
 
 
@@ -98,7 +99,7 @@ async def test_eight_processes_on_one_file(client: Client, store: Store, fleet: 
     for _ in range(100):
         await client.enqueue("brief", actor="ada", unknown_task_ok=True)
     await fleet.started(8)
-    await until(lambda: len(fleet.notes("ran")) >= 112)
+    await until(lambda: len(fleet.notes("done")) >= 112)
     runs = await settled(client, store, fleet, schedules)
     assert all(run.attempt == 1 for run in runs)
     assert "locked" not in fleet.logs()
@@ -113,11 +114,11 @@ async def test_a_pause_and_a_deploy_while_it_works(client: Client, store: Store,
     new = [fleet.start(declares=(("changed", 2), ("paused", 1))) for _ in range(2)]
     await fleet.started(4)
     for process in old:
-        os.kill(int(process.pid or 0), signal.SIGTERM)
-        assert await ended(process) == 0
+        process.drain()
+        assert await process.ended() == 0
     changed = await client.get("changed")
     assert changed.raw["trigger"] == every(seconds=2).to_json()
-    await until(lambda: max(n["tick"] or 0 for n in fleet.notes("ran")) > (changed.cursor.planned_until or 0) + 3)
+    await until(lambda: max(n.tick or 0 for n in fleet.notes("done")) > (changed.cursor.planned_until or 0) + 3)
     for name in ("changed", "gone"):
         if (await client.get(name)).state == "active":
             await client.pause(name, actor="ada")
@@ -132,4 +133,4 @@ async def test_a_pause_and_a_deploy_while_it_works(client: Client, store: Store,
         step = 1 if run.revision == 1 else 2
         assert to_seconds(run.scheduled_for) % step == 0
     await agrees(fleet, store)
-    assert all(process.is_alive() for process in new)
+    assert all(process.alive for process in new)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from typing import Any
@@ -10,23 +9,25 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.faults.fleet import Fleet, agrees, all_runs, ended, final, settled, ticking, until
+from tests.faults.fleet import agrees, all_runs, final, settled, ticking
 from tickbird.client import Client
 from tickbird.domain.runs import Outcome
 from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet, Note, until
 
 
-async def hold(client: Client, fleet: Fleet) -> tuple[int, dict[str, Any]]:
+async def hold(client: Client, fleet: Fleet) -> tuple[int, Note]:
     """A run that is under way and waits, and the note of who has it."""
     run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
     [began] = await until(lambda: fleet.notes("began", run_id))
     return run_id, began
 
 
-async def second(fleet: Fleet, run_id: int) -> dict[str, Any]:
+async def second(fleet: Fleet, run_id: int) -> Note:
     """The note of another attempt."""
-    found = await until(lambda: [note for note in fleet.notes("began", run_id) if note["attempt"] == 2])
-    return dict(found[0])
+    found = await until(lambda: [note for note in fleet.notes("began", run_id) if note.attempt == 2])
+    noted: Note = found[0]
+    return noted
 
 
 async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: Fleet) -> None:
@@ -34,9 +35,9 @@ async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: 
         fleet.start()
     await fleet.started(2)
     run_id, began = await hold(client, fleet)
-    os.kill(began["pid"], signal.SIGKILL)
+    fleet.member(began.pid).kill()
     again = await second(fleet, run_id)
-    assert again["pid"] != began["pid"]
+    assert again.pid != began.pid
     late = await store.finish([Outcome(run_id, 1, "failed")])
     assert not late.accepted
     fleet.open("gate")
@@ -51,32 +52,32 @@ async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store:
         fleet.start()
     await fleet.started(2)
     run_id, began = await hold(client, fleet)
-    os.kill(began["pid"], signal.SIGSTOP)
+    fleet.member(began.pid).freeze()
     again = await second(fleet, run_id)
     # It wakes while the other one is at it, and may end at once: it finds its lease gone, or is told so.
-    fleet.open(f"gate-{began['pid']}")
-    os.kill(began["pid"], signal.SIGCONT)
-    log = fleet.folder / f"{began['pid']}.log"
+    fleet.open(f"gate-{began.pid}")
+    fleet.member(began.pid).thaw()
+    log = fleet.folder / f"{began.pid}.log"
     await until(lambda: re.search("lost its lease|could not be kept|came too late", log.read_text()))
     under_way = await client.run(run_id)
     assert (under_way.status, under_way.attempt) == ("running", 2)
-    fleet.open(f"gate-{again['pid']}")
+    fleet.open(f"gate-{again.pid}")
     run = await final(client, run_id)
-    assert (run.status, run.attempt, run.result) == ("succeeded", 2, again["pid"])
+    assert (run.status, run.attempt, run.result) == ("succeeded", 2, again.pid)
     # It goes on as a good worker.
-    os.kill(again["pid"], signal.SIGKILL)
+    fleet.member(again.pid).kill()
     other = await final(client, await client.enqueue("held", {"gate": "gate"}, actor="ada"))
-    assert other.result == began["pid"]
+    assert other.result == began.pid
 
 
 async def test_sigterm_lets_runs_finish(client: Client, store: Store, fleet: Fleet) -> None:
     process = fleet.start()
     run_id, _ = await hold(client, fleet)
-    os.kill(int(process.pid or 0), signal.SIGTERM)
+    process.drain()
     await until(lambda: "draining" in fleet.logs())
     queued = await client.enqueue("brief", actor="ada", unknown_task_ok=True)
     fleet.open("gate")
-    assert await ended(process) == 0
+    assert await process.ended() == 0
     run = await client.run(run_id)
     assert (run.status, run.attempt) == ("succeeded", 1)
     assert (await client.run(queued)).status == "queued"
@@ -86,16 +87,16 @@ async def test_sigterm_lets_runs_finish(client: Client, store: Store, fleet: Fle
 async def test_a_second_signal_ends_at_once_and_loses_nothing(client: Client, store: Store, fleet: Fleet) -> None:
     process = fleet.start()
     run_id, _ = await hold(client, fleet)
-    os.kill(int(process.pid or 0), signal.SIGTERM)
+    process.drain()
     await until(lambda: "draining" in fleet.logs())
 
     def is_over() -> bool:
         # A second signal that comes at once is taken for an echo of the first, so it is sent until it counts.
-        process.terminate()
-        return not process.is_alive()
+        process.drain()
+        return not process.alive
 
     await until(is_over)
-    assert await ended(process) == 128 + signal.SIGTERM
+    assert await process.ended() == 128 + signal.SIGTERM
     fleet.start()
     await second(fleet, run_id)
     fleet.open("gate")
@@ -105,8 +106,8 @@ async def test_a_second_signal_ends_at_once_and_loses_nothing(client: Client, st
 async def test_a_worker_that_drains_too_long_puts_its_runs_back(client: Client, store: Store, fleet: Fleet) -> None:
     process = fleet.start(drain=0.2)
     run_id, _ = await hold(client, fleet)
-    os.kill(int(process.pid or 0), signal.SIGTERM)
-    assert await ended(process) == 0
+    process.drain()
+    assert await process.ended() == 0
     run = await client.run(run_id)
     assert (run.status, run.failures, run.crashes) == ("queued", 0, 0)
     fleet.start()
@@ -122,8 +123,8 @@ async def test_killed_before_the_commit_on_sqlite(client: Client, store: Store, 
     if "INSERT" not in words:
         # One that plans keeps what it plans; only what another one has planned is claimed.
         fleet.start(execute=False)
-    assert await ended(process) == -signal.SIGKILL
-    assert not fleet.notes("ran")
+    assert await process.ended() == -signal.SIGKILL
+    assert not fleet.notes("done")
     fleet.start()
     await fleet.ran_more(2)
     await settled(client, store, fleet, {"clock": since})
@@ -161,12 +162,12 @@ async def test_killed_while_the_commit_is_under_way(
             return await (await admin.execute(BLOCKED)).fetchall()
 
         await until(blocked)
-        os.kill(int(process.pid or 0), signal.SIGKILL)
+        process.kill()
         if not arrives:
             for (pid,) in await blocked():
                 await admin.execute("SELECT pg_terminate_backend(%s)", (pid,))
         await admin.execute("SELECT pg_advisory_unlock(7)")
-    assert not fleet.notes("ran")
+    assert not fleet.notes("done")
     fleet.start()
     await fleet.ran_more(2)
     await settled(client, store, fleet, {"clock": since})

@@ -9,10 +9,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.faults.fleet import Fleet, all_runs, all_skips, settled, ticking, until
+from tests.faults.fleet import all_runs, all_skips, settled, ticking
 from tests.store.conftest import PlainPostgres, PlainSqlite
 from tickbird.client import Client
 from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet, until
 
 GOOD: dict[str, Any] = {
     "v": 1,
@@ -56,7 +57,7 @@ async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fle
         return set(states.values()) == {"parked"}
 
     await until(parked)
-    await until(lambda: any(note["schedule"] == "fine" for note in fleet.notes("ran")))
+    await until(lambda: any(note.schedule == "fine" for note in fleet.notes("done")))
     for name in poison:
         assert (await client.get(name)).error
         assert not await all_runs(store, name)
@@ -67,7 +68,7 @@ async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fle
 
     for name in poison:
         await plain.redefine((await client.get(name)).id, GOOD)
-    await until(lambda: poison.keys() <= {note["schedule"] for note in fleet.notes("ran")})
+    await until(lambda: poison.keys() <= {note.schedule for note in fleet.notes("done")})
     for name in poison:
         healed = await client.get(name)
         assert (healed.state, healed.error, healed.revision) == ("active", None, 2)

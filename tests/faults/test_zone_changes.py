@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.faults.app import Setup
-from tests.faults.fleet import ROOT, Fleet, all_runs, until
+from tests.faults.fleet import all_runs
 from tickbird import cron, every
 from tickbird.client import Client
 from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet, Member, until
 from tickbird.testing.zones import write_zone
 
 ZONE = "Europe/Berlin"
@@ -27,39 +18,9 @@ ZONE = "Europe/Berlin"
 SUMMER, WINTER = datetime(2099, 7, 1, 7, tzinfo=UTC), datetime(2099, 7, 1, 8, tzinfo=UTC)
 
 
-class Workers:
-    """Worker processes with zone rules of their own."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        self.fleet = fleet
-        self.processes: list[subprocess.Popen[bytes]] = []
-
-    def start(self, folder: Path | None = None, **environment: str) -> subprocess.Popen[bytes]:
-        """A worker that finds its zone files in a folder; else in the package."""
-        setup = json.dumps(asdict(Setup(url=self.fleet.url, folder=str(self.fleet.folder))))
-        code = "import json, sys; from tests.faults.app import Setup, work; work(Setup(**json.loads(sys.argv[1])))"
-        rules = {} if folder is None else {"PYTHONTZPATH": str(folder)}
-        paths = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, setup], cwd=ROOT, env={**os.environ, **paths, **rules, **environment}
-        )
-        self.processes.append(process)
-        return process
-
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        """Drain one."""
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-
-
-@pytest.fixture
-def workers(fleet: Fleet) -> Iterator[Workers]:
-    """Killed in the end."""
-    found = Workers(fleet)
-    yield found
-    for process in found.processes:
-        process.kill()
-        process.wait()
+def _start(fleet: Fleet, folder: Path | None = None) -> Member:
+    """A worker that finds its zone files in a folder; else in the package."""
+    return fleet.start_apart(environment={} if folder is None else {"PYTHONTZPATH": str(folder)})
 
 
 async def _create(client: Client, name: str, trigger: Any) -> None:
@@ -70,18 +31,16 @@ async def _newest(store: Store, schedule: str) -> int:
     return max((run.id for run in await all_runs(store, schedule)), default=0)
 
 
-async def test_a_country_abolishes_summer_time(
-    client: Client, store: Store, fleet: Fleet, workers: Workers, tmp_path: Path
-) -> None:
+async def test_a_country_abolishes_summer_time(client: Client, store: Store, fleet: Fleet, tmp_path: Path) -> None:
     await _create(client, "july", cron("0 9 1 7 *", ZONE))
     await client.update("july", actor="ada", start_at=datetime(2099, 1, 1, tzinfo=UTC))
     await _create(client, "zoned", every(seconds=1, tz=ZONE))
     await _create(client, "utc", every(seconds=1))
-    old = workers.start()
+    old = _start(fleet)
     await until(lambda: _newest(store, "zoned"))
     assert (await client.get("july")).next_run_at == SUMMER
 
-    new = workers.start(write_zone(tmp_path / "new", ZONE, "CET-1", "9999a"))
+    new = _start(fleet, write_zone(tmp_path / "new", ZONE, "CET-1", "9999a"))
 
     async def moved() -> bool:
         return (await client.get("july")).next_run_at == WINTER
@@ -99,8 +58,9 @@ async def test_a_country_abolishes_summer_time(
     await until(lambda: _is_past(store, "zoned", seen))
 
     # With the old rules alone, only UTC goes on; and they do not come back by themselves.
-    workers.end(new)
-    again = workers.start()
+    new.drain()
+    assert await new.ended() == 0
+    again = _start(fleet)
     await fleet.started(3)
     left = [run.id for run in await all_runs(store, "zoned")]
     seen = await _newest(store, "utc")
@@ -109,9 +69,8 @@ async def test_a_country_abolishes_summer_time(
     assert (await client.get("july")).next_run_at == WINTER
     explained = await client.why("zoned", await client.now())
     assert "plans only schedules in UTC" in explained.sentence
-    assert (again.poll(), old.poll()) == (None, None)
-    workers.end(again)
-    workers.end(old)
+    assert again.alive
+    assert old.alive
 
 
 async def _is_past(store: Store, schedule: str, run_id: int) -> bool:
@@ -119,11 +78,11 @@ async def _is_past(store: Store, schedule: str, run_id: int) -> bool:
 
 
 async def test_a_worker_with_older_rules_comes_second(
-    client: Client, store: Store, fleet: Fleet, workers: Workers, tmp_path: Path
+    client: Client, store: Store, fleet: Fleet, tmp_path: Path
 ) -> None:
     """It executes what others plan."""
     await _create(client, "zoned", every(seconds=1, tz=ZONE))
-    workers.start(write_zone(tmp_path / "old", ZONE, "CET-1", "1999a"))
+    _start(fleet, write_zone(tmp_path / "old", ZONE, "CET-1", "1999a"))
     await fleet.started(1)
     assert [zones.version for zones in await client.zone_history()] != ["1999a"]
     run = await client.enqueue("brief", actor="ada")

@@ -1,0 +1,85 @@
+"""What processes really executed, from their ledgers: from when to when, and what may excuse two at a time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from tickbird.testing.faults.ledger import Note
+
+ENDINGS = ("done", "raised", "stopped")
+# Seconds within which a process that stood still must have stopped what it may not go on with.
+_SOON = 1.0
+
+
+@dataclass
+class Execution:
+    """One call of a task's function."""
+
+    run: int
+    attempt: int
+    schedule: str | None
+    tick: int | None
+    pid: int
+    began: float
+    began_wall: float
+    detail: Any
+    ended: float = inf
+    ending: str = ""
+
+
+@dataclass
+class Executions:
+    """All of them, in the order in which they began."""
+
+    all: list[Execution]
+    # Notes of one run and attempt that was begun twice.
+    twice: list[Note]
+    # Stretches in which a process stood still, by its id.
+    _still: dict[int, list[tuple[float, float]]]
+
+    def of_runs(self) -> dict[int, list[Execution]]:
+        """By run."""
+        found: dict[int, list[Execution]] = defaultdict(list)
+        for execution in self.all:
+            found[execution.run].append(execution)
+        return found
+
+    def stood_still(self, one: Execution) -> bool:
+        """Did its process stand still and then end it soon? Nobody can stop what does not know."""
+        return any(
+            end >= one.began and begin <= one.ended <= end + _SOON for begin, end in self._still.get(one.pid, ())
+        )
+
+
+def read_executions(notes: Sequence[Note]) -> Executions:
+    """From the notes of all processes, oldest first."""
+    found: dict[tuple[int, int], Execution] = {}
+    twice: list[Note] = []
+    still: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    frozen: dict[int, float] = {}
+    for note in notes:
+        key = note.run or 0, note.attempt or 0
+        if note.event == "began":
+            if key in found:
+                twice.append(note)
+            else:
+                found[key] = Execution(*key, note.schedule, note.tick, note.pid, note.at, note.wall, note.detail)
+        elif note.event in ENDINGS and key in found and found[key].pid == note.pid:
+            found[key].ended, found[key].ending = note.at, note.event
+        elif note.event == "frozen":
+            frozen[note.pid] = note.at
+        elif note.event == "thawed" and note.pid in frozen:
+            still[note.pid].append((frozen.pop(note.pid), note.at))
+        elif note.event == "stalled":
+            still[note.pid].append((note.detail["since"], note.detail["until"]))
+        elif note.event in ("killed", "left"):
+            for execution in found.values():
+                if execution.pid == note.pid and not execution.ending:
+                    execution.ended, execution.ending = note.at, note.event
+    for pid, since in frozen.items():
+        still[pid].append((since, inf))
+    return Executions(list(found.values()), twice, still)

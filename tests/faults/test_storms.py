@@ -1,0 +1,42 @@
+"""Fleets under faults that a seed has drawn, judged by the checker: `./dev faults` in small."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tickbird.testing.faults.__main__ import as_data
+from tickbird.testing.faults.plan import make_plan
+from tickbird.testing.faults.storm import Storm
+from tickbird.testing.servers import PostgresServer
+
+SECONDS = 10.0 * int(os.environ.get("TICKBIRD_FUZZ", "1"))
+
+
+async def _play(storm: Storm) -> None:
+    report = await storm.run()
+    told = as_data(report)
+    assert report.verdict.clean, f"seed {report.seed}: {told['violations']}, after {told['log']}"
+    assert report.verdict.run > 50
+    assert report.verdict.expected == report.verdict.run + sum(report.verdict.skipped.values())
+
+
+@pytest.mark.timeout(600)
+async def test_a_storm_over_one_file(tmp_path: Path) -> None:
+    await _play(Storm(f"sqlite:///{tmp_path}/tickbird.db", tmp_path, 11, SECONDS))
+
+
+@pytest.mark.timeout(600)
+async def test_a_storm_over_an_older_server(tmp_path: Path, debian_postgres: int) -> None:
+    with PostgresServer(debian_postgres, fsync=True) as server:
+        await _play(Storm(server.create_database(), tmp_path, 7, SECONDS, server=server))
+
+
+def test_a_seed_is_a_plan() -> None:
+    plan = make_plan(5, 600.0, places=4, on_a_file=False)
+    assert plan == make_plan(5, 600.0, places=4, on_a_file=False)
+    assert plan != make_plan(6, 600.0, places=4, on_a_file=False)
+    assert len({fault.kind for fault in plan}) >= 12
+    assert "server restart" not in {fault.kind for fault in make_plan(5, 600.0, places=4, on_a_file=True)}
