@@ -37,10 +37,8 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
     struct timespec exact;
     (void)zone;
     if (clock_gettime(CLOCK_REALTIME, &exact)) return -1;
-    if (now) {
-        now->tv_sec = exact.tv_sec;
-        now->tv_usec = exact.tv_nsec / 1000;
-    }
+    now->tv_sec = exact.tv_sec;
+    now->tv_usec = exact.tv_nsec / 1000;
     return 0;
 }
 
