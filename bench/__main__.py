@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> None:
     if unknown := set(chosen.names) - set(NAMES):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}.")
     folder = chosen.out or (RESULTS / "quick" if chosen.quick else RESULTS)
-    options = Options(quick=chosen.quick, out=folder, command=command_line(given))
+    options = Options(quick=chosen.quick, out=folder, command=command_line(chosen.names, chosen.quick))
     for name in chosen.names or NAMES:
         facts = machine()
         report = Report(name)

@@ -159,9 +159,9 @@ def _version(package: str) -> str | None:
         return None
 
 
-def command_line(arguments: Sequence[str]) -> str:
-    """The command that gives these results again."""
-    return shlex.join(["./dev", "bench", *arguments])
+def command_line(names: Sequence[str], quick: bool) -> str:
+    """The command that gives these results again, wherever they were written to."""
+    return shlex.join(["./dev", "bench", *names, *(["--quick"] if quick else [])])
 
 
 def say(text: str) -> None:
