@@ -13,7 +13,7 @@ from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.store.plans import read_definition
 
 _APART = "\x1f"
-_RUN_FIELDS = tuple(each.name for each in fields(RunRecord) if each.name not in ("target", "covers", "held"))
+_RUN_FIELDS = frozenset(each.name for each in fields(RunRecord))
 
 
 def numbers(values: Iterable[float | None]) -> str:
@@ -51,7 +51,7 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     covers = None if first is None else Covers(first, last, count)
     held = row.pop("lane", USUAL_LANE) == HELD_LANE
     # A newer schema may have columns that this code has never heard of.
-    known = {name: row[name] for name in _RUN_FIELDS}
+    known = {name: value for name, value in row.items() if name in _RUN_FIELDS}
     return RunRecord(target=target, covers=covers, held=held, **known)
 
 
