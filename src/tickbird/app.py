@@ -69,7 +69,8 @@ def _store(url: str) -> Store:
             raise StoreError(
                 "PostgreSQL needs the psycopg driver;", hint="install it with `pip install 'tickbird[postgres]'`."
             ) from None
-        return PostgresStore(url)
+        # For a pooler that hands out a connection per transaction, through which no wake-up comes.
+        return PostgresStore(url, listen_url=os.environ.get("TICKBIRD_LISTEN_URL") or None)
     raise StoreError(
         f"{str(url)[:100]!r} is not a store's URL;",
         hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
@@ -319,7 +320,7 @@ class Tickbird:
                 run_id: int = yield from joining.enqueueing(self.namespace, new_run(name, checked, **chosen), actor)
                 return run_id
 
-            return steps(), joining.STATEMENTS
+            return steps(), joining.statements(self.url)
 
         return do_on(connection, work)
 

@@ -20,6 +20,7 @@ from tickbird.domain.durations import Duration, in_words, seconds
 from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError, NotFoundError, PayloadError
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation
+from tickbird.domain.findings import diagnose
 from tickbird.domain.happenings import Happening
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds, to_seconds_ceil
@@ -31,6 +32,7 @@ from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
 from tickbird.domain.triggers import at as once
+from tickbird.domain.verdicts import Finding
 from tickbird.domain.why import explain
 from tickbird.domain.zone_moves import TickMoves, all_moves, by_instant, is_zoned, next_moves
 from tickbird.domain.zones import zone
@@ -606,6 +608,10 @@ class Client:
         return await self._store.list_workers(self._namespace)
 
     # The store as a whole
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Everything that was looked at in the store: how it is, and what to do about it."""
+        return diagnose(await self._store.examine(self._namespace))
 
     async def place(self) -> Place:
         """Where the store is, and whether it is a copy."""

@@ -180,6 +180,7 @@ class WorkerProcess:
                 threads=threads,
                 on_crash={name: task.on_crash for name, task in self._bird.tasks.items()},
                 children=self._children,
+                wall=time.time,
             )
             if self._draining:
                 self._engine.drain()

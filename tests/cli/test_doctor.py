@@ -8,17 +8,81 @@ from pathlib import Path
 from tests.cli.conftest import Cli
 from tickbird.testing.zones import write_zone
 
+OF_SCHEMA = "copy|zone data|workers|planning|leases|queues|parked|calendars|failing|held"
+CHECKED = {
+    "sqlite": f"schema|versions|durability|disk|{OF_SCHEMA}",
+    "postgresql": (
+        "schema|rights|server|versions|clock|time-outs|durability|pooler|replication|connections|snapshots|vacuum|"
+        f"{OF_SCHEMA}"
+    ),
+}
 
-def test_a_store_that_is_well(bare: Cli, postgres_url: str) -> None:
-    for url in ("sqlite:///well.db", postgres_url):
-        bare.ok("migrate", "--url", url)
-        said = bare.ok("doctor", "--url", url)
-        assert said.out.count("✓") == 5
-        document = bare.ok("doctor", "--url", url, "--json").json
-        assert document["ok"] is True
-        assert [check["check"] for check in document["checks"]] == ["schema", "clock", "copy", "zone data", "workers"]
-        words = bare.refused(4, "doctor", "--accept-copy", "--url", url)
-        assert words == "this store is no copy; there is nothing to accept."
+
+def test_a_store_that_is_well(bare: Cli) -> None:
+    bare.ok("migrate", "--url", "sqlite:///well.db")
+    said = bare.ok("doctor", "--url", "sqlite:///well.db")
+    assert said.out.count("✓") == 14
+    assert said.out.endswith("\n\n14 well.\n")
+    document = bare.ok("doctor", "--strict", "--url", "sqlite:///well.db", "--json").json
+    assert document["ok"] is True
+    assert document["counts"] == {"problem": 0, "warning": 0, "unseen": 0, "ok": 14}
+    assert set(document["checks"][0]) == {"check", "severity", "ok", "text", "fix", "figures"}
+    words = bare.refused(4, "doctor", "--accept-copy", "--url", "sqlite:///well.db")
+    assert words == "this store is no copy; there is nothing to accept."
+
+
+def test_every_check_is_made(cli: Cli) -> None:
+    assert cli.url is not None
+    found = [check["check"] for check in cli("doctor", "--json").json["checks"]]
+    assert "|".join(dict.fromkeys(found)) == CHECKED[cli.url.partition(":")[0]]
+
+
+def test_findings_come_first_with_what_to_do(cli: Cli) -> None:
+    cli.insert("broken", {"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "report"}})
+    cli.create("tonight", queue="gpu")
+    cli.live_worker({"other": {}})
+    said = cli("doctor")
+    assert said.code == 1
+    lines = said.out.splitlines()
+    marks = [line[0] for line in lines if line.startswith(("✗", "!", "?", "✓"))]
+    assert marks == sorted(marks, key="✗!?✓".index)
+    parked = next(place for place, line in enumerate(lines) if line.startswith("✗ parked: broken is parked"))
+    assert lines[parked + 1].startswith("    → tickbird set broken …")
+    assert "! queues: 1 schedule of task 'report' in queue 'gpu' would wait for nobody" in said.out
+    assert "    → tickbird worker MODULE:APP --queues gpu" in said.out
+    document = cli("doctor", "--json").json
+    assert document["ok"] is False
+    assert cli("doctor", "-n", "elsewhere", "--json").json["counts"]["problem"] < document["counts"]["problem"]
+
+
+def test_warnings_alone_count_only_with_strict(bare: Cli) -> None:
+    sqlite = Cli(f"sqlite:///{bare.folder}/birds.db", bare.folder)
+    sqlite.ok("migrate")
+    sqlite.live_worker({"report": {}})
+    said = sqlite.ok("doctor")
+    assert "! versions: This tickbird is " in said.out
+    assert said.out.endswith("1 warning, 13 well.\n")
+    assert sqlite("doctor", "--strict").code == 1
+    assert sqlite("doctor", "--strict", "--json").json["ok"] is False
+
+
+def test_a_store_that_cannot_be_used(bare: Cli) -> None:
+    url = "postgresql://nobody@127.0.0.1:1/none"
+    assert "cannot be reached" in bare.refused(5, "doctor", "--url", url)
+    said = bare("doctor", "--url", url, "--json")
+    assert said.code == 5
+    assert said.json["ok"] is False
+    [check] = said.json["checks"]
+    assert (check["check"], check["severity"]) == ("store", "problem")
+    assert check["fix"].startswith("Check that PostgreSQL runs there")
+    assert bare.refused(5, "doctor", "--url", "sqlite:///none.db").startswith("there is no database file none.db;")
+    assert not (bare.folder / "none.db").exists()
+
+
+def test_a_database_without_a_schema_is_told_the_first_step(bare: Cli, postgres_url: str) -> None:
+    said = bare("doctor", "--url", postgres_url)
+    assert said.code == 1
+    assert "✗ schema: There is no Tickbird schema here yet.\n    → tickbird migrate\n" in said.out
 
 
 def test_a_copy_is_told_and_accepted(bare: Cli) -> None:
@@ -27,7 +91,7 @@ def test_a_copy_is_told_and_accepted(bare: Cli) -> None:
     said = bare("doctor", "--url", "sqlite:///two.db")
     assert said.code == 1
     assert "✗ copy: This store is a copy: it belongs to the file " in said.out
-    assert "say so with `tickbird doctor --accept-copy`." in said.out
+    assert "→ tickbird doctor --accept-copy" in said.out
     assert "this store is a copy" in bare("migrate", "--url", "sqlite:///two.db").err
     assert bare("doctor", "--accept-copy", "--url", "sqlite:///two.db", "--json").json["ok"] is True
     assert bare("doctor", "--url", "sqlite:///two.db").code == 0

@@ -139,6 +139,7 @@ class TestWhoServesARun:
             ([a_worker(draining=True), a_worker("w2")], ""),
             ([a_worker(slots=3)], "all slots of the workers that could take it are busy (3 slots on 1)"),
             ([a_worker(slots=4)], ""),
+            ([a_worker(slots=4, kind="executor")], ""),
         ],
     )
     def test_in_words(self, workers: list[Worker], words: str) -> None:

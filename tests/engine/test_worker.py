@@ -185,6 +185,13 @@ async def test_a_thread_past_its_timeout_keeps_its_slot_until_it_returns(bird: T
         # The only slot is taken although the run is final.
         assert process.busy == 1
         assert (await client.run(behind)).status == "queued"
+
+        async def told() -> bool:
+            [worker] = await client.workers()
+            return bool(worker.vitals["stuck"] == 1)
+
+        await until(told)
+        assert any("keep 1 of its 1 slot." in finding.text for finding in await client.doctor())
         release.set()
         assert (await final(client, behind)).status == "succeeded"
     assert asked.is_set()

@@ -25,7 +25,8 @@ from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableErro
 from tickbird.domain.every import every
 from tickbird.domain.runs import NewRun, Outcome
 from tickbird.store.postgres import PostgresStore, planning, runs, schema
-from tickbird.store.postgres.connection import STATEMENTS, Session
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.naming import STATEMENTS
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.protocol import Held, Worker
 from tickbird.testing.servers import PostgresServer

@@ -19,7 +19,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "sync": ("store", "Write what an app's code declares to the store, without running it."),
         "completion": ("completion", "Print the script that completes commands, options and names in a shell."),
         "migrate": ("store", "Create the store's schema, or bring it up to date."),
-        "doctor": ("doctor", "Check the store: schema, clock, zone data, and whether it is a copy."),
+        "doctor": ("doctor", "Look at the store and all that relies on it, and say what to do about what is wrong."),
     },
     "Look": {
         "ls": ("schedules", "List schedules: state, last run and next run."),

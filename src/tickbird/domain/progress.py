@@ -341,7 +341,7 @@ class Progress:
 
 def obstacle(queue: str, task: str, workers: Sequence[LiveWorker], busy: Counter[str | None] | None = None) -> str:
     """Why no worker would take a run of this queue and task, in words; nothing when one would."""
-    executing = [worker for worker in workers if worker.kind == "worker" and worker.slots]
+    executing = [worker for worker in workers if worker.kind in ("worker", "executor") and worker.slots]
     if not executing:
         return "no worker that executes is alive"
     serving = [worker for worker in executing if queue in worker.queues]

@@ -181,7 +181,7 @@ class OpenChain(Chain):
         """Due, and no worker has planned it."""
         self._move(self.evidence.moved(self.tick) if self.tick == self.schedule.cursor.moved_tick else None, due_at)
         late = in_words((self.evidence.now - to_datetime(due_at)).total_seconds())
-        planners = [worker for worker in self.evidence.workers if worker.kind == "worker"]
+        planners = [worker for worker in self.evidence.workers if worker.kind in ("worker", "planner")]
         if planners:
             seen = f"{len(planners)} live " + ("worker has" if len(planners) == 1 else "workers have")
             why = f"it was due {late} ago, and {seen} not planned it yet"

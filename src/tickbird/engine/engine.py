@@ -18,6 +18,7 @@ from tickbird.engine.planning import Planning
 from tickbird.engine.standing import Standing
 from tickbird.engine.sync import Declarations
 from tickbird.engine.upkeep import PRUNE_PAUSE, Retention, Upkeep
+from tickbird.engine.vitals import Vitals
 from tickbird.store.protocol import Store, Worker
 from tickbird.targets.protocol import Executable, Sink
 
@@ -57,6 +58,7 @@ class Engine:
         on_crash: Mapping[str, str] | None = None,
         sink: Sink | None = None,
         children: Children | None = None,
+        wall: Callable[[], float] | None = None,
     ) -> None:
         clock = clock or StoreClock()
         self.logs = Logs(store)
@@ -90,6 +92,7 @@ class Engine:
             on_schedules=self._wake_plan,
             watch=watch,
             standing=self.standing,
+            vitals=Vitals(lambda: self.execution.stuck, wall),
         )
         poll = options.safety_poll
         self._claim = Repeat("claim", self._unless_copied(self.execution.claim), poll)

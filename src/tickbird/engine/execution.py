@@ -86,6 +86,11 @@ class Execution:
         """How many more runs could be started now."""
         return max(0, self._free(self.slots))
 
+    @property
+    def stuck(self) -> int:
+        """How many slots are kept by functions whose attempts are over: they did not stop when asked to."""
+        return max(0, self.busy - len(self.held))
+
     def _free(self, places: int) -> int:
         return places - self.busy - self._reserved if self._claiming and self._executables else 0
 

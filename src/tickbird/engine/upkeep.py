@@ -10,6 +10,7 @@ from datetime import datetime
 from tickbird.engine.clock import PATIENCE, Clock, ClockWatch
 from tickbird.engine.standing import Standing
 from tickbird.engine.sync import Declarations, sync
+from tickbird.engine.vitals import Vitals
 from tickbird.store.protocol import Reported, Store, Worker
 
 log = logging.getLogger("tickbird.engine")
@@ -46,6 +47,7 @@ class Upkeep:
         on_schedules: Callable[[], None] = lambda: None,
         watch: ClockWatch | None = None,
         standing: Standing | None = None,
+        vitals: Vitals | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -59,6 +61,7 @@ class Upkeep:
         self._on_schedules = on_schedules
         self._watch = watch or ClockWatch(clock)
         self._standing = standing or Standing(store, clock, plans=True)
+        self._vitals = vitals or Vitals()
         self._reported: Reported | None = None
         # When definitions were last brought in step; None: they must be.
         self._in_step: datetime | None = None
@@ -84,11 +87,12 @@ class Upkeep:
         return self._heartbeat
 
     async def _report(self) -> Reported:
-        began = self._clock.monotonic()
+        began, asked_at = self._clock.monotonic(), self._vitals.wall()
         held = "; ".join(filter(None, (self._standing.held, self._watch.held)))
-        self.worker = replace(self.worker, held=held)
+        self.worker = replace(self.worker, held=held, vitals=self._vitals.tell())
         reported = await self._store.report_worker(self.worker, self._live_for, now=self._clock.now())
         self._watch.see(reported.now, began)
+        self._vitals.see(reported.now, asked_at)
         self._standing.see(reported)
         self._reported = reported
         return reported

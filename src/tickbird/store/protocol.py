@@ -18,6 +18,7 @@ from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import Command
+from tickbird.domain.condition import Condition
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
@@ -114,6 +115,8 @@ class Worker:
     draining: bool = False
     # What it does not do at present, and why; empty when nothing holds it back.
     held: str = ""
+    # How it is: seconds by which its clock is ahead of the store's, its zone rules, slots that a stuck thread keeps.
+    vitals: Mapping[str, Any] = field(default_factory=dict)
     started_at: datetime | None = None
     seen_at: datetime | None = None
     # It counts as live until then.
@@ -304,6 +307,10 @@ class Store(Protocol):
 
     async def migrate(self) -> Sequence[str]:
         """Bring the schema up to date under a lock; what was applied or set right; empty when it was."""
+        ...
+
+    async def examine(self, namespace: str, *, now: datetime | None = None) -> Condition:
+        """Look at everything that may need a person; also where the store is not open, or has no schema."""
         ...
 
     async def now(self) -> datetime:

@@ -16,12 +16,11 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.store.postgres.errors import bad_url, is_stale, is_transient, translate, unknown_option
-from tickbird.store.sql import load_statements
+from tickbird.store.postgres.naming import SCHEMA, encoded, split
 
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 
-STATEMENTS: Final = {name: text.encode() for name, text in load_statements("tickbird.store.postgres").items()}
 # A network that swallows packets must not hang a worker, and a frozen one must not hide its rows from others.
 _DEFAULTS: Final = {
     "connect_timeout": "5",
@@ -47,14 +46,15 @@ _WAIT: Final = 2.5
 class Session:
     """One connection within one transaction, or outside of any; statements go by name."""
 
-    __slots__ = ("connection",)
+    __slots__ = ("connection", "statements")
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, schema: str = SCHEMA) -> None:
         self.connection = connection
+        self.statements = encoded(schema)
 
     async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
-        cursor = await self.connection.execute(STATEMENTS[name], values, prepare=True, binary=True)
+        cursor = await self.connection.execute(self.statements[name], values, prepare=True, binary=True)
         return await cursor.fetchall()
 
     async def ask(self, name: str, values: Mapping[str, Any], /) -> list[tuple[Any, ...]]:
@@ -64,21 +64,22 @@ class Session:
     async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
         """All rows of a statement, as column → value."""
         async with self.connection.cursor(binary=True, row_factory=dict_row) as cursor:
-            await cursor.execute(STATEMENTS[name], values, prepare=True)
+            await cursor.execute(self.statements[name], values, prepare=True)
             return await cursor.fetchall()
 
     async def execute(self, name: str, /, **values: Any) -> int:
         """How many rows a statement wrote."""
-        return (await self.connection.execute(STATEMENTS[name], values, prepare=True)).rowcount
+        return (await self.connection.execute(self.statements[name], values, prepare=True)).rowcount
 
 
 class Connections:
     """The pool, and how work is done on it."""
 
     def __init__(self, url: str, size: int) -> None:
-        self.conninfo = _conninfo(url)
+        address, self.schema = split(url)
+        self.conninfo = _conninfo(address)
         self.url = _without_password(url)
-        self.place = _place(self.conninfo)
+        self.place = _place(self.conninfo) + ("" if self.schema == SCHEMA else f", schema {self.schema}")
         self._size = size
         self._pool: AsyncConnectionPool[Connection] | None = None
 
@@ -132,9 +133,9 @@ class Connections:
                 async with self._checked_out() as connection:
                     try:
                         if not whole:
-                            return await work(Session(connection))
+                            return await work(Session(connection, self.schema))
                         async with connection.transaction():
-                            result = await work(Session(connection))
+                            result = await work(Session(connection, self.schema))
                             committing = True
                         return result
                     except psycopg.Error as error:

@@ -10,10 +10,13 @@ from typing import Any
 from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.keys import KeyedRun, same_enqueued
 from tickbird.domain.runs import NewRun
-from tickbird.store.sql import load_statements
+from tickbird.store.postgres import naming
 from tickbird.store.steps import Steps
 
-STATEMENTS: Mapping[str, str] = load_statements("tickbird.store.postgres", "runs", "workers")
+
+def statements(url: str) -> Mapping[str, str]:
+    """Statements by name, for the schema that a URL names."""
+    return naming.statements(naming.split(url)[1])
 
 
 def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> Steps[int]:

@@ -8,22 +8,23 @@ from psycopg import errors
 from tickbird.domain.errors import StoreError
 from tickbird.store.migrations import META, Migration, check_version, is_stale, pending, read_migrations, read_version
 from tickbird.store.postgres.connection import Connection, Session
+from tickbird.store.postgres.naming import in_schema
 
 MIGRATIONS = read_migrations("tickbird.store.postgres")
 
 
-async def check(connection: Connection) -> None:
+async def check(connection: Connection, schema: str) -> None:
     """Raise SchemaError unless the schema fits this code."""
     try:
-        meta = dict(await Session(connection).fetch("read_meta"))
+        meta = dict(await Session(connection, schema).fetch("read_meta"))
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         meta = {}
     check_version(MIGRATIONS, *read_version(meta))
 
 
-async def migrate(connection: Connection) -> list[str]:
+async def migrate(connection: Connection, schema: str) -> list[str]:
     """Apply what is left, all or nothing, one process at a time; the names of what was applied."""
-    db = Session(connection)
+    db = Session(connection, schema)
     async with connection.transaction():
         # A running worker's short locks are waited for; a long one makes this fail rather than queue up all others.
         await connection.execute("SET LOCAL statement_timeout = 0")
@@ -34,7 +35,7 @@ async def migrate(connection: Connection) -> list[str]:
         applied = dict(await db.fetch("read_applied")) if exists else {}
         done = []
         for migration in pending(MIGRATIONS, applied):
-            await _apply(connection, migration.text)
+            await _apply(connection, in_schema(migration.text, schema))
             await db.execute("write_applied", number=migration.number, name=migration.name, checksum=migration.checksum)
             await _write_version(db, migration)
             done.append(f"{migration.number:04}_{migration.name}")

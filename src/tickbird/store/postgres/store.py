@@ -18,6 +18,7 @@ from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
+from tickbird.domain.condition import Condition
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
@@ -33,6 +34,7 @@ from tickbird.store.postgres import (
     calendars,
     changes,
     copies,
+    doctor,
     limits,
     logs,
     planning,
@@ -82,7 +84,7 @@ _LOOK_AGAIN: Final = timedelta(seconds=1)
 
 
 class PostgresStore:
-    """Tickbird's tables in the schema `tickbird` of a PostgreSQL database.
+    """Tickbird's tables in the schema `tickbird` of a PostgreSQL database, or in another one with `?schema=`.
 
     `listen_url` is for servers behind a pooler that hands out a connection per transaction, which cannot LISTEN.
     """
@@ -108,7 +110,7 @@ class PostgresStore:
         """Connect; raise SchemaError unless the schema fits this code."""
         await self.close()
         async with self._connections.apart() as connection:
-            await self._plainly(schema.check(connection))
+            await self._plainly(schema.check(connection, self._connections.schema))
         await self._connections.open()
 
     async def close(self) -> None:
@@ -119,7 +121,11 @@ class PostgresStore:
     async def migrate(self) -> Sequence[str]:
         """Bring the schema up to date under a lock; the names of what was applied, empty when it was."""
         async with self._connections.apart() as connection:
-            return await self._plainly(schema.migrate(connection))
+            return await self._plainly(schema.migrate(connection, self._connections.schema))
+
+    async def examine(self, namespace: str, *, now: datetime | None = None) -> Condition:
+        """Look at everything that may need a person; also where the store is not open, or has no schema."""
+        return await self._plainly(doctor.examine(self._connections, self._listening, namespace, now))
 
     async def now(self) -> datetime:
         """The store's own clock."""
@@ -128,7 +134,7 @@ class PostgresStore:
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         """Yields whenever another process may have made work; coalesced, may be spurious, may get lost."""
-        return wakeups.listen(self._listening, self._listening.conninfo)
+        return wakeups.listen(self._listening, self._connections.schema)
 
     # Planning
 
@@ -451,6 +457,7 @@ class PostgresStore:
                 declares=Jsonb(dict(worker.declares)),
                 draining=worker.draining,
                 held=worker.held,
+                vitals=Jsonb(dict(worker.vitals)),
                 started_at=worker.started_at,
                 live_for=live_for,
                 now=now,

@@ -11,7 +11,7 @@ from typing import Final
 import psycopg
 
 from tickbird.domain.errors import StoreError
-from tickbird.store.postgres.connection import STATEMENTS, Connections
+from tickbird.store.postgres.connection import Connections, Session
 
 # Sending costs every committer of the database a lock, so a busy process sends at most so often.
 _REST: Final = 0.05
@@ -78,11 +78,11 @@ class _Heard:
 
 
 @asynccontextmanager
-async def listen(connections: Connections, conninfo: str) -> AsyncIterator[AsyncIterator[bool]]:
+async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIterator[bool]]:
     """Wake-ups heard on a connection of their own; one also follows each new connection, since some may be lost."""
     heard = _Heard()
     connected = asyncio.Event()
-    listening = asyncio.create_task(_listen(connections, conninfo, heard, connected), name="tickbird listener")
+    listening = asyncio.create_task(_listen(connections, schema, heard, connected), name="tickbird listener")
 
     async def wakeups() -> AsyncIterator[bool]:
         while True:
@@ -98,12 +98,12 @@ async def listen(connections: Connections, conninfo: str) -> AsyncIterator[Async
             await listening
 
 
-async def _listen(connections: Connections, conninfo: str, heard: _Heard, connected: asyncio.Event) -> None:
+async def _listen(connections: Connections, schema: str, heard: _Heard, connected: asyncio.Event) -> None:
     pause = _FIRST_PAUSE
     while True:
         with suppress(StoreError, psycopg.Error):
-            async with connections.apart(conninfo) as connection:
-                await connection.execute(STATEMENTS["listen"])
+            async with connections.apart() as connection:
+                await connection.execute(Session(connection, schema).statements["listen"])
                 pause = _FIRST_PAUSE
                 if connected.is_set():
                     # A server that was away may have been migrated meanwhile.

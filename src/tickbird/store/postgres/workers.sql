@@ -3,11 +3,11 @@
 -- name: report_worker
 INSERT INTO tickbird.workers AS w (
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
-    started_at, seen_at, live_until
+    vitals, started_at, seen_at, live_until
 )
 SELECT
     %(id)s, %(namespace)s, %(app)s, %(kind)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[], %(slots)s,
-    %(tasks)s, %(declares)s, %(draining)s, %(held)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
+    %(tasks)s, %(declares)s, %(draining)s, %(held)s, %(vitals)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
     c.now + make_interval(secs => %(live_for)s)
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 ON CONFLICT (id) DO UPDATE
@@ -23,6 +23,7 @@ SET namespace = excluded.namespace,
     declares = excluded.declares,
     draining = excluded.draining,
     held = excluded.held,
+    vitals = excluded.vitals,
     seen_at = excluded.seen_at,
     live_until = excluded.live_until
 RETURNING
@@ -52,7 +53,7 @@ LIMIT 1;
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
-    started_at, seen_at, live_until
+    vitals, started_at, seen_at, live_until
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
 ORDER BY started_at, id;

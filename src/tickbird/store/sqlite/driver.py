@@ -14,6 +14,7 @@ from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import Command
+from tickbird.domain.condition import Condition
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
@@ -50,6 +51,7 @@ from tickbird.store.sqlite import (
     backfills,
     calendars,
     copies,
+    doctor,
     held,
     limits,
     logs,
@@ -86,6 +88,7 @@ class SqliteStore:
         With `?shared=1` at its end, the file may have tables of another program too.
         """
         place = read_url(path_or_url)
+        self._at = place
         self.path = place.path
         self._writer = Connection(place, "tickbird-write")
         self._reader = self._writer if self.path == MEMORY else Connection(place, "tickbird-read")
@@ -126,6 +129,19 @@ class SqliteStore:
             # What is in memory would be gone with its connection.
             if opened_here and self.path != MEMORY:
                 await self._writer.close()
+
+    async def examine(self, namespace: str, *, now: datetime | None = None) -> Condition:
+        """Look at everything that may need a person; also where the store is not open."""
+        at = clock() if now is None else to_micros(now)
+        if self._reader.is_open:
+            return await self._reader.run(lambda db: doctor.examine(db, self.path, namespace, at))
+        doctor.must_exist(self.path)
+        apart = Connection(self._at, "tickbird-doctor")
+        await apart.open()
+        try:
+            return await apart.run(lambda db: doctor.examine(db, self.path, namespace, at))
+        finally:
+            await apart.close()
 
     async def now(self) -> datetime:
         """The machine's clock."""

@@ -19,7 +19,10 @@ from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, clock, to_micros
 from tickbird.store.steps import Steps
 
-STATEMENTS: Mapping[str, str] = SQL
+
+def statements(url: str) -> Mapping[str, str]:
+    """Statements by name."""
+    return SQL
 
 
 def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> Steps[int]:

@@ -185,6 +185,7 @@ def worker_record(row: Row) -> Worker:
         seen_at=to_instant(row[13]),
         live_until=to_instant(row[14]),
         held=row[15],
+        vitals=json.loads(row[16]),
     )
 
 

@@ -25,7 +25,7 @@ MIGRATIONS = read_migrations("tickbird.store.sqlite")
 
 def prepare(db: sqlite3.Connection) -> None:
     """Migrate a database that is older than this code; refuse one that is too new for it."""
-    version, min_compatible = read_version(read(db, lambda: _meta(db) or {}))
+    version, min_compatible = read_version(read(db, lambda: meta_of(db) or {}))
     if version is None or version < len(MIGRATIONS):
         migrate(db)
     else:
@@ -42,7 +42,7 @@ def migrate(db: sqlite3.Connection) -> list[str]:
     return write(db, lambda: _migrate(db))
 
 
-def _meta(db: sqlite3.Connection) -> dict[str, str] | None:
+def meta_of(db: sqlite3.Connection) -> dict[str, str] | None:
     """What the schema says of itself; None where there is none."""
     if db.execute(SQL["has_schema"]).fetchone()[0] < 2:
         return None
@@ -50,7 +50,7 @@ def _meta(db: sqlite3.Connection) -> dict[str, str] | None:
 
 
 def _migrate(db: sqlite3.Connection) -> list[str]:
-    meta = _meta(db)
+    meta = meta_of(db)
     applied: dict[int, str] = {} if meta is None else dict(db.execute(SQL["applied_migrations"]))
     todo = pending(MIGRATIONS, applied)
     for migration in todo:

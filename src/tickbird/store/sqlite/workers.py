@@ -30,6 +30,7 @@ def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) ->
         "declares": dump(dict(worker.declares)),
         "draining": worker.draining,
         "held": worker.held,
+        "vitals": dump(dict(worker.vitals)),
         "started_at": to_micros(worker.started_at),
         "now": now,
         "live_until": now + round(live_for * MICROS),

@@ -2,11 +2,11 @@
 
 -- name: report_worker
 INSERT INTO workers (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held, started_at,
-    seen_at, live_until
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held, vitals,
+    started_at, seen_at, live_until
 )
 VALUES (
-    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :held,
+    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :held, :vitals,
     coalesce(:started_at, :now), :now, :live_until
 )
 ON CONFLICT (id) DO UPDATE
@@ -16,6 +16,7 @@ SET queues = excluded.queues,
     declares = excluded.declares,
     draining = excluded.draining,
     held = excluded.held,
+    vitals = excluded.vitals,
     seen_at = excluded.seen_at,
     live_until = excluded.live_until;
 
@@ -34,7 +35,7 @@ SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORD
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
-    live_until, held
+    live_until, held, vitals
 FROM workers
 WHERE namespace = :namespace AND live_until > :now
 ORDER BY started_at, id;

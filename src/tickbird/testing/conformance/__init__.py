@@ -16,6 +16,7 @@ from collections import Counter
 
 from tickbird.testing.conformance.backfills import Backfills
 from tickbird.testing.conformance.calendars import Calendars
+from tickbird.testing.conformance.doctor import Doctors
 from tickbird.testing.conformance.edits import Edits
 from tickbird.testing.conformance.held import HeldRuns
 from tickbird.testing.conformance.histories import Histories
@@ -57,6 +58,7 @@ class Exercise(
     Prune,
     Workers,
     Zones,
+    Doctors,
     PlainEdits,
     Calendars,
     Races,

@@ -21,11 +21,25 @@ class Workers:
             declares={"nightly": "f1"},
             draining=True,
             held="plans nothing",
+            vitals={"stuck": 1},
         )
         reported = await store.report_worker(worker, 30, now=later(5))
         assert (reported.now, reported.peers) == (later(5), frozenset())
         [found] = await store.list_workers(NAMESPACE, now=later(6))
-        for name in ("id", "namespace", "app", "host", "pid", "version", "kind", "queues", "slots", "draining", "held"):
+        for name in (
+            "id",
+            "namespace",
+            "app",
+            "host",
+            "pid",
+            "version",
+            "kind",
+            "queues",
+            "slots",
+            "draining",
+            "held",
+            "vitals",
+        ):
             assert getattr(found, name) == getattr(worker, name), name
         assert (dict(found.tasks), dict(found.declares)) == (worker.tasks, worker.declares)
         assert (found.started_at, found.seen_at, found.live_until) == (later(5), later(5), later(35))

@@ -1,0 +1,199 @@
+"""Everything that `doctor` looks at on a PostgreSQL server, through a connection such as every worker makes."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+
+from tickbird.domain.condition import (
+    MOST,
+    Condition,
+    Due,
+    Expired,
+    Failing,
+    OpenSession,
+    Parked,
+    Scheduled,
+    SchemaState,
+    Server,
+    Table,
+    Waiting,
+    Work,
+    ZonesSeen,
+)
+from tickbird.domain.errors import SchemaError
+from tickbird.domain.zone_data import zone_source
+from tickbird.store.copies import compare, same_database
+from tickbird.store.doctor import FAILING_RUNS
+from tickbird.store.migrations import read_version
+from tickbird.store.postgres.connection import Connection, Connections, Session
+from tickbird.store.postgres.copies import here
+from tickbird.store.postgres.errors import translate
+from tickbird.store.postgres.rows import texts
+from tickbird.store.postgres.schema import MIGRATIONS
+from tickbird.store.protocol import Worker
+from tickbird.version import VERSION
+
+T = TypeVar("T")
+_SETTINGS: Final = (
+    "autovacuum",
+    "fsync",
+    "full_page_writes",
+    "idle_in_transaction_session_timeout",
+    "lock_timeout",
+    "max_connections",
+    "statement_timeout",
+    "synchronous_commit",
+    "synchronous_standby_names",
+    "track_counts",
+)
+# A wake-up that has not arrived after so many seconds never does.
+_PATIENCE: Final = 2.0
+
+
+@dataclass
+class _Looker:
+    """Asks one thing at a time: what cannot be looked at is noted under its check, and the others go on."""
+
+    connection: Connection
+    db: Session
+    place: str
+    unseen: dict[str, str] = field(default_factory=dict)
+
+    async def rows(self, check: str, name: str, **values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a statement."""
+        return await self._ask(check, lambda: self.db.fetch(name, **values))
+
+    async def named(self, check: str, name: str, **values: Any) -> list[dict[str, Any]]:
+        """The rows of a statement, as column → value."""
+        return await self._ask(check, lambda: self.db.fetch_named(name, **values))
+
+    async def _ask(self, check: str, ask: Callable[[], Awaitable[list[T]]]) -> list[T]:
+        try:
+            async with self.connection.transaction():
+                await self.db.execute("examine_freely")
+                return await ask()
+        except psycopg.Error as error:
+            if self.connection.closed:
+                raise translate(error, self.place) from None
+            said = " ".join((error.diag.message_primary or str(error)).split()).rstrip(".")
+            self.unseen.setdefault(check, f"It could not be looked at: {said}.")
+            return []
+
+
+async def examine(connections: Connections, listening: Connections, namespace: str, now: datetime | None) -> Condition:
+    """Look at the server, the schema, workers, schedules and runs."""
+    async with connections.apart() as connection:
+        looker = _Looker(connection, Session(connection, connections.schema), connections.place)
+        asked_at = datetime.now(UTC)
+        [(seen_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
+        answered_at = datetime.now(UTC)
+        server = await _server(looker, connections)
+        if not server.standby:
+            server = replace(server, heard=await _hears(connections, listening))
+        schema = await _schema(looker)
+        known = schema.version is not None
+        bounds = {"namespace": namespace, "now": now}
+        workers = await looker.named("workers", "list_workers", **bounds) if known else []
+        planners = await looker.rows("planning", "examine_planners", now=now) if known else []
+        return Condition(
+            kind="postgresql",
+            namespace=namespace,
+            now=seen_at,
+            version=VERSION,
+            schema=schema,
+            copied=await _copied(looker) if known else "",
+            zones=await _zones(looker) if known else None,
+            workers=[Worker(**{**row, "queues": tuple(row["queues"])}) for row in workers],
+            planners=planners[0][0] if planners else 0,
+            work=await _work(looker, {**bounds, "limit": MOST}) if known else None,
+            server=server,
+            unseen=looker.unseen,
+            asked_at=asked_at,
+            answered_at=answered_at,
+        )
+
+
+async def _server(looker: _Looker, connections: Connections) -> Server:
+    [seen] = await looker.named("server", "examine_server")
+    [(pid,)] = await looker.rows("pooler", "examine_backend")
+    info = looker.connection.info
+    told = str(conninfo_to_dict(connections.conninfo).get("tcp_user_timeout") or "0")
+    local = info.host.startswith(("/", "@"))
+    return Server(
+        **seen,
+        schema=connections.schema,
+        settings=dict(await looker.rows("time-outs", "examine_settings", names=texts(_SETTINGS))),
+        tcp_user_timeout=None if local else int(told) if told.isdigit() else 0,
+        # A pooler has told another number than the server's own when the connection was made.
+        pooled=info.backend_pid != pid,
+        lacking=[name for (name,) in await looker.rows("rights", "examine_rights")],
+        replicas=[(name, state) for name, state in await looker.rows("replication", "examine_replicas")],
+        idle_slots=[(name, size) for name, size in await looker.rows("replication", "examine_slots")],
+        sessions=[OpenSession(**row) for row in await looker.named("snapshots", "examine_sessions")],
+        prepared=[(name, seconds) for name, seconds in await looker.rows("snapshots", "examine_prepared")],
+        tables=[Table(**row) for row in await looker.named("vacuum", "examine_tables")],
+    )
+
+
+async def _hears(connections: Connections, listening: Connections) -> bool:
+    """Does a wake-up that is sent on one connection arrive on another?"""
+    text = secrets.token_hex(8)
+    async with listening.apart() as ear, connections.apart() as mouth:
+        await ear.execute(Session(ear).statements["listen_probe"])
+        await Session(mouth).fetch("send_probe", text=text)
+        async for heard in ear.notifies(timeout=_PATIENCE):
+            if heard.payload == text:
+                return True
+    return False
+
+
+async def _schema(looker: _Looker) -> SchemaState:
+    newest = len(MIGRATIONS)
+    try:
+        meta = dict(await looker.db.fetch("read_meta"))
+        version, min_compatible = read_version(meta)
+    except (errors.UndefinedTable, errors.InvalidSchemaName):
+        return SchemaState(version=None, min_compatible=0, newest=newest)
+    except SchemaError as error:
+        return SchemaState(version=None, min_compatible=0, newest=newest, error=str(error))
+    except errors.InsufficientPrivilege as error:
+        looker.unseen["schema"] = f"It could not be looked at: {error.diag.message_primary}."
+        return SchemaState(version=None, min_compatible=0, newest=newest)
+    return SchemaState(version=version, min_compatible=min_compatible, newest=newest)
+
+
+async def _copied(looker: _Looker) -> str:
+    stored = await looker.rows("copy", "read_place")
+    return compare(await here(looker.db), stored[0][0] if stored else None, same_database).copied
+
+
+async def _zones(looker: _Looker) -> ZonesSeen:
+    rows = await looker.named("zone data", "list_zones", limit=1)
+    stored = rows[0] if rows else {}
+    return ZonesSeen(zone_source().data, stored.get("version"), stored.get("digest"))
+
+
+async def _work(looker: _Looker, bounds: dict[str, Any]) -> Work:
+    async def rows(check: str, name: str, **more: Any) -> list[tuple[Any, ...]]:
+        return await looker.rows(check, name, **bounds, **more)
+
+    held = await rows("held", "examine_held") or [(0, 0)]
+    return Work(
+        parked=[Parked(*row) for row in await rows("parked", "examine_parked")],
+        waiting=[Waiting(*row) for row in await rows("queues", "examine_waiting")],
+        scheduled=[Scheduled(*row) for row in await rows("queues", "examine_scheduled")],
+        due=Due(*(await rows("planning", "examine_due") or [()])[0]),
+        expired=Expired(*(await rows("leases", "examine_expired") or [()])[0]),
+        old_calendars=[(schedule, calendar) for schedule, calendar in await rows("calendars", "examine_calendars")],
+        failing=[Failing(*row) for row in await rows("failing", "examine_failing", streak=FAILING_RUNS)],
+        held_runs=held[0][0],
+        held_schedules=held[0][1],
+    )

@@ -1,0 +1,252 @@
+-- What `doctor` looks at. Each statement only reads, and each is asked for by itself: what one may not see, others may.
+
+-- name: examine_freely
+-- These look at whole tables, and at statistics: let the server choose how. Until the end of the transaction.
+SELECT
+    set_config('enable_seqscan', 'on', true),
+    set_config('enable_bitmapscan', 'on', true),
+    set_config('plan_cache_mode', 'auto', true);
+
+-- name: examine_server
+SELECT
+    current_setting('server_version_num')::integer AS version,
+    split_part(current_setting('server_version'), ' ', 1) AS words,
+    current_user::text AS role,
+    current_database()::text AS database,
+    pg_is_in_recovery() AS standby,
+    pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') AS sees_all,
+    age((SELECT datfrozenxid FROM pg_catalog.pg_database WHERE datname = current_database())) AS xid_age,
+    (
+        SELECT count(*)::integer FROM pg_catalog.pg_stat_activity WHERE coalesce(backend_type, '') IN ('client backend', '')
+    ) AS connections;
+
+-- name: examine_backend
+SELECT pg_backend_pid();
+
+-- name: examine_settings
+SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY(%(names)s::text[]);
+
+-- name: examine_rights
+-- Tables on which a worker needs more than this login has; first the schema itself where it may not enter it.
+SELECT name
+FROM (
+    SELECT 0 AS place, 'the schema itself' AS name
+    FROM pg_catalog.pg_namespace AS n
+    WHERE n.nspname = 'tickbird' AND NOT has_schema_privilege(n.oid, 'USAGE')
+    UNION ALL
+    SELECT 1, c.relname::text
+    FROM pg_catalog.pg_class AS c
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'tickbird'
+        AND CASE
+            WHEN c.relkind = 'r' THEN NOT (
+                has_table_privilege(c.oid, 'SELECT')
+                AND has_table_privilege(c.oid, 'INSERT')
+                AND has_table_privilege(c.oid, 'UPDATE')
+                AND has_table_privilege(c.oid, 'DELETE')
+            )
+            WHEN c.relkind = 'S' AND c.relname = 'ids' THEN NOT has_sequence_privilege(c.oid, 'USAGE')
+            ELSE false
+        END
+) AS lacking
+ORDER BY place, name;
+
+-- name: examine_replicas
+SELECT coalesce(application_name, ''), coalesce(sync_state, '') FROM pg_catalog.pg_stat_replication ORDER BY 1;
+
+-- name: examine_slots
+SELECT
+    slot_name::text,
+    coalesce(
+        pg_wal_lsn_diff(
+            CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, restart_lsn
+        ),
+        0
+    )::bigint
+FROM pg_catalog.pg_replication_slots
+WHERE NOT active
+ORDER BY 1;
+
+-- name: examine_sessions
+-- Who has had a transaction open the longest in this database.
+SELECT
+    a.pid,
+    coalesce(a.usename::text, '') AS role,
+    coalesce(a.application_name, '') AS program,
+    coalesce(a.state, '') AS state,
+    greatest(0, extract(epoch FROM clock_timestamp() - a.xact_start))::float8 AS open_for,
+    greatest(0, extract(epoch FROM clock_timestamp() - coalesce(a.state_change, a.xact_start)))::float8 AS idle_for,
+    EXISTS (
+        SELECT FROM pg_catalog.pg_locks AS l
+        JOIN pg_catalog.pg_class AS c ON c.oid = l.relation
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE l.pid = a.pid AND l.granted AND n.nspname = 'tickbird'
+    ) AS locks
+FROM pg_catalog.pg_stat_activity AS a
+WHERE a.datname = current_database()
+    AND a.pid <> pg_backend_pid()
+    AND a.backend_type = 'client backend'
+    AND a.xact_start IS NOT NULL
+ORDER BY a.xact_start
+LIMIT 20;
+
+-- name: examine_prepared
+SELECT gid::text, greatest(0, extract(epoch FROM clock_timestamp() - prepared))::float8
+FROM pg_catalog.pg_prepared_xacts
+WHERE database = current_database()
+ORDER BY prepared
+LIMIT 20;
+
+-- name: examine_tables
+SELECT
+    c.relname::text AS name,
+    coalesce(s.n_live_tup, 0)::bigint AS live,
+    coalesce(s.n_dead_tup, 0)::bigint AS dead,
+    NOT EXISTS (
+        SELECT FROM pg_options_to_table(c.reloptions) AS o
+        WHERE o.option_name = 'autovacuum_enabled' AND NOT o.option_value::boolean
+    ) AS autovacuum,
+    greatest(s.last_vacuum, s.last_autovacuum) AS vacuumed_at,
+    pg_table_size(c.oid) AS size,
+    pg_indexes_size(c.oid) AS indexes
+FROM pg_catalog.pg_class AS c
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+LEFT JOIN pg_catalog.pg_stat_all_tables AS s ON s.relid = c.oid
+WHERE n.nspname = 'tickbird' AND c.relkind = 'r'
+ORDER BY 1;
+
+-- name: examine_planners
+SELECT count(*)::integer
+FROM tickbird.workers
+WHERE live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
+    AND kind IN ('worker', 'planner')
+    AND NOT draining;
+
+-- name: examine_parked
+SELECT s.name, coalesce(s.error, '')
+FROM tickbird.cursors AS c
+JOIN tickbird.schedules AS s ON s.id = c.schedule_id
+WHERE c.state = 'parked' AND s.namespace = %(namespace)s
+ORDER BY s.name
+LIMIT %(limit)s;
+
+-- name: examine_waiting
+-- What could start now, by queue and target. What nobody takes stays in front of its queue, so the first ones tell.
+WITH RECURSIVE queues AS (
+    (
+        SELECT queue FROM tickbird.runs
+        WHERE namespace = %(namespace)s AND status = 'queued'
+        ORDER BY queue LIMIT 1
+    )
+    UNION ALL
+    SELECT (
+        SELECT r.queue FROM tickbird.runs AS r
+        WHERE r.namespace = %(namespace)s AND r.status = 'queued' AND r.queue > q.queue
+        ORDER BY r.queue LIMIT 1
+    )
+    FROM queues AS q
+    WHERE q.queue IS NOT NULL
+)
+SELECT q.queue, f.target, count(*)::integer, min(f.available_at)
+FROM queues AS q
+CROSS JOIN LATERAL (
+    SELECT r.target, r.available_at FROM tickbird.runs AS r
+    WHERE r.namespace = %(namespace)s
+        AND r.queue = q.queue
+        AND r.status = 'queued'
+        AND r.available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
+    ORDER BY r.priority DESC, r.available_at, r.id
+    LIMIT %(limit)s
+) AS f
+GROUP BY q.queue, f.target
+ORDER BY min(f.available_at), q.queue, f.target
+LIMIT %(limit)s;
+
+-- name: examine_scheduled
+SELECT
+    coalesce(s.definition ->> 'queue', 'default') AS queue,
+    s.definition -> 'target' ->> 'task' AS task,
+    count(*)::integer,
+    min(c.next_run_at)
+FROM tickbird.cursors AS c
+JOIN tickbird.schedules AS s ON s.id = c.schedule_id
+WHERE c.state = 'active' AND s.namespace = %(namespace)s AND s.definition -> 'target' ->> 'task' IS NOT NULL
+GROUP BY 1, 2
+ORDER BY 4, 1, 2
+LIMIT %(limit)s;
+
+-- name: examine_due
+WITH due AS MATERIALIZED (
+    SELECT next_run_at FROM tickbird.cursors
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND state IN ('active', 'paused')
+    ORDER BY next_run_at
+    LIMIT %(limit)s
+)
+SELECT
+    (SELECT count(*)::integer FROM due),
+    (SELECT min(next_run_at) FROM due),
+    (
+        SELECT count(*)::integer
+        FROM (SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' LIMIT %(limit)s) AS fresh
+    );
+
+-- name: examine_expired
+SELECT count(*)::integer, min(lease_until)
+FROM (
+    SELECT lease_until FROM tickbird.runs
+    WHERE status = 'running' AND lease_until < coalesce(%(now)s::timestamptz, statement_timestamp())
+    ORDER BY lease_until
+    LIMIT %(limit)s
+) AS r;
+
+-- name: examine_calendars
+-- Schedules that hold something else than what a calendar says which they name.
+SELECT s.name, k.name
+FROM tickbird.schedules AS s
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+CROSS JOIN LATERAL jsonb_array_elements_text(
+    CASE WHEN jsonb_typeof(s.definition -> 'calendars') = 'array' THEN s.definition -> 'calendars' ELSE '[]' END
+) AS n(name)
+JOIN tickbird.calendars AS k ON k.namespace = s.namespace AND k.name = n.name
+WHERE s.namespace = %(namespace)s
+    AND s.definition ? 'calendars'
+    AND c.state NOT IN ('deleted', 'ended', 'parked')
+    AND s.definition -> 'closed' -> k.name IS DISTINCT FROM k.closed
+ORDER BY k.name, s.name
+LIMIT %(limit)s;
+
+-- name: examine_failing
+-- Of the schedules that failed lately, those of which the newest runs all did.
+SELECT s.name, count(*)::integer, (array_agg(coalesce(f.error, '') ORDER BY f.id DESC))[1]
+FROM (
+    SELECT DISTINCT r.schedule_id
+    FROM (
+        SELECT schedule_id, status FROM tickbird.runs
+        WHERE status IN ('succeeded', 'failed', 'cancelled')
+        ORDER BY finished_at DESC
+        LIMIT %(limit)s
+    ) AS r
+    WHERE r.status = 'failed' AND r.schedule_id IS NOT NULL
+) AS lately
+JOIN tickbird.schedules AS s ON s.id = lately.schedule_id
+CROSS JOIN LATERAL (
+    SELECT r.id, r.status, r.error FROM tickbird.runs AS r
+    WHERE r.schedule_id = s.id AND r.finished_at IS NOT NULL
+    ORDER BY r.id DESC
+    LIMIT %(streak)s
+) AS f
+WHERE s.namespace = %(namespace)s
+GROUP BY s.name
+HAVING count(*) >= %(streak)s AND bool_and(f.status = 'failed')
+ORDER BY s.name;
+
+-- name: examine_held
+SELECT count(*)::integer, count(DISTINCT r.schedule_id)::integer
+FROM tickbird.runs AS r
+WHERE r.status = 'waiting' AND r.lane = 2 AND r.namespace = %(namespace)s;
+
+-- name: listen_probe
+LISTEN tickbird_doctor;
+
+-- name: send_probe
+SELECT pg_notify('tickbird_doctor', %(text)s);

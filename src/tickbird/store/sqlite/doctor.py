@@ -1,0 +1,163 @@
+"""Everything that `doctor` looks at in a SQLite file and around it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from tickbird.domain.condition import (
+    MOST,
+    Condition,
+    Due,
+    Expired,
+    Failing,
+    File,
+    Parked,
+    Scheduled,
+    SchemaState,
+    Waiting,
+    Work,
+    ZonesSeen,
+)
+from tickbird.domain.errors import SchemaError, StoreError
+from tickbird.domain.zone_data import zone_source
+from tickbird.store.doctor import FAILING_RUNS
+from tickbird.store.migrations import read_version
+from tickbird.store.sqlite import copies, workers
+from tickbird.store.sqlite.connection import explain, read
+from tickbird.store.sqlite.place import MEMORY
+from tickbird.store.sqlite.schema import MIGRATIONS, meta_of
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import to_instant
+from tickbird.store.sqlite.zones import records
+from tickbird.version import VERSION
+
+# Looking through the pages of a larger file takes too long.
+_LOOKED_THROUGH: Final = 200 * 10**6
+_MOUNTS: Final = Path("/proc/self/mounts")
+
+
+def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Condition:
+    """Look at the file, the schema, workers, schedules and runs."""
+    file = _file(db, path)
+    seen = Condition(
+        kind="sqlite",
+        namespace=namespace,
+        now=to_instant(now),
+        version=VERSION,
+        schema=SchemaState(version=None, min_compatible=0, newest=len(MIGRATIONS)),
+        file=file,
+        unseen={"schema": "It could not be looked at: the file is damaged."} if file.damage else {},
+    )
+    if file.damage:
+        return seen
+    seen = replace(seen, schema=_schema(db))
+    if seen.schema.version is None or seen.schema.version < seen.schema.newest:
+        return seen
+    bounds = {"namespace": namespace, "now": now, "limit": MOST, "streak": FAILING_RUNS}
+
+    def look() -> Condition:
+        stored = records(db, 1)
+        return replace(
+            seen,
+            copied=copies.stored(db, copies.here(path)).copied,
+            zones=ZonesSeen(
+                zone_source().data, stored[0].version if stored else None, stored[0].digest if stored else None
+            ),
+            workers=workers.live(db, namespace, now),
+            planners=db.execute(SQL["examine_planners"], bounds).fetchone()[0],
+            work=_work(db, bounds),
+        )
+
+    return read(db, look)
+
+
+def must_exist(path: str) -> None:
+    """Looking at a file must not make it."""
+    if path != MEMORY and not Path(path).exists():
+        raise StoreError(f"there is no database file {path};", hint="create it with `tickbird migrate`.")
+
+
+def _schema(db: sqlite3.Connection) -> SchemaState:
+    newest = len(MIGRATIONS)
+    try:
+        version, min_compatible = read_version(read(db, lambda: meta_of(db) or {}))
+    except SchemaError as error:
+        return SchemaState(version=None, min_compatible=0, newest=newest, error=str(error))
+    return SchemaState(version=version, min_compatible=min_compatible, newest=newest)
+
+
+def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Work:
+    def rows(name: str, **more: Any) -> list[tuple[Any, ...]]:
+        return db.execute(SQL[name], {**bounds, **more}).fetchall()
+
+    waiting = [row for (queue,) in rows("examine_queues") for row in rows("examine_waiting", queue=queue)]
+    [(due, due_since)], [(new,)] = rows("examine_due"), rows("examine_new")
+    [(expired, expired_since)], [(held, held_of)] = rows("examine_expired"), rows("examine_held")
+    failing = []
+    for schedule_id, name in rows("examine_lately"):
+        newest = rows("examine_newest", schedule_id=schedule_id)
+        if len(newest) == FAILING_RUNS and all(status == "failed" for status, _ in newest):
+            failing.append(Failing(name, len(newest), newest[0][1]))
+    return Work(
+        parked=[Parked(*row) for row in rows("examine_parked")],
+        waiting=[Waiting(queue, task, count, to_instant(since)) for queue, task, count, since in waiting],
+        scheduled=[
+            Scheduled(queue, task, count, to_instant(next_at))
+            for queue, task, count, next_at in rows("examine_scheduled")
+        ],
+        due=Due(due, to_instant(due_since), new),
+        expired=Expired(expired, to_instant(expired_since)),
+        old_calendars=[(schedule, calendar) for schedule, calendar in rows("examine_calendars")],
+        failing=failing,
+        held_runs=held,
+        held_schedules=held_of,
+    )
+
+
+def _file(db: sqlite3.Connection, path: str) -> File:
+    library, journal_mode, synchronous, free_pages, pages, page_size = db.execute(SQL["examine_file"]).fetchone()
+    told = {"library": library, "journal_mode": journal_mode, "synchronous": synchronous}
+    told |= {"free_pages": free_pages, "pages": pages, "page_size": page_size}
+    if path == MEMORY:
+        return File(path=path, file_system="", size=0, log_size=0, free=0, **told)
+    real = Path(path).resolve()
+    log = real.with_name(f"{real.name}-wal")
+    size = real.stat().st_size
+    state = os.statvfs(real.parent)
+    return File(
+        path=path,
+        file_system=file_system(real),
+        size=size,
+        log_size=log.stat().st_size if log.exists() else 0,
+        free=state.f_bavail * state.f_frsize,
+        damage=_damage(db, path) if size <= _LOOKED_THROUGH else None,
+        **told,
+    )
+
+
+def _damage(db: sqlite3.Connection, path: str) -> str:
+    try:
+        said = db.execute(SQL["examine_pages"]).fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        return str(explain(error, path))
+    return "" if said == "ok" else " ".join(str(said).split())
+
+
+def file_system(path: Path, mounts: Path = _MOUNTS) -> str:
+    """The kind of file system that a path is on; empty where the system does not tell."""
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    found, longest = "", -1
+    for line in lines:
+        _, place, kind, *_ = line.split()
+        folder = place.replace("\\040", " ").replace("\\011", "\t")
+        # Of two at the same place the later one covers the other.
+        if path.is_relative_to(folder) and len(folder) >= longest:
+            found, longest = kind, len(folder)
+    return found

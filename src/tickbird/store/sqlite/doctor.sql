@@ -1,0 +1,111 @@
+-- What `doctor` looks at. Each statement only reads.
+
+-- name: examine_planners
+SELECT count(*) FROM workers WHERE live_until > :now AND kind IN ('worker', 'planner') AND NOT draining;
+
+-- name: examine_parked
+SELECT s.name, coalesce(s.error, '')
+FROM cursors AS c
+JOIN schedules AS s ON s.id = c.schedule_id
+WHERE c.state = 'parked' AND s.namespace = :namespace
+ORDER BY s.name
+LIMIT :limit;
+
+-- name: examine_queues
+WITH RECURSIVE queues (queue) AS (
+    SELECT min(queue) FROM runs WHERE namespace = :namespace AND status = 'queued'
+    UNION ALL
+    SELECT (SELECT min(r.queue) FROM runs AS r WHERE r.namespace = :namespace AND r.status = 'queued' AND r.queue > q.queue)
+    FROM queues AS q
+    WHERE q.queue IS NOT NULL
+)
+SELECT queue FROM queues WHERE queue IS NOT NULL;
+
+-- name: examine_waiting
+-- What could start now, by target. What nobody takes stays in front of its queue, so the first ones tell.
+SELECT :queue, target, count(*), min(available_at)
+FROM (
+    SELECT target, available_at FROM runs
+    WHERE namespace = :namespace AND queue = :queue AND status = 'queued' AND available_at <= :now
+    ORDER BY priority DESC, available_at, id
+    LIMIT :limit
+)
+GROUP BY target
+ORDER BY min(available_at), target;
+
+-- name: examine_scheduled
+SELECT
+    coalesce(json_extract(s.definition, '$.queue'), 'default') AS queue,
+    json_extract(s.definition, '$.target.task') AS task,
+    count(*),
+    min(c.next_run_at)
+FROM cursors AS c
+JOIN schedules AS s ON s.id = c.schedule_id
+WHERE c.state = 'active' AND s.namespace = :namespace AND json_extract(s.definition, '$.target.task') IS NOT NULL
+GROUP BY 1, 2
+ORDER BY 4, 1, 2
+LIMIT :limit;
+
+-- name: examine_due
+SELECT count(*), min(next_run_at)
+FROM (
+    SELECT next_run_at FROM cursors
+    WHERE next_run_at <= :now AND state IN ('active', 'paused')
+    ORDER BY next_run_at
+    LIMIT :limit
+);
+
+-- name: examine_new
+SELECT count(*) FROM (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' LIMIT :limit);
+
+-- name: examine_expired
+SELECT count(*), min(lease_until)
+FROM (
+    SELECT lease_until FROM runs WHERE status = 'running' AND lease_until < :now ORDER BY lease_until LIMIT :limit
+);
+
+-- name: examine_calendars
+-- Schedules that hold something else than what a calendar says which they name.
+SELECT s.name, k.name
+FROM schedules AS s
+JOIN cursors AS c ON c.schedule_id = s.id
+JOIN json_each(s.definition, '$.calendars') AS n
+JOIN calendars AS k ON k.namespace = s.namespace AND k.name = n.value
+WHERE s.namespace = :namespace
+    AND json_type(s.definition, '$.calendars') = 'array'
+    AND c.state NOT IN ('deleted', 'ended', 'parked')
+    AND (SELECT e.value FROM json_each(s.definition, '$.closed') AS e WHERE e.key = k.name) IS NOT json(k.closed)
+ORDER BY k.name, s.name
+LIMIT :limit;
+
+-- name: examine_lately
+-- The schedules that failed lately.
+SELECT DISTINCT s.id, s.name
+FROM (SELECT schedule_id, status FROM runs WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT :limit) AS r
+JOIN schedules AS s ON s.id = r.schedule_id
+WHERE r.status = 'failed' AND s.namespace = :namespace
+ORDER BY s.name;
+
+-- name: examine_newest
+-- How the newest runs of a schedule ended.
+SELECT status, coalesce(error, '') FROM runs
+WHERE schedule_id = :schedule_id AND finished_at IS NOT NULL
+ORDER BY id DESC
+LIMIT :streak;
+
+-- name: examine_held
+SELECT count(*), count(DISTINCT schedule_id)
+FROM runs
+WHERE status = 'waiting' AND lane = 2 AND namespace = :namespace;
+
+-- name: examine_file
+SELECT
+    sqlite_version(),
+    (SELECT journal_mode FROM pragma_journal_mode),
+    (SELECT synchronous FROM pragma_synchronous),
+    (SELECT freelist_count FROM pragma_freelist_count),
+    (SELECT page_count FROM pragma_page_count),
+    (SELECT page_size FROM pragma_page_size);
+
+-- name: examine_pages
+PRAGMA quick_check(1);

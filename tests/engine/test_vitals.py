@@ -1,0 +1,37 @@
+"""How a worker is: its clock beside the store's, whatever an answer took."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tickbird.domain.zone_data import zone_source
+from tickbird.engine.vitals import Vitals
+
+
+@pytest.mark.parametrize(
+    "asked_at,shown,answered_at,apart",
+    [
+        (100.0, 100.5, 101.0, 0.0),
+        (100.0, 100.0, 100.0, 0.0),
+        (100.0, 40.0, 101.0, 60.0),
+        (100.0, 161.5, 101.5, -60.0),
+        # An answer that took long fits many clocks.
+        (100.0, 110.0, 130.0, 0.0),
+    ],
+)
+def test_what_does_not_fit_between_question_and_answer_is_a_difference(
+    asked_at: float, shown: float, answered_at: float, apart: float
+) -> None:
+    times = iter((asked_at, answered_at))
+    vitals = Vitals(lambda: 3, lambda: next(times))
+    assert vitals.tell() == {"zones": str(zone_source().data), "stuck": 3}
+    vitals.see(datetime.fromtimestamp(shown, UTC), vitals.wall())
+    assert vitals.tell()["clock"] == apart
+
+
+def test_without_a_clock_of_its_own_there_is_nothing_to_compare() -> None:
+    vitals = Vitals()
+    vitals.see(datetime.now(UTC), vitals.wall())
+    assert "clock" not in vitals.tell()
