@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tickbird.domain.calendars import Calendar, exclude
     from tickbird.domain.cron import cron
     from tickbird.domain.definition import Backoff
+    from tickbird.domain.dependencies import After, after
     from tickbird.domain.errors import (
         ConflictError,
         DefinitionError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tickbird.domain.triggers import any_of, at
 
 __all__ = [
+    "After",
     "Backoff",
     "Calendar",
     "ConflictError",
@@ -43,6 +45,7 @@ __all__ = [
     "Tickbird",
     "TickbirdError",
     "TriggerError",
+    "after",
     "any_of",
     "at",
     "cron",
@@ -56,6 +59,7 @@ _HOMES = {
     "domain.calendars": ("Calendar", "exclude"),
     "domain.cron": ("cron",),
     "domain.definition": ("Backoff",),
+    "domain.dependencies": ("After", "after"),
     "domain.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "domain.every": ("every",),
     "domain.triggers": ("any_of", "at"),

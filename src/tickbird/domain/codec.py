@@ -14,6 +14,7 @@ from typing import Any
 
 from tickbird.domain.calendars import Calendar, calendar_from_json, calendar_to_json, content_from_json
 from tickbird.domain.definition import FIELDS, Backoff, Definition, Target
+from tickbird.domain.dependencies import stored_dependencies
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
 from tickbird.domain.instants import parse_iso
 from tickbird.domain.triggers import Trigger, trigger_from_json
@@ -53,6 +54,8 @@ def encode_field(name: str, value: Any) -> Any:
         if value.tzinfo is None:
             raise DefinitionError(f"{name}: {value.isoformat()} has no time zone.", field=name)
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if name == "depends_on":
+        return [each.to_json() for each in value]
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, tuple) else value
@@ -107,6 +110,8 @@ def _decode_field(name: str, value: Any) -> Any:
         if not isinstance(value, list):
             raise DefinitionError(f"{name}: must be a list.", field=name)
         return tuple(value)
+    if name == "depends_on":
+        return stored_dependencies(value)
     if name == "closed":
         if not isinstance(value, Mapping):
             raise DefinitionError("closed: must be an object of calendars.", field="closed")

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
 from tickbird.domain.codec import decode_definition, definition_text, encode_definition
 from tickbird.domain.definition import Definition, check_payload, check_text
+from tickbird.domain.dependencies import check_dependencies, check_dependents, needed_by
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.planner import (
@@ -73,6 +74,15 @@ class Command:
         """The stored calendars that `apply` must know of."""
         return ()
 
+    @property
+    def ties(self) -> bool:
+        """May it tie schedules together or part them? No two such changes are made at once."""
+        return False
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """The schedules on which this one will depend, where it may tie them together."""
+        return ()
+
 
 def _revised(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> Change:
     """A change that makes the next revision."""
@@ -102,6 +112,7 @@ class Create(Command):
         definition = self.definition
         if definition.calendars:
             definition = replace(definition, closed=_resolve(definition.calendars, facts))
+        check_dependencies(name, definition.depends_on, facts.needs or {})
         tombstone = schedule or Schedule(0, self.namespace, name, 0, "deleted", None)
         reached = tombstone.cursor.planned_until
         fresh = Schedule(
@@ -138,6 +149,15 @@ class Create(Command):
         """Those that the definition names."""
         return self.definition.calendars
 
+    @property
+    def ties(self) -> bool:
+        """Where it depends on any."""
+        return bool(self.definition.depends_on)
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return tuple(each.schedule for each in self.definition.depends_on)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update(Command):
@@ -162,7 +182,7 @@ class Update(Command):
         names = [*self.fields, *sorted(self.unset)]
         before, after = ({name: each.get(name) for name in names} for each in (schedule.raw, raw))
         changed = replace(schedule, raw=raw, overrides=overrides)
-        return _redefine("update", schedule, changed, now, {"before": before, "after": after})
+        return _redefine("update", schedule, changed, facts, now, {"before": before, "after": after})
 
     def _updated(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in raw.items() if name not in self.unset}
@@ -171,6 +191,15 @@ class Update(Command):
     def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
         """Those that the schedule will name."""
         return _names(self._updated(schedule.raw if schedule else {}))
+
+    @property
+    def ties(self) -> bool:
+        """Where it says on which it depends."""
+        return "depends_on" in self.fields or "depends_on" in self.unset
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the schedule will name."""
+        return needed_by(self._updated(schedule.raw if schedule else {}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,11 +218,20 @@ class Redefine(Command):
         detail: dict[str, Any] = {"before": dict(schedule.raw), "after": raw}
         # Whoever takes an override back later must know what stood under it.
         detail |= {"declared": declared} if schedule.overrides else {}
-        return _redefine("sync", schedule, changed, now, detail)
+        return _redefine("sync", schedule, changed, facts, now, detail)
 
     def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
         """Those that an operator has set, else the code's."""
         return _names({"calendars": list(self.definition.calendars), **(schedule.overrides if schedule else {})})
+
+    @property
+    def ties(self) -> bool:
+        """Where the code says on which it depends."""
+        return bool(self.definition.depends_on)
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that an operator has set, else the code's."""
+        return needed_by({**encode_definition(self.definition), **(schedule.overrides if schedule else {})})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +246,7 @@ class Recalendar(Command):
         if raw == schedule.raw:
             same = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
             return Change("calendar", schedule, same, revised=False)
-        return _redefine("calendar", schedule, replace(schedule, raw=raw), now, {"calendar": self.calendar})
+        return _redefine("calendar", schedule, replace(schedule, raw=raw), facts, now, {"calendar": self.calendar})
 
     def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
         """All that it names."""
@@ -249,8 +287,12 @@ def _is_same(before: Definition | None, after: Definition) -> bool:
     return before is not None and len(texts) == 1
 
 
-def _redefine(action: str, before: Schedule, after: Schedule, now: float, detail: dict[str, Any]) -> Change:
+def _redefine(
+    action: str, before: Schedule, after: Schedule, facts: Facts, now: float, detail: dict[str, Any]
+) -> Change:
     definition = decode_definition(after.raw)
+    if facts.needs is not None:
+        check_dependencies(after.name, definition.depends_on, facts.needs)
     after = replace(after, definition=definition, error=None)
     if before.state == "parked":
         return _revised(action, after, repair(after, now), **detail)
@@ -269,6 +311,7 @@ class Delete(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Nothing is planned any more; runs that exist go on unless asked otherwise."""
+        check_dependents(schedule.name, facts.dependents)
         reached = max(schedule.cursor.planned_until or 0, floor(now))
         cursor = Cursor(planned_until=reached, runs_planned=0)
         plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"))
@@ -276,6 +319,11 @@ class Delete(Command):
             plan = _cancel_runs(plan, facts)
         gone = replace(schedule, overrides={}, fingerprint=None)
         return _revised("delete", gone, plan, definition=dict(schedule.raw))
+
+    @property
+    def ties(self) -> bool:
+        """Others may depend on it."""
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -422,7 +470,7 @@ def _manual_run(
     assert schedule.definition is not None
     # Refused here where the key needs a field that the payload has not.
     schedule.definition.key(payload)
-    waits = starts_waiting(schedule.definition, len(facts.active))
+    waits = starts_waiting(schedule.definition, facts.active)
     origin: Literal["manual", "retry"] = "retry" if retry_of else "manual"
     return PlannedRun(None, None, origin, "waiting" if waits else "queued", payload=payload, retry_of=retry_of)
 

@@ -12,6 +12,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 from tickbird.domain.calendars import BUILT_IN, Calendar, ClosedDays, union
+from tickbird.domain.dependencies import MOST_DEPENDENCIES, After
+from tickbird.domain.durations import in_words
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.limits import check_concurrency_key, key_for
 from tickbird.domain.rolled import MOST_PER_DAY, RolledTicks
@@ -103,6 +105,7 @@ class Definition:
     timeout: int | None = None
     on_crash: OnCrash = "retry"
     concurrency_key: str | None = None
+    depends_on: tuple[After, ...] = ()
 
     def __post_init__(self) -> None:
         check_name(self.target.name, self.target.kind)
@@ -133,6 +136,28 @@ class Definition:
         check_payload(self.payload)
         if self.concurrency_key is not None:
             key_for(check_concurrency_key(self.concurrency_key), self.payload)
+        if self.depends_on:
+            self._check_dependencies()
+
+    def _check_dependencies(self) -> None:
+        names = [each.schedule for each in self.depends_on]
+        if len(names) > MOST_DEPENDENCIES:
+            self._refuse("depends_on", f"must be a list of at most {MOST_DEPENDENCIES}")
+        for name in names:
+            check_name(name, "depends_on")
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise DefinitionError(
+                f"depends_on: names {twice!r} twice;", field="depends_on", hint="keep the stricter one."
+            )
+        longest, limit = max(each.wait for each in self.depends_on), self.start_limit
+        if limit is not None and longest > limit:
+            rule = "start_within" if self.start_within is not None else "the grace of catch_up=skip"
+            raise DefinitionError(
+                f"depends_on: a run cannot wait {in_words(longest)}, since it is too late for it to start after "
+                f"{in_words(limit) or '0 s'} ({rule});",
+                field="depends_on",
+                hint="set a start_within that is longer than the wait.",
+            )
 
     def _check_calendars(self) -> None:
         if not isinstance(self.calendars, tuple) or len(self.calendars) > MOST_CALENDARS:
@@ -195,7 +220,7 @@ class Definition:
     def is_plain(self) -> bool:
         """Do its ticks become runs whatever the day, however many there were and whatever else goes on?"""
         free = self.max_runs is None and self.concurrency_key is None
-        return free and not self.exclude and not self.calendars
+        return free and not self.exclude and not self.calendars and not self.depends_on
 
     def key(self, payload: Mapping[str, Any] | None = None) -> str | None:
         """The concurrency key of a run, with the definition's payload or one of its own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import ceil, floor
@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.definition import Definition
+from tickbird.domain.dependencies import Await, LastSuccess, Needs
 from tickbird.domain.runs import TICK_ORIGINS, Origin, SkipReason, Status
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule, State
 from tickbird.domain.ticks import Segment
@@ -29,6 +30,8 @@ class ActiveRun:
     status: Status
     origin: Origin
     key: str | None = None
+    # It waits for another schedule to succeed, and stands in nobody's way until then.
+    awaits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,12 @@ class Facts:
     calendars: Mapping[str, Calendar | None] = field(default_factory=dict)
     # Is any run held? Only told where the schedule has `hold_above`.
     held: bool = False
+    # Of the schedules that it depends on, those that exist.
+    successes: Mapping[str, LastSuccess] = field(default_factory=dict)
+    # For commands that tie schedules together or part them: what the schedules that exist need, as far as they can be
+    # reached from it; and those that need it.
+    needs: Mapping[str, Collection[str]] | None = None
+    dependents: tuple[str, ...] = ()
 
 
 NO_FACTS = Facts()
@@ -64,6 +73,8 @@ class PlannedRun:
     retry_of: int | None = None
     # Waits until a person releases it.
     held: bool = False
+    # Waits until these have come, or until it is too late for one of them.
+    awaits: tuple[Await, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,11 @@ class Plan:
     def relies_on_runs(self) -> bool:
         """Must the active runs be locked, because a waiter or a cancellation depends on how they stand?"""
         return bool(self.cancel or self.stop) or any(run.status == "waiting" and not run.held for run in self.runs)
+
+    @property
+    def relies_on_successes(self) -> bool:
+        """Must no schedule that it depends on succeed unseen, because a run is to wait for that?"""
+        return any(run.awaits for run in self.runs)
 
 
 def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = None) -> Plan:
@@ -314,9 +330,11 @@ def _used_up(schedule: Schedule, cursor: Cursor) -> bool:
     return definition is not None and definition.max_runs is not None and cursor.runs_planned >= definition.max_runs
 
 
-def starts_waiting(definition: Definition, active: int) -> bool:
-    """Must a new run wait, with so many runs of its schedule active?"""
-    return definition.overlap != "allow" and active >= definition.max_concurrent
+def starts_waiting(definition: Definition, active: Iterable[ActiveRun], others: int = 0) -> bool:
+    """Must a new run wait, with these and so many other runs of its schedule active?"""
+    if definition.overlap == "allow":
+        return False
+    return sum(not run.awaits for run in active) + others >= definition.max_concurrent
 
 
 def on_time(definition: Definition, offset: int, planned_until: int, now: float) -> OnTime | None:
@@ -343,7 +361,7 @@ class _Full(Exception):
     """No further run may be made by this plan."""
 
 
-Fate = Literal["operator", "rescheduled", "misfire", "late", "on_time"]
+Fate = Literal["operator", "rescheduled", "misfire", "dependency", "late", "on_time"]
 
 
 class _Look:
@@ -364,6 +382,8 @@ class _Look:
         self.ticking = [run for run in facts.active if run.origin in TICK_ORIGINS]
         self.others = len(facts.active) - len(self.ticking)
         self.held = facts.held
+        needed = schedule.definition.depends_on
+        self.needs = Needs(needed, facts.successes, now) if needed else None
         self.late: list[Segment] = []
         self.on_time: list[Segment] = []
         self.late_blocker: int | None = None
@@ -374,6 +394,8 @@ class _Look:
     def plan(self) -> Plan:
         """Late ticks go by the catch-up policy, the others by the overlap policy alone."""
         ranges = list(self._ranges())
+        if self.needs is not None:
+            ranges = [part for fate, segment in ranges for part in self._depending(fate, segment, self.needs)]
         self.late = [segment for fate, segment in ranges if fate == "late" and not segment.excluded]
         self.on_time = [segment for fate, segment in ranges if fate == "on_time" and not segment.excluded]
         self.late_blocker = self._blocker()
@@ -432,6 +454,20 @@ class _Look:
         for segment in self.schedule.grid.segments(after, until):
             yield fate, segment
 
+    def _depending(self, fate: Fate, segment: Segment, needs: Needs) -> Iterator[tuple[Fate, Segment]]:
+        """Ticks that would run, cut where what they depend on begins or ceases to be met; the others as they are."""
+        runs = fate == "on_time" or (fate == "late" and self.policy.catch_up != "skip")
+        if not runs or segment.excluded:
+            yield fate, segment
+            return
+        offset, after = self.schedule.offset, segment.first - 1
+        ends = [] if segment.count == 1 else [edge - offset for edge in needs.edges if after < edge - offset]
+        for end in (*ends, segment.last):
+            if end > after and (part := self.schedule.grid.whole(after, min(end, segment.last))) is not None:
+                unmet = needs.unmet(self.schedule.due_at(part.first))
+                yield "dependency" if unmet else fate, part
+            after = max(after, end)
+
     def _decide(self, fate: Fate, segment: Segment) -> None:
         if fate == "operator":
             cursor = self.schedule.cursor
@@ -442,6 +478,9 @@ class _Look:
             self._skip("calendar", segment)
         elif fate == "misfire":
             self._skip("misfire", segment)
+        elif fate == "dependency":
+            assert self.needs is not None
+            self._skip("dependency", segment, note=self.needs.unmet(self.schedule.due_at(segment.first)))
         elif fate == "late":
             self._catch_up(segment)
         elif self.last is not None:
@@ -494,7 +533,7 @@ class _Look:
         for tick in newest:
             if all(run.held for run in self.runs):
                 self._check_room()
-                self._make_room()
+                self._make_room(tick)
             self._run(tick, "schedule")
 
     def _run_each(self, segment: Segment) -> None:
@@ -567,16 +606,23 @@ class _Look:
             return
         waits_in_order = origin == "catch_up" and self.policy.catch_up == "all"
         if self.policy.overlap == "replace" and not waits_in_order and len(self.ticking) >= self.policy.max_concurrent:
-            self._make_room()
-        waits = starts_waiting(self.policy, len(self.ticking) + self.others)
+            self._make_room(tick)
+        awaits = self._awaits(tick)
+        waits = awaits or starts_waiting(self.policy, self.ticking, self.others)
         status: Status = "waiting" if waits else "queued"
         due_at = self.schedule.due_at(tick)
-        self.runs.append(PlannedRun(tick, due_at, origin, status, self._start_by(tick), covers))
-        self.ticking.append(ActiveRun(-len(self.runs), status, origin))
+        self.runs.append(PlannedRun(tick, due_at, origin, status, self._start_by(tick), covers, awaits=awaits))
+        self.ticking.append(ActiveRun(-len(self.runs), status, origin, awaits=bool(awaits)))
         self.decided = tick
 
+    def _awaits(self, tick: int) -> tuple[Await, ...]:
+        return () if self.needs is None else self.needs.awaits(self.schedule.due_at(tick))
+
     def _hold(self, tick: int) -> None:
-        """A run aside: it is not active, so that ticks on time go on as if it were not there."""
+        """A run aside: it is not active, so that ticks on time go on as if it were not there.
+
+        It waits for no other schedule: whoever releases it knows how they stand.
+        """
         self.runs.append(
             PlannedRun(tick, self.schedule.due_at(tick), "catch_up", "waiting", self._start_by(tick), held=True)
         )
@@ -592,10 +638,15 @@ class _Look:
         if used_up or len(self.runs) >= MOST_RUNS:
             raise _Full
 
-    def _make_room(self) -> None:
-        """Replace: what has not started never will, and the oldest running ones are asked to stop."""
+    def _make_room(self, tick: int) -> None:
+        """Replace: what has not started never will, and the oldest running ones are asked to stop.
+
+        Not for a tick that must wait for another schedule, and may never run.
+        """
         self.cancel += [run.id for run in self.ticking if run.status != "running"]
         self.ticking = [run for run in self.ticking if run.status == "running"]
+        if self._awaits(tick):
+            return
         surplus = len(self.ticking) + 1 - self.policy.max_concurrent
         self.stop = [run.id for run in self.ticking[: max(0, surplus)]]
 

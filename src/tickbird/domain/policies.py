@@ -7,6 +7,7 @@ from typing import Any
 
 from tickbird.domain.calendars import Calendar, exclude
 from tickbird.domain.definition import FIELDS, Backoff
+from tickbird.domain.dependencies import read_dependencies
 from tickbird.domain.durations import seconds
 from tickbird.domain.errors import DefinitionError
 
@@ -34,6 +35,8 @@ def policies(values: Mapping[str, Any]) -> dict[str, Any]:
     if "calendars" in taken:
         names = taken["calendars"]
         taken["calendars"] = (names,) if isinstance(names, str) else tuple(names or ())
+    if "depends_on" in taken:
+        taken["depends_on"] = read_dependencies(taken["depends_on"])
     if isinstance(taken.get("tags"), list | set):
         taken["tags"] = tuple(sorted(taken["tags"]) if isinstance(taken["tags"], set) else taken["tags"])
     if "exclude" in taken and not isinstance(taken["exclude"], Calendar):

@@ -18,6 +18,7 @@ SkipReason = Literal[
     "coalesced",
     "overlap",
     "paused",
+    "dependency",
     "calendar",
     "limit",
     "rescheduled",
@@ -35,8 +36,9 @@ TICK_ORIGINS: frozenset[Origin] = frozenset(("schedule", "catch_up"))
 ACTIVE: frozenset[Status] = frozenset(("waiting", "queued", "running"))
 FINAL: frozenset[Status] = frozenset(("succeeded", "failed", "cancelled"))
 # Where a run waits: among the others, aside for its turn in a backfill, or held until a person releases it. Those
-# aside and those held come behind all others and are no active runs: the planner does not know of them.
-USUAL_LANE, BACKFILL_LANE, HELD_LANE = 0, 1, 2
+# aside and those held come behind all others and are no active runs: the planner does not know of them. A run that
+# waits for other schedules to succeed is active, but stands in nobody's way until they have.
+AWAITING_LANE, USUAL_LANE, BACKFILL_LANE, HELD_LANE = -1, 0, 1, 2
 
 
 def final_already(run_id: int, status: Status) -> ConflictError:
@@ -97,6 +99,8 @@ class RunRecord:
     released_at: datetime | None = None
     released_by: str | None = None
     concurrency_key: str | None = None
+    # It waits for a schedule that it depends on.
+    awaiting: bool = False
 
 
 # One is made for each run that is executed, and a frozen one takes three times as long to make.

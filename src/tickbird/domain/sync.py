@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tickbird.domain.codec import fingerprint
 from tickbird.domain.commands import Command, Create, Redefine, Resume, removed_from_code
 from tickbird.domain.definition import Definition
+from tickbird.domain.dependencies import in_order
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Schedule
 
@@ -30,7 +31,10 @@ def reconcile(
     """The commands that bring the store to what is declared; `live` is what other live workers of the app declare."""
     # Each command holds only for the revision that was read: whatever another worker or a person did since comes first.
     commands: list[tuple[str, Command]] = []
-    for name, definition in declared.items():
+    # What others depend on comes before them.
+    needs = {name: [each.schedule for each in definition.depends_on] for name, definition in declared.items()}
+    for name in in_order(needs):
+        definition = declared[name]
         mark = fingerprint(definition)
         known = stored.get(name)
         if known is None or known.schedule.state == "deleted":

@@ -24,7 +24,7 @@ from tickbird.domain.planner import (
     park,
     plan,
 )
-from tickbird.domain.runs import HELD_LANE, USUAL_LANE, ClaimedRun
+from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, USUAL_LANE, ClaimedRun
 from tickbird.domain.schedule import Edited, Schedule
 from tickbird.store.protocol import HandOff, MovedLook
 
@@ -172,6 +172,12 @@ def may_hold(schedule: Schedule, edited: Edited | None) -> bool:
     return any(definition is not None and definition.hold_above is not None for definition in asked)
 
 
+def depended_on(schedule: Schedule, edited: Edited | None) -> set[str]:
+    """The schedules of which the planner must know when they last succeeded."""
+    asked = [schedule.definition, edited.before.definition if edited else None]
+    return {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
+
+
 # Schedule id, revision, `planned_until`, and: is the schedule active, with nothing moved, skipped or just edited?
 DueCursor = tuple[int, int, int | None, bool]
 
@@ -308,6 +314,15 @@ class RunRow(NamedTuple):
     concurrency_key: str | None
 
 
+class AwaitRow(NamedTuple):
+    """What a run waits for: that a schedule succeeds between two instants."""
+
+    run_id: int
+    schedule_id: int
+    since: int
+    until: int
+
+
 class SkipRow(NamedTuple):
     """A skip to insert."""
 
@@ -361,6 +376,7 @@ class Rows:
     runs: list[RunRow] = field(default_factory=list)
     # Run id and JSON text, only where a run has a payload of its own.
     payloads: list[tuple[int, str]] = field(default_factory=list)
+    awaits: list[AwaitRow] = field(default_factory=list)
     skips: list[SkipRow] = field(default_factory=list)
     longer: list[LongerSkip] = field(default_factory=list)
     schedules: list[ScheduleRow] = field(default_factory=list)
@@ -508,12 +524,13 @@ def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int]) -> list[int]
                 definition.crash_limit,
                 run.retry_of,
                 decided.actor,
-                HELD_LANE if run.held else USUAL_LANE,
+                HELD_LANE if run.held else AWAITING_LANE if run.awaits else USUAL_LANE,
                 definition.key(run.payload),
             )
         )
         if run.payload is not None:
             rows.payloads.append((run_id, check_payload(run.payload)))
+        rows.awaits += [AwaitRow(run_id, each.schedule_id, each.since, each.until) for each in run.awaits]
     return ids
 
 

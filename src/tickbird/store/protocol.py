@@ -19,6 +19,7 @@ from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import Command
 from tickbird.domain.condition import Condition
+from tickbird.domain.dependencies import LastSuccess
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
@@ -85,12 +86,16 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """Runs taken from lost workers, cancelled for starting too late, or released; and when to look again."""
+    """Runs taken from lost workers, cancelled, or released; and when to look again.
+
+    Those that misfired had not started in time; what the unmet ones depend on had not succeeded in time.
+    """
 
     now: datetime
     requeued: Sequence[int] = ()
     failed: Sequence[int] = ()
     misfired: Sequence[int] = ()
+    unmet: Sequence[int] = ()
     released: Sequence[int] = ()
     next_at: datetime | None = None
 
@@ -416,7 +421,7 @@ class Store(Protocol):
     async def rescue(
         self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
     ) -> Rescued:
-        """Take runs whose lease has expired from their worker; cancel those not started in time."""
+        """Take runs whose lease has expired from their worker; cancel those that have waited too long."""
         ...
 
     async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
@@ -534,6 +539,12 @@ class Store(Protocol):
         self, namespace: str, name: str, *, after: str = "", limit: int = 100
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar and are not deleted, by name, behind `after`."""
+        ...
+
+    # Dependencies
+
+    async def last_successes(self, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
+        """When these schedules last succeeded, as the planner knows it of those that others depend on."""
         ...
 
     # Reading

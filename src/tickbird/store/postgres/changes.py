@@ -15,9 +15,10 @@ from tickbird.domain.keys import same_triggered
 from tickbird.domain.limits import Key
 from tickbird.domain.planner import ActiveRun, Facts
 from tickbird.domain.schedule import Schedule
-from tickbird.store.plans import Decided, KnownRevisions, admit, decide, held_keys, wanted_keys
+from tickbird.store.plans import Decided, KnownRevisions, admit, decide, depended_on, held_keys, wanted_keys
 from tickbird.store.postgres.calendars import contents
 from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.dependencies import dependents, read_needs, read_successes, watch
 from tickbird.store.postgres.enqueueing import finding
 from tickbird.store.postgres.planning import edited_by_sql, write
 from tickbird.store.postgres.revisions import learn
@@ -29,7 +30,7 @@ from tickbird.store.zones import MayPlan
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
 _MOST_LOOKS: Final = 20
-_ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys")
+_ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys", "active_awaits")
 
 
 async def change(
@@ -42,6 +43,8 @@ async def change(
     now: datetime | None,
 ) -> Changed:
     """Apply the command, with its revision and its audit row."""
+    if command.ties:
+        await db.execute("lock_dependencies", namespace=namespace)
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
     held = await hold(db, found[0][0] if found else None, now)
     # All at once, before any of them is asked for below.
@@ -60,6 +63,9 @@ async def change(
     facts = held.facts
     if names := command.calendars(schedule):
         facts = replace(facts, calendars=await contents(db, namespace, names))
+    if command.ties:
+        needs = await read_needs(db, namespace, command.needs(schedule))
+        facts = replace(facts, needs=needs, dependents=await dependents(db, namespace, name))
     changed = command.apply(schedule, name, facts, now.timestamp())
     after = changed.schedule
     if schedule is None:
@@ -82,6 +88,8 @@ async def change(
     await _write_revision(db, after, changed, command.actor, may, now)
     rows = await write(db, known, [decided], now, edited=[after.id], reason=_reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
+    if command.ties and after.definition is not None and after.definition.depends_on:
+        await watch(db, {(namespace, each.schedule) for each in after.definition.depends_on})
     await db.execute(
         "write_audit",
         now=now,
@@ -146,7 +154,13 @@ async def settle(db: Session, known: KnownRevisions, held: Held) -> Held:
         if (prior := held.row["prior_revision"]) is not None:
             await learn(db, known, [(schedule.id, prior)])
             edited = edited_by_sql(known, schedule, prior, held.row["edited_at"])
-        decided = decide(schedule, held.facts, held.now.timestamp(), edited, held.last_skip_id)
+        facts = held.facts
+        if names := {(schedule.namespace, name) for name in depended_on(schedule, edited)}:
+            successes = (await watch(db, names)).get(schedule.namespace, {})
+            # Nothing that it may wait for comes unseen. If one of them is being noted, all this is done once more.
+            await db.fetch("keep_successes", ids=numbers(each.schedule_id for each in successes.values()))
+            facts = replace(facts, successes=(await read_successes(db, names)).get(schedule.namespace, {}))
+        decided = decide(schedule, facts, held.now.timestamp(), edited, held.last_skip_id)
         await write(db, known, [decided], held.now, edited=[schedule.id])
         held = await hold(db, schedule.id, held.now)
     return held

@@ -12,13 +12,13 @@ FOR UPDATE OF s, c;
 -- The clock, the schedule and its active runs, which are held too. It is asked once the locks are held, so that nothing
 -- of it is behind what others have decided. A run that ends just now is waited for, and is then not active any more.
 WITH held AS MATERIALIZED (
-    SELECT id, status, origin, concurrency_key
+    SELECT id, status, origin, concurrency_key, lane
     FROM tickbird.runs
     WHERE id = ANY(ARRAY(
-            SELECT id FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND lane = 0 AND finished_at IS NULL
+            SELECT id FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND lane <= 0 AND finished_at IS NULL
         ))
         AND finished_at IS NULL
-    ORDER BY id
+    ORDER BY status = 'waiting', id
     FOR UPDATE
 )
 SELECT
@@ -27,6 +27,7 @@ SELECT
     ARRAY(SELECT held.status FROM held ORDER BY held.id) AS active_statuses,
     ARRAY(SELECT held.origin FROM held ORDER BY held.id) AS active_origins,
     ARRAY(SELECT held.concurrency_key FROM held ORDER BY held.id) AS active_keys,
+    ARRAY(SELECT held.lane < 0 FROM held ORDER BY held.id) AS active_awaits,
     EXISTS (
         SELECT FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND status = 'waiting' AND lane = 2
     ) AS any_held,

@@ -21,6 +21,7 @@ from tickbird.store.plans import (
     Rows,
     admit,
     decide,
+    depended_on,
     held_keys,
     kept,
     leased,
@@ -33,6 +34,7 @@ from tickbird.store.plans import (
     wanted_skips,
 )
 from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.dependencies import Successes, hold_successes, read_successes, watch, write_awaits
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts, to_schedule
 from tickbird.store.postgres.waiters import hold_keys, release
@@ -228,19 +230,25 @@ async def _decide(
 ) -> list[Decided]:
     holding = [look.schedule.id for look in looks if may_hold(look.schedule, look.edited)]
     held = {row[0] for row in await db.fetch("with_held", ids=numbers(holding))} if holding else set()
+    needed = _needed(looks)
+    successes: Successes = await watch(db, needed) if needed else {}
 
     def decided_on(look: Look) -> Decided:
         known = facts.get(look.schedule.id, NO_FACTS)
         if look.schedule.id in held:
             known = replace(known, held=True)
+        if found := successes.get(look.schedule.namespace):
+            known = replace(known, successes=found)
         behind = _is_behind(look, zones)
         return decide(look.schedule, known, now, look.edited, look.last_skip_id, other_zones=behind)
 
     batch: list[Decided] = []
     relying: dict[int, int] = {}
+    awaiting = False
     runs = 0
     for look in looks:
         decided = decided_on(look)
+        awaiting |= decided.plan.relies_on_successes
         if decided.plan.relies_on_runs:
             relying[look.schedule.id] = len(batch)
         batch.append(decided)
@@ -250,10 +258,23 @@ async def _decide(
     if relying:
         # A waiter must not be left behind by a blocker that finishes meanwhile: hold the blockers, then look again.
         facts = await lock_facts(db, relying)
+        still: set[int] = set()
+        if awaiting:
+            # Nor must a run wait for what comes meanwhile: hold the notes of that, then look again.
+            noted = {each.schedule_id for names in successes.values() for each in names.values()}
+            still = await hold_successes(db, noted)
+            successes = await read_successes(db, needed)
         for schedule_id, place in relying.items():
             keys = held_keys(facts.get(schedule_id, NO_FACTS))
             batch[place] = replace(decided_on(looks[place]), held_keys=keys)
+        # Where one is being noted at this moment, the schedule stays due, and is looked at once more.
+        batch = [each for each in batch if {a.schedule_id for run in each.plan.runs for a in run.awaits} <= still]
     return batch
+
+
+def _needed(looks: Iterable[Look]) -> set[tuple[str, str]]:
+    """The schedules of which it matters when they last succeeded."""
+    return {(look.schedule.namespace, name) for look in looks for name in depended_on(look.schedule, look.edited)}
 
 
 async def read_facts(db: Session, schedule_ids: Iterable[int]) -> dict[int, Facts]:
@@ -310,6 +331,8 @@ async def write(
         last_skips = {row[0]: LastSkip(*row) for row in await db.fetch("read_skips", ids=numbers(wanted))}
     rows = to_rows(batch, spare, spare, last_skips)
     await _write_hot(db, rows, now)
+    if rows.awaits:
+        await write_awaits(db, rows)
     rare = [
         row
         for row, decided in zip(rows.cursors, batch, strict=True)

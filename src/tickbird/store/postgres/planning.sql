@@ -103,9 +103,9 @@ JOIN tickbird.schedules AS s ON s.id = v.schedule_id;
 
 -- name: read_active
 -- In no order: asked for one, a plan made while the table is small would walk the primary key.
-SELECT schedule_id, id, status, origin, concurrency_key
+SELECT schedule_id, id, status, origin, concurrency_key, lane < 0
 FROM tickbird.runs
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL;
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane <= 0 AND finished_at IS NULL;
 
 -- name: with_held
 -- Those of these schedules of which a run is held.
@@ -114,12 +114,13 @@ FROM unnest(%(ids)s::bigint[]) AS u(id)
 WHERE EXISTS (SELECT FROM tickbird.runs AS r WHERE r.schedule_id = u.id AND r.status = 'waiting' AND r.lane = 2);
 
 -- name: lock_active
+-- First those that go on, then those that wait, as whoever ends a run locks them.
 SELECT id
 FROM tickbird.runs
 WHERE id = ANY(ARRAY(
-    SELECT id FROM tickbird.runs WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL
+    SELECT id FROM tickbird.runs WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane <= 0 AND finished_at IS NULL
 ))
-ORDER BY id
+ORDER BY status = 'waiting', id
 FOR UPDATE;
 
 -- name: lock_schedules
@@ -282,7 +283,7 @@ WHERE s.id = u.id;
 -- name: drop_runs
 -- Runs that are not to start after all; their rows are locked.
 UPDATE tickbird.runs
-SET status = 'cancelled', reason = %(reason)s, finished_at = %(now)s
+SET status = 'cancelled', lane = 0, reason = %(reason)s, finished_at = %(now)s
 WHERE id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued');
 
 -- name: clear_lanes

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from tickbird.domain.definition import Target
-from tickbird.domain.runs import HELD_LANE, USUAL_LANE, Covers, RunRecord
+from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.store.plans import read_definition
 
@@ -49,10 +49,11 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     target = Target(row.pop("target"), row.pop("target_kind"))
     first, last, count = row.pop("covers_first"), row.pop("covers_last"), row.pop("covers_count")
     covers = None if first is None else Covers(first, last, count)
-    held = row.pop("lane", USUAL_LANE) == HELD_LANE
+    lane = row.pop("lane", USUAL_LANE)
+    held, awaiting = lane == HELD_LANE, lane == AWAITING_LANE
     # A newer schema may have columns that this code has never heard of.
     known = {name: value for name, value in row.items() if name in _RUN_FIELDS}
-    return RunRecord(target=target, covers=covers, held=held, **known)
+    return RunRecord(target=target, covers=covers, held=held, awaiting=awaiting, **known)
 
 
 def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:

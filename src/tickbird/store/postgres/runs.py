@@ -17,6 +17,7 @@ from tickbird.domain.limits import Key, take
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Origin, Outcome, RunRecord, final_already
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.dependencies import cancel_unmet, note_successes
 from tickbird.store.postgres.enqueueing import enqueueing
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
@@ -174,9 +175,9 @@ async def finish(db: Session, known: KnownRevisions, outcomes: Sequence[Outcome]
         "now": now,
     }
     if all(outcome.status == "succeeded" and outcome.reason is None for outcome in outcomes):
-        [(at, ended, freed, *keys)] = await db.fetch("succeed_runs", **values)
+        [(at, ended, freed, watched, *keys)] = await db.fetch("succeed_runs", **values)
     else:
-        [(at, ended, freed, *keys)] = await db.fetch(
+        [(at, ended, freed, watched, *keys)] = await db.fetch(
             "finish_runs",
             statuses=texts([outcome.status for outcome in outcomes]),
             delays=numbers([outcome.delay for outcome in outcomes]),
@@ -187,6 +188,8 @@ async def finish(db: Session, known: KnownRevisions, outcomes: Sequence[Outcome]
             started=numbers([outcome.started for outcome in outcomes]),
             **values,
         )
+    if watched:
+        freed = await note_successes(db, watched, freed, at)
     released = await release(db, known, freed, at, keys=set(zip(*keys, strict=True)))
     return Finished(at, frozenset(ended), len(released))
 
@@ -238,6 +241,7 @@ async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) 
     """Take runs from lost workers, cancel what was not started in time, release who waits for nobody."""
     lost = await db.fetch("rescue_runs", limit=limit, now=now)
     late = await db.fetch("cancel_misfired", limit=limit, now=now)
+    unmet = await cancel_unmet(db, limit, now)
     # Nobody should be waiting for nothing; if it ever happens, it ends here.
     waiting = await db.fetch("waiting_schedules", limit=limit)
     ended = {(namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status in FINAL}
@@ -249,6 +253,7 @@ async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) 
         requeued=[run_id for run_id, _, status, *_ in lost if status == "queued"],
         failed=[run_id for run_id, _, status, *_ in lost if status == "failed"],
         misfired=[run_id for run_id, *_ in late],
+        unmet=unmet,
         released=released,
         next_at=next_at,
     )
@@ -277,6 +282,7 @@ async def prune(
     await db.execute("prune_audit", older_than=older_than, limit=limit, now=now)
     await db.execute("prune_backfills", older_than=older_than, now=now)
     await db.execute("prune_workers", older_than=older_than, now=now)
+    await db.execute("unwatch")
     if not found:
         return 0, START
     [(gone, seen, last_at, last_id)] = found

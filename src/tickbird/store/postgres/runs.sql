@@ -202,6 +202,7 @@ SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     ARRAY(SELECT id FROM done),
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL),
+    tickbird.watched(ARRAY(SELECT schedule_id FROM done)),
     ARRAY(SELECT namespace FROM done WHERE concurrency_key IS NOT NULL),
     ARRAY(SELECT concurrency_key FROM done WHERE concurrency_key IS NOT NULL);
 
@@ -270,6 +271,7 @@ SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     ARRAY(SELECT id FROM done),
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL AND status <> 'queued'),
+    tickbird.watched(ARRAY(SELECT schedule_id FROM done WHERE status = 'succeeded')),
     ARRAY(SELECT namespace FROM done WHERE concurrency_key IS NOT NULL AND status <> 'queued'),
     ARRAY(SELECT concurrency_key FROM done WHERE concurrency_key IS NOT NULL AND status <> 'queued');
 
@@ -425,7 +427,7 @@ WITH RECURSIVE waiting AS (
 SELECT schedule_id FROM waiting WHERE schedule_id IS NOT NULL LIMIT %(limit)s;
 
 -- name: next_rescue
--- The clock; the next lease to end or run to be too late; and does anybody wait?
+-- The clock; the next lease to end, run to be too late or wait to be in vain; and does anybody wait?
 SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     least(
@@ -437,7 +439,8 @@ SELECT
             SELECT start_by FROM tickbird.runs
             WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL
             ORDER BY start_by LIMIT 1
-        )
+        ),
+        (SELECT until FROM tickbird.awaits ORDER BY until LIMIT 1)
     ),
     EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
 
@@ -556,7 +559,7 @@ LIMIT %(limit)s;
 
 -- name: active_runs
 SELECT * FROM tickbird.run_details
-WHERE schedule_id = %(schedule_id)s AND lane = 0 AND finished_at IS NULL
+WHERE schedule_id = %(schedule_id)s AND lane <= 0 AND finished_at IS NULL
 ORDER BY id;
 
 -- name: runs_between

@@ -19,6 +19,7 @@ from tickbird.domain.calendars import Calendar
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
 from tickbird.domain.condition import Condition
+from tickbird.domain.dependencies import LastSuccess
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
@@ -43,6 +44,7 @@ from tickbird.store.postgres import (
     zones,
 )
 from tickbird.store.postgres.connection import Connections, Session
+from tickbird.store.postgres.dependencies import read_successes
 from tickbird.store.postgres.errors import is_row_error, translate
 from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
@@ -512,6 +514,13 @@ class PostgresStore:
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar and are not deleted, by name, behind `after`."""
         return await self._once(lambda db: calendars.naming(db, namespace, name, after, limit))
+
+    # Dependencies
+
+    async def last_successes(self, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
+        """When these schedules last succeeded, as the planner knows it of those that others depend on."""
+        found = await self._once(lambda db: read_successes(db, {(namespace, name) for name in names}))
+        return found.get(namespace, {})
 
     # Reading
 

@@ -45,10 +45,10 @@ SELECT
     EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones));
 
 -- name: active_facts
-SELECT schedule_id, id, status, origin, concurrency_key
+SELECT schedule_id, id, status, origin, concurrency_key, lane < 0
 FROM runs
 WHERE status IN ('waiting', 'queued', 'running')
-    AND lane = 0
+    AND lane <= 0
     AND schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY id;
 

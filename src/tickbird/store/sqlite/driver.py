@@ -15,6 +15,7 @@ from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import Command
 from tickbird.domain.condition import Condition
+from tickbird.domain.dependencies import LastSuccess
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
@@ -63,6 +64,7 @@ from tickbird.store.sqlite import (
     zones,
 )
 from tickbird.store.sqlite.connection import Connection, read, write
+from tickbird.store.sqlite.dependencies import read_successes
 from tickbird.store.sqlite.following import follow
 from tickbird.store.sqlite.place import MEMORY, read_url
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
@@ -502,6 +504,12 @@ class SqliteStore:
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar, by name."""
         return await self._read(lambda db: calendars.naming(db, namespace, name, after, limit))
+
+    # Dependencies
+
+    async def last_successes(self, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
+        """When these schedules last succeeded, as the planner knows it of those that others depend on."""
+        return await self._read(lambda db: read_successes(db, namespace, names))
 
     # Reading
 

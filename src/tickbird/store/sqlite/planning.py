@@ -21,6 +21,7 @@ from tickbird.store.plans import (
     Rows,
     admit,
     decide,
+    depended_on,
     error_text,
     kept,
     leased,
@@ -35,6 +36,7 @@ from tickbird.store.plans import (
 )
 from tickbird.store.protocol import HandOff, Planned, Zones
 from tickbird.store.sqlite.connection import read, write
+from tickbird.store.sqlite.dependencies import watch, write_awaits
 from tickbird.store.sqlite.records import Row, all_facts, dump
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.runs import reserve_ids
@@ -272,6 +274,8 @@ def _decide(
         if may_hold(schedule, edited):
             [held] = db.execute(SQL["any_held"], {"schedule_id": schedule.id}).fetchone()
             fact = replace(fact, held=bool(held))
+        if names := depended_on(schedule, edited):
+            fact = replace(fact, successes=watch(db, schedule.namespace, names))
         batch.append(decide(schedule, fact, moment, edited, row[11], other_zones=_is_behind(row, zones)))
         made += len(batch[-1].plan.runs)
         if made >= MOST_RUNS:
@@ -378,6 +382,8 @@ def _insert(db: sqlite3.Connection, rows: Rows, now: int) -> None:
     db.executemany(SQL["move_cursor"], rows.cursors)
     if rows.runs:
         db.executemany(SQL["insert_run"], [(*run, now) for run in rows.runs])
+    if rows.awaits:
+        write_awaits(db, rows)
     if rows.payloads:
         db.executemany(SQL["insert_payload"], rows.payloads)
     if rows.skips:

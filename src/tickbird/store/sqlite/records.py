@@ -9,7 +9,7 @@ from typing import Any
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Target
 from tickbird.domain.planner import ActiveRun, Facts
-from tickbird.domain.runs import HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
+from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.store.plans import read_definition
 from tickbird.store.protocol import AuditRecord, RevisionRecord, Worker
@@ -67,6 +67,7 @@ def run_record(row: Row) -> RunRecord:
         released_at=to_instant(row[37]),
         released_by=row[38],
         concurrency_key=row[39],
+        awaiting=row[36] == AWAITING_LANE,
     )
 
 
@@ -123,8 +124,8 @@ def last_skip_id(row: Row | None) -> int | None:
 def all_facts(rows: Iterable[Row]) -> dict[int, Facts]:
     """The active runs by schedule."""
     active: dict[int, list[ActiveRun]] = {}
-    for schedule_id, run_id, status, origin, key in rows:
-        active.setdefault(schedule_id, []).append(ActiveRun(run_id, status, origin, key))
+    for schedule_id, run_id, status, origin, key, awaits in rows:
+        active.setdefault(schedule_id, []).append(ActiveRun(run_id, status, origin, key, bool(awaits)))
     return {schedule_id: Facts(tuple(runs)) for schedule_id, runs in active.items()}
 
 

@@ -16,6 +16,7 @@ from tickbird.domain.limits import Key
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
+from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
 from tickbird.store.sqlite.enqueueing import audit_row, enqueueing, run_row
 from tickbird.store.sqlite.records import Row, dump, run_record
 from tickbird.store.sqlite.revisions import read_revision
@@ -172,7 +173,7 @@ def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Out
     """Record how attempts ended where they are still current, then release the next waiters."""
     found = db.execute(SQL["running_runs"], {"ids": dump([outcome.run_id for outcome in outcomes])})
     running = {run.id: run for run in (_Running(*row) for row in found)}
-    ended, requeued, attempts, schedules = [], [], [], set()
+    ended, requeued, attempts, schedules, succeeded = [], [], [], set(), set()
     keys: set[Key] = set()
     accepted: set[int] = set()
     for outcome in outcomes:
@@ -194,6 +195,8 @@ def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Out
             ending = status
             if run.schedule_id is not None:
                 schedules.add(run.schedule_id)
+                if status == "succeeded":
+                    succeeded.add(run.schedule_id)
             if run.concurrency_key is not None:
                 keys.add((run.namespace, run.concurrency_key))
         if ending != "succeeded":
@@ -204,6 +207,7 @@ def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Out
         db.executemany(SQL["requeue_run"], requeued)
     if attempts:
         db.executemany(SQL["insert_attempt"], attempts)
+    schedules |= note_successes(db, succeeded, now)
     released = release(db, known, schedules, now, keys=keys)
     if released or requeued:
         db.execute(SQL["wake_others"])
@@ -269,6 +273,7 @@ def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) 
     db.executemany(SQL["lose_run"], lost)
     db.executemany(SQL["insert_attempt"], attempts)
     misfired = db.execute(SQL["misfired_runs"], {"now": now, "limit": limit}).fetchall()
+    unmet = cancel_unmet(db, limit, now)
     waiting = [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()]
     released = release(db, known, waiting, now, keys=db.execute(SQL["waiting_keys"]).fetchall())
     if requeued or released:
@@ -279,6 +284,7 @@ def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) 
         requeued=[row[0] for row in requeued],
         failed=failed,
         misfired=sorted(row[0] for row in misfired),
+        unmet=unmet,
         released=released,
         next_at=to_instant(min(ends, default=None)),
     )
@@ -295,4 +301,5 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
     db.executemany(SQL["mark_pruned"], [row for row in (*runs, *skips) if row[0] is not None and row[1] is not None])
     db.execute(SQL["prune_audit"], bounds)
     db.execute(SQL["prune_backfills"], bounds)
+    db.execute(SQL["unwatch"])
     return len(runs)

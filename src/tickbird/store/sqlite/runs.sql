@@ -228,7 +228,8 @@ RETURNING id;
 -- name: next_rescue
 SELECT
     (SELECT min(lease_until) FROM runs WHERE status = 'running'),
-    (SELECT min(start_by) FROM runs WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued'));
+    (SELECT min(start_by) FROM runs WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued')),
+    (SELECT min(until) FROM awaits);
 
 -- name: prune_runs
 DELETE FROM runs
@@ -295,7 +296,7 @@ LIMIT :limit;
 SELECT *
 FROM run_records
 WHERE id IN (
-    SELECT id FROM runs WHERE schedule_id = :schedule_id AND lane = 0 AND status IN ('waiting', 'queued', 'running')
+    SELECT id FROM runs WHERE schedule_id = :schedule_id AND lane <= 0 AND status IN ('waiting', 'queued', 'running')
 )
 ORDER BY id;
 

@@ -15,6 +15,7 @@ from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, held_keys
 from tickbird.store.protocol import Changed
 from tickbird.store.sqlite.calendars import contents
+from tickbird.store.sqlite.dependencies import dependents, read_needs, watch
 from tickbird.store.sqlite.enqueueing import finding
 from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
 from tickbird.store.sqlite.records import Row, dump, is_due, is_newer, last_skip_id, schedule_record
@@ -50,10 +51,15 @@ def change(
             return Changed(before, [run_id], get_run(db, run_id))
     if names := command.calendars(before):
         facts = replace(facts, calendars=contents(db, namespace, names))
+    if command.ties:
+        needs = read_needs(db, namespace, command.needs(before))
+        facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))
     done = command.apply(before, name, facts, now / MICROS)
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.revised:
         _revise(db, schedule, done, command.actor, may, now)
+        if command.ties and schedule.definition is not None and schedule.definition.depends_on:
+            watch(db, namespace, [each.schedule for each in schedule.definition.depends_on])
     elif not done.plan.runs:
         # Nothing new was asked for; what was due before may have made runs.
         db.execute(SQL["wake_others"])

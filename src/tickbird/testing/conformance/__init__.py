@@ -16,6 +16,7 @@ from collections import Counter
 
 from tickbird.testing.conformance.backfills import Backfills
 from tickbird.testing.conformance.calendars import Calendars
+from tickbird.testing.conformance.dependencies import Dependencies
 from tickbird.testing.conformance.doctor import Doctors
 from tickbird.testing.conformance.edits import Edits
 from tickbird.testing.conformance.held import HeldRuns
@@ -54,6 +55,7 @@ class Exercise(
     Backfills,
     HeldRuns,
     Limits,
+    Dependencies,
     Rescue,
     Prune,
     Workers,

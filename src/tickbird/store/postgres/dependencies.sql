@@ -1,0 +1,171 @@
+-- Dependencies: when schedules that others depend on last succeeded, and the runs that wait for them to.
+-- Who notes a success holds the runs that ended, then takes hold of the notes in order, and then of the first waiters. Who
+-- makes a run wait for a success holds the note, and does not wait for it: so nobody waits in a circle, and no success
+-- comes between.
+
+-- name: read_successes
+-- Those of these schedules that exist; and is it noted when they succeed?
+SELECT n.namespace, n.name, s.id, l.schedule_id IS NOT NULL, floor(date_part('epoch', l.finished_at))::bigint
+FROM unnest(%(namespaces)s::text[], %(names)s::text[]) AS n(namespace, name)
+JOIN tickbird.schedules AS s USING (namespace, name)
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'
+LEFT JOIN tickbird.last_success AS l ON l.schedule_id = s.id;
+
+-- name: watch
+INSERT INTO tickbird.last_success (schedule_id)
+SELECT u.id FROM unnest(%(ids)s::bigint[]) AS u(id) ORDER BY u.id
+ON CONFLICT (schedule_id) DO NOTHING;
+
+-- name: fill_successes
+-- The newest runs tell; those that were ending have ended, since they were waited for.
+UPDATE tickbird.last_success AS l
+SET finished_at = (
+    SELECT max(r.finished_at)
+    FROM (
+        SELECT finished_at, status FROM tickbird.runs WHERE schedule_id = l.schedule_id ORDER BY id DESC LIMIT 10000
+    ) AS r
+    WHERE r.status = 'succeeded'
+)
+WHERE l.schedule_id = ANY(%(ids)s::bigint[]) AND l.finished_at IS NULL;
+
+-- name: hold_successes
+SELECT schedule_id FROM tickbird.last_success
+WHERE schedule_id = ANY(%(ids)s::bigint[])
+ORDER BY schedule_id
+FOR SHARE SKIP LOCKED;
+
+-- name: keep_successes
+-- As hold_successes; fails where one is being noted, so that the whole transaction is done once more.
+SELECT schedule_id FROM tickbird.last_success
+WHERE schedule_id = ANY(%(ids)s::bigint[])
+ORDER BY schedule_id
+FOR SHARE NOWAIT;
+
+-- name: note_successes
+UPDATE tickbird.last_success
+SET finished_at = greatest(finished_at, %(at)s)
+WHERE schedule_id = ANY(ARRAY(
+    SELECT schedule_id FROM tickbird.last_success
+    WHERE schedule_id = ANY(%(ids)s::bigint[])
+    ORDER BY schedule_id
+    FOR UPDATE
+));
+
+-- name: awaiting_these
+-- The schedules of runs that wait for one of these to succeed now.
+SELECT DISTINCT r.schedule_id
+FROM tickbird.awaits AS a
+JOIN tickbird.runs AS r ON r.id = a.run_id
+WHERE a.schedule_id = ANY(%(ids)s::bigint[])
+    AND a.since <= %(at)s
+    AND a.until >= %(at)s
+    AND r.status || '' = 'waiting'
+    AND r.lane = -1;
+
+-- name: settle_awaits
+DELETE FROM tickbird.awaits
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND since <= %(at)s AND until >= %(at)s
+RETURNING run_id;
+
+-- name: settle_missed
+-- As settle_awaits, for whatever is noted and was missed.
+DELETE FROM tickbird.awaits AS a
+USING tickbird.last_success AS l
+WHERE l.schedule_id = a.schedule_id AND l.finished_at BETWEEN a.since AND a.until;
+
+-- name: end_waits
+-- Runs that wait for no other schedule any more; from now on they wait among the others. One that somebody holds is being
+-- cancelled.
+UPDATE tickbird.runs
+SET lane = 0
+WHERE id = ANY(ARRAY(
+    SELECT r.id FROM tickbird.runs AS r
+    WHERE r.id = ANY(%(ids)s::bigint[])
+        AND r.status || '' = 'waiting'
+        AND r.lane = -1
+        AND NOT EXISTS (SELECT FROM tickbird.awaits AS a WHERE a.run_id = r.id)
+    ORDER BY r.id
+    FOR UPDATE SKIP LOCKED
+));
+
+-- name: end_missed
+-- As end_waits, of all runs.
+UPDATE tickbird.runs
+SET lane = 0
+WHERE id = ANY(ARRAY(
+    SELECT r.id FROM tickbird.runs AS r
+    WHERE r.status = 'waiting'
+        AND r.lane = -1
+        AND NOT EXISTS (SELECT FROM tickbird.awaits AS a WHERE a.run_id = r.id)
+    ORDER BY r.id
+    FOR UPDATE SKIP LOCKED
+));
+
+-- name: cancel_unmet
+WITH over AS MATERIALIZED (
+    SELECT a.run_id, string_agg(s.name, ', ' ORDER BY s.name) AS names
+    FROM tickbird.awaits AS a
+    JOIN tickbird.schedules AS s ON s.id = a.schedule_id
+    WHERE a.until < %(now)s
+    GROUP BY a.run_id
+    ORDER BY min(a.until)
+    LIMIT %(limit)s
+),
+late AS MATERIALIZED (
+    SELECT r.id FROM tickbird.runs AS r
+    WHERE r.id = ANY(ARRAY(SELECT over.run_id FROM over)) AND r.status || '' = 'waiting' AND r.lane = -1
+    ORDER BY r.id
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE tickbird.runs AS r
+SET status = 'cancelled', lane = 0, reason = 'dependency', error = 'waited for ' || over.names, finished_at = %(now)s
+FROM over
+WHERE r.id = over.run_id AND r.id = ANY(ARRAY(SELECT late.id FROM late))
+RETURNING r.id;
+
+-- name: forget_awaits
+-- Of runs that were cancelled just now, or before for another reason.
+DELETE FROM tickbird.awaits AS a
+WHERE a.run_id = ANY(ARRAY(SELECT run_id FROM tickbird.awaits WHERE until < %(now)s))
+    AND NOT EXISTS (
+        SELECT FROM tickbird.runs AS r WHERE r.id = a.run_id AND r.status || '' = 'waiting' AND r.lane = -1
+    );
+
+-- name: write_awaits
+INSERT INTO tickbird.awaits (run_id, schedule_id, since, until)
+SELECT u.run_id, u.schedule_id, to_timestamp(u.since), to_timestamp(u.until)
+FROM unnest(%(runs)s::bigint[], %(schedules)s::bigint[], %(since)s::bigint[], %(until)s::bigint[])
+    AS u(run_id, schedule_id, since, until);
+
+-- name: lock_dependencies
+-- Changes that tie schedules of a namespace together or part them are made one after the other.
+SELECT pg_advisory_xact_lock(1413694531, hashtext(%(namespace)s));
+
+-- name: read_needs
+SELECT s.name, s.definition
+FROM tickbird.schedules AS s
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+WHERE s.namespace = %(namespace)s AND s.name = ANY(%(names)s::text[]) AND c.state <> 'deleted';
+
+-- name: dependents
+SELECT s.name
+FROM tickbird.schedules AS s
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+WHERE s.namespace = %(namespace)s
+    AND s.definition ? 'depends_on'
+    AND s.definition -> 'depends_on' @> jsonb_build_array(jsonb_build_object('after', %(name)s::text))
+    AND c.state <> 'deleted'
+ORDER BY s.name
+LIMIT %(limit)s;
+
+-- name: unwatch
+-- What nobody depends on any more need not be noted.
+DELETE FROM tickbird.last_success AS l
+WHERE NOT EXISTS (
+    SELECT FROM tickbird.schedules AS s
+    JOIN tickbird.schedules AS d
+        ON d.namespace = s.namespace
+        AND d.definition ? 'depends_on'
+        AND d.definition -> 'depends_on' @> jsonb_build_array(jsonb_build_object('after', s.name))
+    WHERE s.id = l.schedule_id
+);

@@ -1,0 +1,108 @@
+-- Dependencies: when schedules that others depend on last succeeded, and the runs that wait for them to.
+
+-- name: read_successes
+-- Those of these schedules that exist; and is it known of them?
+SELECT s.name, s.id, l.schedule_id IS NOT NULL, l.finished_at / 1000000
+FROM schedules AS s
+JOIN cursors AS c ON c.schedule_id = s.id
+LEFT JOIN last_success AS l ON l.schedule_id = s.id
+WHERE s.namespace = :namespace AND s.name IN (SELECT value FROM json_each(:names)) AND c.state <> 'deleted';
+
+-- name: watch_success
+-- From now on it is noted; so far, the newest runs tell.
+INSERT INTO last_success (schedule_id, finished_at)
+SELECT
+    :id,
+    (
+        SELECT max(finished_at)
+        FROM (SELECT finished_at, status FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT 10000)
+        WHERE status = 'succeeded'
+    )
+RETURNING finished_at / 1000000;
+
+-- name: any_watched
+SELECT EXISTS (SELECT 1 FROM last_success);
+
+-- name: note_success
+UPDATE last_success
+SET finished_at = max(coalesce(finished_at, :now), :now)
+WHERE schedule_id IN (SELECT value FROM json_each(:ids))
+RETURNING schedule_id;
+
+-- name: insert_await
+INSERT INTO awaits (run_id, schedule_id, since, until) VALUES (?1, ?2, ?3 * 1000000, ?4 * 1000000);
+
+-- name: settle_awaits
+DELETE FROM awaits
+WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND since <= :now AND until >= :now
+RETURNING run_id;
+
+-- name: end_waits
+-- Runs that wait for no other schedule any more; from now on they wait among the others.
+UPDATE runs
+SET lane = 0
+WHERE id IN (SELECT value FROM json_each(:ids))
+    AND status = 'waiting'
+    AND lane = -1
+    AND NOT EXISTS (SELECT 1 FROM awaits AS a WHERE a.run_id = runs.id)
+RETURNING schedule_id;
+
+-- name: cancel_unmet
+UPDATE runs
+SET status = 'cancelled',
+    lane = 0,
+    finished_at = :now,
+    reason = 'dependency',
+    error = (
+        SELECT 'waited for ' || group_concat(name, ', ')
+        FROM (
+            SELECT s.name
+            FROM awaits AS a
+            JOIN schedules AS s ON s.id = a.schedule_id
+            WHERE a.run_id = runs.id AND a.until < :now
+            ORDER BY s.name
+        )
+    )
+WHERE id IN (SELECT run_id FROM awaits WHERE until < :now ORDER BY until LIMIT :limit)
+    AND status = 'waiting'
+    AND lane = -1
+RETURNING id;
+
+-- name: forget_awaits
+-- Of runs that were cancelled just now, or before for another reason.
+DELETE FROM awaits
+WHERE run_id IN (SELECT run_id FROM awaits WHERE until < :now)
+    AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = awaits.run_id AND r.status = 'waiting' AND r.lane = -1);
+
+-- name: read_needs
+SELECT s.name, s.definition
+FROM schedules AS s
+JOIN cursors AS c ON c.schedule_id = s.id
+WHERE s.namespace = :namespace AND s.name IN (SELECT value FROM json_each(:names)) AND c.state <> 'deleted';
+
+-- name: dependents
+SELECT s.name
+FROM schedules AS s
+JOIN cursors AS c ON c.schedule_id = s.id
+WHERE s.namespace = :namespace
+    AND json_type(s.definition, '$.depends_on') = 'array'
+    AND EXISTS (
+        SELECT 1
+        FROM json_each(s.definition, '$.depends_on') AS d
+        WHERE CASE d.type WHEN 'object' THEN json_extract(d.value, '$.after') END = :name
+    )
+    AND c.state <> 'deleted'
+ORDER BY s.name
+LIMIT :limit;
+
+-- name: unwatch
+-- What nobody depends on any more need not be noted.
+DELETE FROM last_success
+WHERE schedule_id NOT IN (
+    SELECT s.id
+    FROM schedules AS d
+    JOIN json_each(d.definition, '$.depends_on') AS e
+    JOIN schedules AS s
+        ON s.namespace = d.namespace AND s.name = CASE e.type WHEN 'object' THEN json_extract(e.value, '$.after') END
+    WHERE json_type(d.definition, '$.depends_on') = 'array'
+);
