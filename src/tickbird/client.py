@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -28,6 +29,8 @@ from tickbird.domain.keys import check_key
 from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY, Limit, check_concurrency_key, key_for
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.policies import check_fields, policies
+from tickbird.domain.progress import executes
+from tickbird.domain.rates import Queue, Rate, Turn, read_rate
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
@@ -271,6 +274,8 @@ class Client:
             key = run.concurrency_key
             limit = next(iter(await store.list_limits(namespace, key=key)), None)
             evidence = replace(evidence, limit=limit, holders=await store.runs_of_key(namespace, key))
+        if run.status == "queued":
+            evidence = replace(evidence, turn=await store.turn_of(run.id))
         return replace(
             evidence,
             attempts=await store.list_attempts(run.id) if run.attempt else (),
@@ -577,6 +582,32 @@ class Client:
         """The concurrency keys that have a limit or active runs, by name."""
         return await self._store.list_limits(self._namespace)
 
+    # Queues
+
+    async def limit_queue(self, queue: str, rate: Rate | str | None, *, actor: str) -> Queue:
+        """Let at most so many runs of a queue begin within so long, such as "100/min"; with None, as they come."""
+        check_text(actor, "actor", least=1, most=200)
+        check_name(queue, "queue")
+        if rate is not None and not isinstance(rate, Rate):
+            rate = read_rate(rate)
+        before = await self._store.list_queues(self._namespace, queue=queue)
+        if rate is None and not any(each.rate for each in before):
+            raise NotFoundError(f"queue {queue!r} has no rate;", hint="`tickbird queues` shows those that have one.")
+        limited = await self._store.limit_queue(self._namespace, queue, rate, actor)
+        return _served([limited], await self.workers())[0]
+
+    async def queues(self) -> Sequence[Queue]:
+        """The queues that have a rate, active runs or a live worker, by name."""
+        workers = await self.workers()
+        found = {each.name: each for each in await self._store.list_queues(self._namespace)}
+        for name in {name for worker in workers if executes(worker) for name in worker.queues} - found.keys():
+            found[name] = Queue(name, None, None, 0, 0, 0)
+        return _served([found[name] for name in sorted(found)], workers)
+
+    async def turn(self, run_id: int) -> Turn | None:
+        """When a queued run may begin by the rate of its queue; None where nothing holds it back."""
+        return await self._store.turn_of((await self.run(run_id)).id)
+
     # Calendars
 
     async def put_calendar(
@@ -764,6 +795,12 @@ def check_by_schema(
             hint="check its name, start the worker that has it, or allow it with unknown_task_ok=True.",
         )
     return payload
+
+
+def _served(found: Sequence[Queue], workers: Sequence[Worker]) -> list[Queue]:
+    """Queues, each with the number of workers that serve it."""
+    served = Counter(name for worker in workers if executes(worker) for name in set(worker.queues))
+    return [replace(each, workers=served[each.name]) for each in found]
 
 
 def _made(changed: Changed) -> RunRecord:

@@ -34,6 +34,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "backfills": ("backfills", "List backfills, newest first, or show one by its id."),
         "held": ("held", "List the schedules of which runs are held, or the held runs of one."),
         "limits": ("limits", "List concurrency keys: their limits, and how many runs go on and wait."),
+        "queues": ("queues", "List queues: what stands in them, their rates, and who serves them."),
     },
     "Change": {
         "trigger": ("changes", "Run a schedule's task now; its own ticks are not touched."),
@@ -50,6 +51,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "release": ("held", "Let the held runs of a schedule run, oldest first."),
         "drop": ("held", "Cancel the held runs of a schedule, oldest first."),
         "limit": ("limits", "Set or remove how many runs of a concurrency key may go on at once."),
+        "queue": ("queues", "Show a queue, or set or remove the rate at which its runs begin."),
     },
 }
 _MODULES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}

@@ -13,6 +13,7 @@ from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine
+from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord, ScheduleRow
@@ -161,6 +162,24 @@ def limit_document(limit: Limit) -> dict[str, Any]:
         "active": limit.active,
         "waiting": limit.waiting,
     }
+
+
+def queue_document(queue: Queue) -> dict[str, Any]:
+    """A queue: what stands in it, its rate, when the next run may begin if not at once, and how many serve it."""
+    return {
+        "queue": queue.name,
+        "rate": None if queue.rate is None else str(queue.rate),
+        "next_at": iso(queue.next_at),
+        "waiting": queue.waiting,
+        "queued": queue.queued,
+        "running": queue.running,
+        "workers": queue.workers,
+    }
+
+
+def turn_document(turn: Turn | None) -> dict[str, Any] | None:
+    """When a queued run may begin by the rate of its queue."""
+    return None if turn is None else {"rate": str(turn.rate), "ahead": turn.ahead, "at": iso(turn.at)}
 
 
 def skip_document(skip: SkipRecord) -> dict[str, Any]:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import get_args
 
 import click
 
 from tickbird.cli.arguments import LARGEST_ID, read_payload, words
-from tickbird.cli.documents import attempt_document, run_document
+from tickbird.cli.documents import attempt_document, run_document, turn_document
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
+from tickbird.client import Client
 from tickbird.domain.durations import in_words
-from tickbird.domain.progress import brief, obstacle
+from tickbird.domain.progress import brief, in_turn, obstacle
+from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, Status
 from tickbird.store.protocol import Worker
 
 _PAGE = 500
+# Queues by name, of which the next run may not begin yet.
+Slow = Mapping[str, Queue]
 # A table stays readable also where nothing folds its columns; `tickbird runs ID` shows all.
 _LONGEST_NOTE = 120
 STYLES: dict[Status, str] = {
@@ -102,7 +106,7 @@ def retry(settings: Settings, run_id: int, payload: str | None, actor: str) -> N
 
 
 def _list(settings: Settings, schedule: str | None, status: Status | None, count: int) -> None:
-    async def read() -> tuple[list[RunRecord], datetime]:
+    async def read() -> tuple[list[RunRecord], datetime, Slow]:
         async with opened(settings) as client:
             found: list[RunRecord] = []
             while len(found) < count:
@@ -112,18 +116,31 @@ def _list(settings: Settings, schedule: str | None, status: Status | None, count
                 found += page
                 if len(page) < size:
                     break
-            return found, await client.now()
+            return found, await client.now(), await held_back(client, found)
 
-    found, now = complete(read(), settings)
+    found, now, slow = complete(read(), settings)
     emit(
         settings,
         lambda: {"runs": [run_document(run) for run in found]},
-        lambda screen: run_table(screen, found, now, named=schedule is None, tz=settings.tz or "UTC"),
+        lambda screen: run_table(screen, found, now, slow, named=schedule is None, tz=settings.tz or "UTC"),
     )
 
 
+async def held_back(client: Client, found: Sequence[RunRecord]) -> Slow:
+    """The queues of which a run is shown that waits for their rate."""
+    if not any(run.status == "queued" for run in found):
+        return {}
+    return {each.name: each for each in await client.queues() if each.next_at is not None}
+
+
 def run_table(
-    screen: Screen, found: Sequence[RunRecord], now: datetime, *, named: bool = False, tz: str = "UTC"
+    screen: Screen,
+    found: Sequence[RunRecord],
+    now: datetime,
+    slow: Slow | None = None,
+    *,
+    named: bool = False,
+    tz: str = "UTC",
 ) -> None:
     """Runs, one a line."""
     if not found:
@@ -136,7 +153,9 @@ def run_table(
         attempt = str(run.attempt) if run.attempt > 1 else ""
         ran = relative(run.started_at, now) if run.started_at else ""
         status = Cell(run.status, STYLES[run.status])
-        rows.append((str(run.id), name, status, run.origin, when, ran, _took(run), attempt, _remark(run)))
+        rows.append(
+            (str(run.id), name, status, run.origin, when, ran, _took(run), attempt, _remark(run, slow or {}, now, tz))
+        )
     heads = ("ID", "SCHEDULE", "STATUS", "ORIGIN", "FOR", "STARTED", "TOOK", "ATTEMPT", "NOTE")
     screen.table(heads, rows)
 
@@ -147,8 +166,11 @@ def _took(run: RunRecord) -> str:
     return in_words((run.finished_at - run.started_at).total_seconds())
 
 
-def _remark(run: RunRecord) -> str:
+def _remark(run: RunRecord, slow: Slow, now: datetime, tz: str) -> str:
     said = ["held"] if run.held else []
+    queue = slow.get(run.queue) if run.status == "queued" and run.available_at <= now else None
+    if queue is not None and queue.next_at is not None:
+        said.append(f"waits for the rate of {run.queue}, {queue.rate}, until {clock(queue.next_at, tz)} or later")
     said += [brief(run.error)] if run.error else []
     said += [run.reason] if run.reason else []
     said += [f"covers {run.covers.count:,} ticks"] if run.covers else []
@@ -157,17 +179,24 @@ def _remark(run: RunRecord) -> str:
 
 
 def _detail(settings: Settings, run_id: int) -> None:
-    async def read() -> tuple[RunRecord, Sequence[AttemptRecord], datetime]:
+    async def read() -> tuple[RunRecord, Sequence[AttemptRecord], Turn | None, datetime]:
         async with opened(settings) as client:
-            return await client.run(run_id), await client.attempts(run_id), await client.now()
+            run, attempts = await client.run(run_id), await client.attempts(run_id)
+            return run, attempts, await client.turn(run_id), await client.now()
 
-    run, attempts, now = complete(read(), settings)
+    run, attempts, turn, now = complete(read(), settings)
     tz = settings.tz or "UTC"
-    document = {"run": run_document(run), "attempts": [attempt_document(attempt) for attempt in attempts]}
+    document = {
+        "run": run_document(run),
+        "attempts": [attempt_document(attempt) for attempt in attempts],
+        "turn": turn_document(turn),
+    }
 
     def show_run(screen: Screen) -> None:
         screen.line(Cell(f"run {run.id} {run.status}", STYLES[run.status]))
         screen.fields((name, value) for name, value in _facts(run, now, tz) if value)
+        if turn is not None:
+            screen.fields([("rate", in_turn(turn, both(turn.at, now, tz)))])
         if run.error:
             screen.title("Error")
             screen.line(run.error, lines=True)

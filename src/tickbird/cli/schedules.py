@@ -12,7 +12,7 @@ import click
 from tickbird.cli.arguments import name_argument, words
 from tickbird.cli.documents import revision_document, row_document, run_document, schedule_document, tick_document
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, relative
-from tickbird.cli.runs import STYLES, run_table
+from tickbird.cli.runs import STYLES, held_back, run_table
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.ticks import tick_table, with_notes
@@ -149,9 +149,10 @@ def show(settings: Settings, name: str) -> None:
             runs = await client.runs(schedule=name, limit=_RECENT)
             revisions = await client.revisions(name, limit=_RECENT)
             held = sum(each.count for each in await client.held(name))
-            return schedule, ticks, runs, revisions, held, await client.workers(), await client.now()
+            slow = await held_back(client, runs)
+            return schedule, ticks, runs, revisions, held, slow, await client.workers(), await client.now()
 
-    schedule, ticks, runs, revisions, held, workers, now = complete(read(), settings)
+    schedule, ticks, runs, revisions, held, slow, workers, now = complete(read(), settings)
     found = problems(schedule, workers, now, held)
     tz = zone_of(schedule, settings)
 
@@ -174,7 +175,7 @@ def show(settings: Settings, name: str) -> None:
         screen.title("Next ticks")
         tick_table(screen, ticks, tz, now)
         screen.title("Newest runs")
-        run_table(screen, runs, now, tz=tz)
+        run_table(screen, runs, now, slow, tz=tz)
         screen.title("Revisions")
         screen.table(
             ("REVISION", "ACTION", "BY", "WHEN"),

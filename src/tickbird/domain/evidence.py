@@ -12,6 +12,7 @@ from tickbird.domain.definition import Definition, spread_offset
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.limits import Limit
+from tickbird.domain.rates import Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.schedule import Schedule
 
@@ -90,6 +91,8 @@ class Evidence:
     # Of a waiting run's concurrency key: its limit, and the runs that have its places.
     limit: Limit | None = None
     holders: Sequence[RunRecord] = ()
+    # Of a queued run, when it may begin by the rate of its queue.
+    turn: Turn | None = None
 
     @property
     def tick(self) -> int:

@@ -12,6 +12,7 @@ from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import Evidence, LiveWorker
 from tickbird.domain.explanation import Step, Times
 from tickbird.domain.limits import Limit
+from tickbird.domain.rates import Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord
 
 LONGEST_ERROR = 200
@@ -42,6 +43,8 @@ class Progress:
             yield step
         if step := self._queued():
             yield step
+        if (pace := self.pace()) and (turn := self.evidence.turn) is not None:
+            yield Step(False, "rate", f"{_capital(pace)}.", self.run.id, turn.at)
         if step := self._worker():
             yield step
         yield from self._tried()
@@ -230,7 +233,8 @@ class Progress:
             obstacle = self.obstacle()
             if obstacle:
                 return Step(False, "worker", f"{_capital(obstacle)}.", run.id)
-            text = "A live worker serves it and has a free slot, so it should be taken at any moment."
+            soon = "then" if self.pace() else "at any moment"
+            text = f"A live worker serves it and has a free slot, so it should be taken {soon}."
             return Step(None, "worker", text, run.id)
         if run.status == "running":
             alive = any(worker.id == run.worker for worker in self.evidence.workers)
@@ -246,6 +250,13 @@ class Progress:
         if run.worker is not None:
             return Step(True, "worker", f"Attempt {run.attempt} was on worker {run.worker}.", run.id, run.started_at)
         return None
+
+    def pace(self) -> str:
+        """How the rate of its queue holds the queued run back, in words; nothing when it does not."""
+        turn, run = self.evidence.turn, self.run
+        if turn is None or run.status != "queued" or turn.at <= max(self.evidence.now, run.available_at):
+            return ""
+        return f"it waits for the rate of queue {run.queue!r}, {in_turn(turn, self.times(turn.at))}"
 
     def obstacle(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
@@ -341,13 +352,10 @@ class Progress:
 
 def obstacle(queue: str, task: str, workers: Sequence[LiveWorker], busy: Counter[str | None] | None = None) -> str:
     """Why no worker would take a run of this queue and task, in words; nothing when one would."""
-    executing = [worker for worker in workers if worker.kind in ("worker", "executor") and worker.slots]
-    if not executing:
-        return "no worker that executes is alive"
+    if nobody := unserved(queue, workers):
+        return nobody
+    executing = [worker for worker in workers if executes(worker)]
     serving = [worker for worker in executing if queue in worker.queues]
-    if not serving:
-        served = ", ".join(sorted({name for worker in executing for name in worker.queues})) or "none"
-        return f"no live worker serves queue {queue!r} (served: {served})"
     if not any(task in worker.tasks for worker in executing):
         return f"no live worker knows task {task!r}"
     able = [worker for worker in serving if task in worker.tasks]
@@ -360,6 +368,30 @@ def obstacle(queue: str, task: str, workers: Sequence[LiveWorker], busy: Counter
         slots = sum(worker.slots for worker in ready)
         return f"all slots of the workers that could take it are busy ({count(slots, 'slot')} on {len(ready)})"
     return ""
+
+
+def unserved(queue: str, workers: Sequence[LiveWorker]) -> str:
+    """That no worker serves this queue, in words; nothing when one does."""
+    executing = [worker for worker in workers if executes(worker)]
+    if not executing:
+        return "no worker that executes is alive"
+    if any(queue in worker.queues for worker in executing):
+        return ""
+    served = ", ".join(sorted({name for worker in executing for name in worker.queues})) or "none"
+    return f"no live worker serves queue {queue!r} (served: {served})"
+
+
+def executes(worker: LiveWorker) -> bool:
+    """Does this worker execute runs?"""
+    return worker.kind in ("worker", "executor") and worker.slots > 0
+
+
+def in_turn(turn: Turn, at: str) -> str:
+    """A rate and when a run may begin by it, in words."""
+    before = (
+        f": {count(turn.ahead, 'run')} {'comes' if turn.ahead == 1 else 'come'} before it, and" if turn.ahead else ":"
+    )
+    return f"{turn.rate}{before} it may begin at {at} at the earliest"
 
 
 def brief(error: str | None) -> str:

@@ -160,6 +160,7 @@ class Execution:
         if not self.room and wanted < self.slots:
             # All slots are taken, and a larger claim a moment later costs less.
             wanted = 0
+        at_once = self.room
         room = self._reserve(wanted)
         if not room:
             # What a planner has reserved and then not used is free again.
@@ -173,6 +174,7 @@ class Execution:
                 self._lease,
                 queues=self.worker.queues,
                 tasks=self._executables,
+                at_once=at_once,
                 now=self._clock.now(),
             )
         except BaseException:

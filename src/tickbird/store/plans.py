@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -212,8 +212,11 @@ def plan_on_time(
     return rows, others
 
 
-def kept(rows: Sequence[OnTimeRow], hand_off: HandOff | None) -> frozenset[int]:
-    """The schedules whose run the planning worker starts itself: as many as it has room for, by priority."""
+def kept(rows: Sequence[OnTimeRow], hand_off: HandOff | None, limited: Collection[str] = ()) -> frozenset[int]:
+    """The schedules whose run the planning worker starts itself: as many as it has room for, by priority.
+
+    None of a queue that has a rate: only a claim counts what begins.
+    """
     if hand_off is None or hand_off.room <= 0:
         return frozenset()
     fitting = {
@@ -221,6 +224,7 @@ def kept(rows: Sequence[OnTimeRow], hand_off: HandOff | None) -> frozenset[int]:
         for template in {row.template for row in rows}
         if template.namespace == hand_off.worker.namespace
         and template.queue in hand_off.queues
+        and template.queue not in limited
         and template.target in hand_off.tasks
     }
     mine = [row for row in rows if row.template in fitting]

@@ -23,6 +23,7 @@ from tickbird.domain.dependencies import LastSuccess
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -399,9 +400,13 @@ class Store(Protocol):
         *,
         queues: Collection[str],
         tasks: Collection[str],
+        at_once: int | None = None,
         now: datetime | None = None,
     ) -> Claimed:
-        """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first."""
+        """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first.
+
+        So many of them begin at once, all if not said: of a queue with a rate nothing is leased that begins later.
+        """
         ...
 
     async def renew(
@@ -491,6 +496,24 @@ class Store(Protocol):
 
     async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""
+        ...
+
+    # Queues
+
+    async def limit_queue(
+        self, namespace: str, queue: str, rate: Rate | None, actor: str, *, now: datetime | None = None
+    ) -> Queue:
+        """Let runs of a queue begin at this rate, or as they come with None; what has begun counts for the new rate."""
+        ...
+
+    async def list_queues(
+        self, namespace: str, *, queue: str | None = None, now: datetime | None = None
+    ) -> Sequence[Queue]:
+        """The queues that have a rate or active runs, by name; or one of them."""
+        ...
+
+    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
+        """When a queued run may begin by the rate of its queue; None where nothing holds it back."""
         ...
 
     # Workers and code

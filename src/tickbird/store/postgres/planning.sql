@@ -137,6 +137,7 @@ WHERE id = ANY(%(ids)s::bigint[]);
 
 -- name: write_on_time
 -- The hot one: ticks that become runs, queued or leased to the worker that plans, and the cursors that they move.
+-- None is leased of a queue with a rate: only a claim counts what begins.
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
         %(schedules)s::bigint[], %(revisions)s::integer[], %(ticks)s::bigint[], %(due)s::bigint[],
@@ -144,7 +145,11 @@ WITH u AS MATERIALIZED (
     ) AS u(schedule_id, revision, tick, due_at, start_by, next_run_at, template, leased)
 ),
 t AS MATERIALIZED (
-    SELECT * FROM unnest(
+    SELECT
+        t.*,
+        %(worker)s::text IS NOT NULL
+            AND EXISTS (SELECT FROM tickbird.rates AS l WHERE l.namespace = t.namespace AND l.queue = t.queue) AS limited
+    FROM unnest(
         %(namespaces)s::text[], %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(crash_limits)s::integer[]
     ) WITH ORDINALITY AS t(namespace, target_kind, target, queue, priority, crash_limit, number)
@@ -165,13 +170,13 @@ made AS (
     )
     SELECT
         t.namespace, u.schedule_id, u.revision, t.target_kind, t.target, t.queue, t.priority,
-        CASE WHEN u.leased THEN 'running' ELSE 'queued' END, 'schedule',
+        CASE WHEN u.leased AND NOT t.limited THEN 'running' ELSE 'queued' END, 'schedule',
         to_timestamp(u.tick), to_timestamp(u.due_at), to_timestamp(u.due_at), to_timestamp(u.start_by), t.crash_limit,
         %(now)s,
-        CASE WHEN u.leased THEN 1 ELSE 0 END,
-        CASE WHEN u.leased THEN %(worker)s END,
-        CASE WHEN u.leased THEN %(now)s END,
-        CASE WHEN u.leased THEN %(now)s + make_interval(secs => %(lease)s) END
+        CASE WHEN u.leased AND NOT t.limited THEN 1 ELSE 0 END,
+        CASE WHEN u.leased AND NOT t.limited THEN %(worker)s END,
+        CASE WHEN u.leased AND NOT t.limited THEN %(now)s END,
+        CASE WHEN u.leased AND NOT t.limited THEN %(now)s + make_interval(secs => %(lease)s) END
     FROM u
     JOIN t ON t.number = u.template
     ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING

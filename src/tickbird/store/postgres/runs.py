@@ -1,9 +1,9 @@
-"""Runs on PostgreSQL: enqueue, claim, renew, finish, cancel, rescue, prune."""
+"""Runs on PostgreSQL: enqueue, renew, finish, cancel, rescue, prune."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, Final
@@ -14,15 +14,14 @@ from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.limits import Key, take
-from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Origin, Outcome, RunRecord, final_already
+from tickbird.domain.runs import FINAL, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import cancel_unmet, note_successes
 from tickbird.store.postgres.enqueueing import enqueueing
-from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
 from tickbird.store.postgres.waiters import hold_keys, release
-from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
+from tickbird.store.protocol import Finished, Held, Renewed, Rescued
 from tickbird.store.steps import do_async
 
 
@@ -88,63 +87,6 @@ async def _enqueue_all(
         statuses=texts(statuses) if any_key else "{}",
     )
     return [row[0] for row in rows]
-
-
-async def claim(
-    db: Session,
-    known: KnownRevisions,
-    worker: Worker,
-    limit: int,
-    lease: float,
-    queues: Collection[str],
-    tasks: Collection[str],
-    now: datetime | None,
-) -> Claimed:
-    """Lease runs to a worker, in one statement that is the whole transaction."""
-    wanted: dict[str, Any] = {
-        "namespace": worker.namespace,
-        "queues": texts(sorted(set(queues))),
-        "tasks": texts(sorted(set(tasks))),
-        "now": now,
-    }
-    rows = await db.fetch("claim_runs", worker=worker.id, limit=limit, lease=lease, **wanted)
-    seen_at, next_at, first_id = rows[0][:3]
-    if first_id is None:
-        return Claimed(seen_at, next_at=next_at)
-    await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
-    runs = [_claimed(known, *row) for row in rows]
-    return Claimed(seen_at, runs, seen_at)
-
-
-def _claimed(
-    known: KnownRevisions,
-    _now: datetime,
-    _next_at: datetime | None,
-    run_id: int,
-    schedule_id: int | None,
-    revision: int,
-    attempt: int,
-    failures: int,
-    target: str,
-    origin: Origin,
-    due_at: datetime,
-    scheduled_for: datetime | None,
-    covers_first: datetime | None,
-    covers_last: datetime,
-    covers_count: int,
-    payload: Any,
-    concurrency_key: str | None,
-) -> ClaimedRun:
-    # In the order of the statement claim_runs.
-    covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)
-    revised = None if schedule_id is None else known.get(schedule_id, revision)
-    if payload is None:
-        payload = {} if revised is None else revised.definition.payload
-    run = ClaimedRun(run_id, attempt, failures, target, origin, due_at, payload, scheduled_for, covers, schedule_id)
-    run.concurrency_key = concurrency_key
-    if revised is not None:
-        run.schedule, run.definition = revised.name, revised.definition
-    return run
 
 
 async def renew(db: Session, worker: str, held: Sequence[Held], lease: float, now: datetime | None) -> Renewed:

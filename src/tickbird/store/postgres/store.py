@@ -23,6 +23,7 @@ from tickbird.domain.dependencies import LastSuccess
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -39,10 +40,12 @@ from tickbird.store.postgres import (
     limits,
     logs,
     planning,
+    queues,
     schema,
     wakeups,
     zones,
 )
+from tickbird.store.postgres.claims import Claims, Wanted
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.dependencies import read_successes
 from tickbird.store.postgres.errors import is_row_error, translate
@@ -50,7 +53,7 @@ from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
-from tickbird.store.postgres.runs import START, cancel, claim, enqueue, finish, prune, renew, rescue
+from tickbird.store.postgres.runs import START, cancel, enqueue, finish, prune, renew, rescue
 from tickbird.store.protocol import (
     AuditRecord,
     Changed,
@@ -97,6 +100,7 @@ class PostgresStore:
         self._connections = Connections(url, connections)
         self._listening = self._connections if listen_url is None else Connections(listen_url, 1)
         self._known = KnownRevisions()
+        self._claims = Claims(self._known, self._once, self._transact)
         self._bell = wakeups.Bell(self._connections)
         self._pruned = START
         self._zones = UNKNOWN
@@ -316,10 +320,12 @@ class PostgresStore:
         *,
         queues: Collection[str],
         tasks: Collection[str],
+        at_once: int | None = None,
         now: datetime | None = None,
     ) -> Claimed:
         """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first."""
-        return await self._once(lambda db: claim(db, self._known, worker, limit, lease, queues, tasks, now))
+        begin = limit if at_once is None else at_once
+        return await self._claims.claim(Wanted(worker, limit, lease, queues, tasks, begin, now))
 
     async def renew(
         self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
@@ -437,6 +443,24 @@ class PostgresStore:
     async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""
         return [to_run(row) for row in await self._named("runs_of_key", namespace=namespace, key=key, limit=limit)]
+
+    # Queues
+
+    async def limit_queue(
+        self, namespace: str, queue: str, rate: Rate | None, actor: str, *, now: datetime | None = None
+    ) -> Queue:
+        """Let runs of a queue begin at this rate, or as they come with None; what has begun counts for the new rate."""
+        return await self._transact(lambda db: queues.limit(db, namespace, queue, rate, actor, now))
+
+    async def list_queues(
+        self, namespace: str, *, queue: str | None = None, now: datetime | None = None
+    ) -> Sequence[Queue]:
+        """The queues that have a rate or active runs, by name; or one of them."""
+        return await self._transact(lambda db: queues.listed(db, namespace, queue, now))
+
+    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
+        """When a queued run may begin by the rate of its queue; None where nothing holds it back."""
+        return await self._transact(lambda db: queues.turn(db, run_id, now))
 
     # Workers and code
 

@@ -20,6 +20,7 @@ from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -57,6 +58,7 @@ from tickbird.store.sqlite import (
     limits,
     logs,
     planning,
+    queues,
     reading,
     schedules,
     schema,
@@ -301,13 +303,17 @@ class SqliteStore:
         *,
         queues: Collection[str],
         tasks: Collection[str],
+        at_once: int | None = None,
         now: datetime | None = None,
     ) -> Claimed:
         """Lease up to `limit` available runs."""
-        at = to_micros(now)
-        return await self._write(
-            lambda db: claim(db, self._known, worker, limit, lease, queues, tasks, clock() if at is None else at)
-        )
+        begin = limit if at_once is None else at_once
+
+        def work(db: sqlite3.Connection) -> Claimed:
+            at = clock() if now is None else to_micros(now)
+            return claim(db, self._known, worker, limit, lease, queues, tasks, at, begin)
+
+        return await self._write(work)
 
     async def renew(
         self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
@@ -445,6 +451,29 @@ class SqliteStore:
     async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""
         return await self._read(lambda db: limits.runs_of_key(db, namespace, key, limit))
+
+    # Queues
+
+    async def limit_queue(
+        self, namespace: str, queue: str, rate: Rate | None, actor: str, *, now: datetime | None = None
+    ) -> Queue:
+        """Let runs of a queue begin at this rate, or as they come with None."""
+        at = clock() if now is None else to_micros(now)
+        found = await self._write(lambda db: queues.limit(db, namespace, queue, rate, actor, at))
+        self._signal()
+        return found
+
+    async def list_queues(
+        self, namespace: str, *, queue: str | None = None, now: datetime | None = None
+    ) -> Sequence[Queue]:
+        """The queues that have a rate or active runs, by name; or one of them."""
+        at = clock() if now is None else to_micros(now)
+        return await self._read(lambda db: queues.listed(db, namespace, queue, at))
+
+    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
+        """When a queued run may begin by the rate of its queue; None where nothing holds it back."""
+        at = clock() if now is None else to_micros(now)
+        return await self._read(lambda db: queues.turn(db, run_id, at))
 
     # Workers and code
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +37,7 @@ from tickbird.store.plans import (
 from tickbird.store.protocol import HandOff, Planned, Zones
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.dependencies import watch, write_awaits
+from tickbird.store.sqlite.rates import stored
 from tickbird.store.sqlite.records import Row, all_facts, dump
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.runs import reserve_ids
@@ -238,7 +239,7 @@ def _write_on_time(
     """Write ticks as runs; those that were leased to the worker that plans."""
     ids = reserve_ids(db, "run", len(rows))
     db.executemany(SQL["move_on_time"], [(row.schedule_id, row.tick, row.next_run_at) for row in rows])
-    mine = kept(rows, hand_off)
+    mine = kept(rows, hand_off, _limited(db, hand_off))
     queued: list[tuple[int, OnTimeRow]] = []
     running: list[tuple[int, OnTimeRow]] = []
     for run_id, row in zip(ids, rows, strict=True):
@@ -255,6 +256,11 @@ def _write_on_time(
         if db.execute(SQL["insert_leased"], (run_id, now, *row[:5], *row.template, *lease)).rowcount:
             made.append(leased(row, run_id, known))
     return made
+
+
+def _limited(db: sqlite3.Connection, hand_off: HandOff | None) -> Collection[str]:
+    """The queues whose runs begin only when they are claimed."""
+    return stored(db, hand_off.worker.namespace) if hand_off is not None and hand_off.room > 0 else ()
 
 
 def _decide(

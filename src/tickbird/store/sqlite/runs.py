@@ -16,8 +16,10 @@ from tickbird.domain.limits import Key
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
+from tickbird.store.rates import Paced
 from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
 from tickbird.store.sqlite.enqueueing import audit_row, enqueueing, run_row
+from tickbird.store.sqlite.rates import pace, save_starts
 from tickbird.store.sqlite.records import Row, dump, run_record
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.statements import SQL
@@ -82,33 +84,43 @@ def claim(
     queues: Collection[str],
     tasks: Collection[str],
     now: int,
+    at_once: int,
 ) -> Claimed:
-    """Lease what is available, by priority, then oldest first."""
+    """Lease what is available, by priority, then oldest first; of a queue with a rate, what may begin now."""
     wanted: dict[str, Any] = {"namespace": worker.namespace, "tasks": dump(list(tasks)), "now": now}
     levels = db.execute(SQL["queued_levels"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
     until = now + round(lease * MICROS)
+    paced = Paced({queue: pace(*row) for queue, _, *row in levels if row[0] is not None}, now, at_once)
+    limit = paced.most(limit)
     taken: list[tuple[Row, Known | None]] = []
-    for priority in dict.fromkeys(priority for _, priority in levels):
+    for priority in dict.fromkeys(level[1] for level in levels):
         if len(taken) >= limit:
             break
         rows: list[Row] = []
-        names = [queue for queue, level in levels if level == priority]
+        names = [queue for queue, level, *_ in levels if level == priority]
         for queue in names:
-            level = {**wanted, "queue": queue, "priority": priority, "limit": limit - len(taken)}
-            rows += db.execute(SQL["available_runs"], level)
+            most = min(limit - len(taken), paced.left.get(queue, limit))
+            level = {**wanted, "queue": queue, "priority": priority, "limit": max(0, most)}
+            found = db.execute(SQL["available_runs"], level).fetchall()
+            if queue in paced.left:
+                paced.found(queue, [row[0] for row in found])
+            rows += found
         if len(names) > 1:
             rows.sort(key=lambda row: (row[1], row[0]))
         taken += _readable(db, known, rows[: limit - len(taken)])
+        paced.take(row[0] for row, _ in taken)
+    for queue, starts in paced.changed():
+        save_starts(db, worker.namespace, queue, starts)
     if taken:
         ids = dump([row[0] for row, _ in taken])
         db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "now": now})
         return Claimed(to_instant(now), [_claimed(row, one) for row, one in taken], to_instant(now))
     later = [
-        row[0]
-        for queue, priority in levels
+        (queue, row[0])
+        for queue, priority, *_ in levels
         for row in db.execute(SQL["next_available"], {**wanted, "queue": queue, "priority": priority})
     ]
-    return Claimed(to_instant(now), next_at=to_instant(min(later, default=None)))
+    return Claimed(to_instant(now), next_at=to_instant(paced.next_look(later)))
 
 
 def _readable(db: sqlite3.Connection, known: KnownRevisions, rows: Iterable[Row]) -> list[tuple[Row, Known | None]]:

@@ -62,7 +62,8 @@ UPDATE runs SET idempotency_key = :idempotency_key WHERE id = :id;
 INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
 
 -- name: queued_levels
--- What queues and priorities there are, found by jumping through the index, so that runs for later are never walked.
+-- What queues and priorities there are, found by jumping through the index, so that runs for later are never walked;
+-- and the rate of a queue that has one.
 WITH RECURSIVE levels (queue, priority) AS (
     SELECT
         q.value,
@@ -86,7 +87,11 @@ WITH RECURSIVE levels (queue, priority) AS (
     FROM levels AS l
     WHERE l.priority IS NOT NULL
 )
-SELECT queue, priority FROM levels WHERE priority IS NOT NULL ORDER BY priority DESC, queue;
+SELECT l.queue, l.priority, t.count, t.seconds, t.starts
+FROM levels AS l
+LEFT JOIN rates AS t ON t.namespace = :namespace AND t.queue = l.queue
+WHERE l.priority IS NOT NULL
+ORDER BY l.priority DESC, l.queue;
 
 -- name: available_runs
 SELECT

@@ -30,6 +30,7 @@ from tickbird.testing.conformance.plain import Plain, PlainEdits
 from tickbird.testing.conformance.planning import Planning
 from tickbird.testing.conformance.prune import Prune
 from tickbird.testing.conformance.races import Races
+from tickbird.testing.conformance.rates import Rates
 from tickbird.testing.conformance.rescue import Rescue
 from tickbird.testing.conformance.runs import Runs
 from tickbird.testing.conformance.schedules import Schedules
@@ -56,6 +57,7 @@ class Exercise(
     HeldRuns,
     Limits,
     Dependencies,
+    Rates,
     Rescue,
     Prune,
     Workers,

@@ -1,0 +1,163 @@
+"""Claims on PostgreSQL: one statement; with queues that have a rate, a transaction that counts what begins."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol, TypeVar
+
+from tickbird.domain.rates import instant, micros
+from tickbird.domain.runs import ClaimedRun, Covers, Origin
+from tickbird.store.plans import KnownRevisions
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.queues import pace, save_starts
+from tickbird.store.postgres.revisions import learn
+from tickbird.store.postgres.rows import numbers, texts
+from tickbird.store.protocol import Claimed, Worker
+from tickbird.store.rates import Paced
+
+T = TypeVar("T")
+# What is available but in the hands of another claimer, who may leave it: look again after so long.
+_LOOK_AGAIN: Final = timedelta(milliseconds=100)
+
+
+class Doing(Protocol):
+    """Does work on a connection, as a transaction or as a statement."""
+
+    async def __call__(self, work: Callable[[Session], Awaitable[T]], /) -> T: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a worker asks for; `at_once` of the runs begin at once."""
+
+    worker: Worker
+    limit: int
+    lease: float
+    queues: Collection[str]
+    tasks: Collection[str]
+    at_once: int
+    now: datetime | None
+
+    def values(self) -> dict[str, Any]:
+        """What every statement asks for."""
+        return {
+            "namespace": self.worker.namespace,
+            "queues": texts(sorted(set(self.queues))),
+            "tasks": texts(sorted(set(self.tasks))),
+            "now": self.now,
+        }
+
+
+class Claims:
+    """The claims of one process, which remembers whether any of its queues has a rate."""
+
+    def __init__(self, known: KnownRevisions, once: Doing, transact: Doing) -> None:
+        self._known = known
+        self._once = once
+        self._transact = transact
+        self._paced = False
+
+    async def claim(self, wanted: Wanted) -> Claimed:
+        """Lease runs to a worker."""
+        if not self._paced:
+            claimed, self._paced = await self._once(lambda db: claim(db, self._known, wanted))
+            if claimed.runs or not self._paced:
+                return claimed
+        looked = await self._once(lambda db: db.fetch("look_at_rates", **wanted.values()))
+        if not looked:
+            claimed, self._paced = await self._once(lambda db: claim(db, self._known, wanted))
+            return claimed
+        return await self._claim_paced(wanted, looked)
+
+    async def _claim_paced(self, wanted: Wanted, looked: Sequence[tuple[Any, ...]]) -> Claimed:
+        now = looked[0][0]
+        paced = Paced({queue: pace(*row) for _, queue, *row, _ in looked}, micros(now), wanted.at_once)
+        first = [(row[1], None if row[-1] is None else micros(row[-1])) for row in looked]
+        stale = dict(paced.changed())
+        ready = [queue for queue, at in first if at is not None and at <= micros(now) and paced.left[queue] > 0]
+        if ready or stale:
+            claimed = await self._transact(lambda db: _take(db, self._known, wanted, {*ready, *stale}))
+        else:
+            claimed, _ = await self._once(lambda db: claim(db, self._known, wanted))
+        if claimed.runs:
+            return claimed
+        look = paced.next_look(first)
+        looks = [claimed.next_at, None if look is None else instant(look), claimed.now + _LOOK_AGAIN if ready else None]
+        return Claimed(claimed.now, next_at=min(filter(None, looks), default=None))
+
+
+async def _take(db: Session, known: KnownRevisions, wanted: Wanted, queues: Collection[str]) -> Claimed:
+    """A claim that may take of these queues too, and counts what begins in them."""
+    rows = await db.fetch("lock_rates", **{**wanted.values(), "queues": texts(sorted(queues))})
+    if not rows:
+        return (await claim(db, known, wanted))[0]
+    paced = Paced({queue: pace(*row) for _, queue, *row in rows}, micros(rows[0][0]), wanted.at_once)
+    most = {queue: max(0, left) for queue, left in paced.left.items()}
+    claimed, _ = await claim(db, known, replace(wanted, limit=paced.most(wanted.limit)), most)
+    if claimed.runs:
+        ids = [run.id for run in claimed.runs]
+        for queue, run_ids in await db.fetch("queues_of_runs", ids=numbers(ids)):
+            if queue in most:
+                paced.found(queue, run_ids)
+        paced.take(ids)
+    for queue, starts in paced.changed(micros(claimed.now)):
+        await save_starts(db, wanted.worker.namespace, queue, starts)
+    return claimed
+
+
+async def claim(
+    db: Session, known: KnownRevisions, wanted: Wanted, most: Mapping[str, int] | None = None
+) -> tuple[Claimed, bool]:
+    """Lease runs to a worker, in one statement; and whether a queue with a rate was left out.
+
+    Of queues in `most` so many runs may begin, whatever their rate.
+    """
+    rows = await db.fetch(
+        "claim_runs",
+        worker=wanted.worker.id,
+        limit=wanted.limit,
+        lease=wanted.lease,
+        most=numbers(map(most.get, sorted(set(wanted.queues)))) if most else "{}",
+        **wanted.values(),
+    )
+    seen_at, next_at, first_id = rows[0][:3]
+    left_out = rows[0][-1]
+    if first_id is None:
+        return Claimed(seen_at, next_at=next_at), left_out
+    await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
+    runs = [_claimed(known, *row) for row in rows]
+    return Claimed(seen_at, runs, seen_at), left_out
+
+
+def _claimed(
+    known: KnownRevisions,
+    _now: datetime,
+    _next_at: datetime | None,
+    run_id: int,
+    schedule_id: int | None,
+    revision: int,
+    attempt: int,
+    failures: int,
+    target: str,
+    origin: Origin,
+    due_at: datetime,
+    scheduled_for: datetime | None,
+    covers_first: datetime | None,
+    covers_last: datetime,
+    covers_count: int,
+    payload: Any,
+    concurrency_key: str | None,
+    _left_out: bool,
+) -> ClaimedRun:
+    # In the order of the statement claim_runs.
+    covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)
+    revised = None if schedule_id is None else known.get(schedule_id, revision)
+    if payload is None:
+        payload = {} if revised is None else revised.definition.payload
+    run = ClaimedRun(run_id, attempt, failures, target, origin, due_at, payload, scheduled_for, covers, schedule_id)
+    run.concurrency_key = concurrency_key
+    if revised is not None:
+        run.schedule, run.definition = revised.name, revised.definition
+    return run

@@ -1,0 +1,74 @@
+"""Queues on PostgreSQL: what stands in them, and their rates."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from psycopg.types.json import Json, Jsonb
+
+from tickbird.domain.rates import MOST_AHEAD, Pace, Queue, Rate, Starts, Turn, instant, micros, queues
+from tickbird.store.postgres.connection import Session
+
+
+async def limit(db: Session, namespace: str, name: str, rate: Rate | None, actor: str, now: datetime | None) -> Queue:
+    """Set or remove the rate of a queue; the queue as it stands then."""
+    before = (await stored(db, namespace, name)).get(name)
+    if rate is None:
+        await db.execute("remove_rate", namespace=namespace, queue=name)
+    else:
+        await db.execute("set_rate", namespace=namespace, queue=name, count=rate.count, seconds=rate.seconds)
+    [(now,)] = await db.fetch("clock", now=now)
+    await db.execute(
+        "write_audit",
+        now=now,
+        actor=actor,
+        action="rate",
+        namespace=namespace,
+        schedule_id=None,
+        schedule=None,
+        run_id=None,
+        detail=Jsonb({"queue": name, "before": before and str(before[0]), "after": rate and str(rate)}),
+    )
+    await db.execute("wake")
+    return next(iter(await listed(db, namespace, name, now)), Queue(name, None, None, 0, 0, 0))
+
+
+async def stored(db: Session, namespace: str, name: str | None = None) -> dict[str, Pace]:
+    """The queues that have a rate, or one of them."""
+    return {queue: pace(*row) for queue, *row in await db.fetch("stored_rates", namespace=namespace, queue=name)}
+
+
+def pace(count: int, seconds: int, starts: list[list[int]]) -> Pace:
+    """A queue's rate as it is stored."""
+    return Rate(count, seconds), tuple((at, number) for at, number in starts)
+
+
+async def save_starts(db: Session, namespace: str, queue: str, starts: Starts) -> None:
+    """Keep what has begun."""
+    await db.execute("save_starts", namespace=namespace, queue=queue, starts=Json(starts))
+
+
+async def listed(db: Session, namespace: str, name: str | None, now: datetime | None) -> list[Queue]:
+    """The queues that have a rate or active runs, by name; or one of them."""
+    [(now,)] = await db.fetch("clock", now=now)
+    assert now is not None
+    rows = await db.fetch("count_queues", namespace=namespace, queue=name)
+    return queues(await stored(db, namespace, name), {queue: counts for queue, *counts in rows}, micros(now))
+
+
+async def turn(db: Session, run_id: int, now: datetime | None) -> Turn | None:
+    """When a queued run may begin by the rate of its queue."""
+    found = await db.fetch_named("get_run", id=run_id)
+    if not found or found[0]["status"] != "queued":
+        return None
+    run = found[0]
+    paces = await stored(db, run["namespace"], run["queue"])
+    if run["queue"] not in paces:
+        return None
+    [(now,)] = await db.fetch("clock", now=now)
+    assert now is not None
+    where = {name: run[name] for name in ("namespace", "queue", "priority", "available_at", "id")}
+    [(ahead,)] = await db.fetch("runs_ahead", now=now, limit=MOST_AHEAD, **where)
+    rate, starts = paces[run["queue"]]
+    at = rate.turn_at(starts, micros(now), ahead)
+    return Turn(rate, ahead, max(run["available_at"], instant(at)))

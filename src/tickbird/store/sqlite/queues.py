@@ -1,0 +1,44 @@
+"""Queues on SQLite: what stands in them, and their rates."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from tickbird.domain.rates import MOST_AHEAD, Queue, Rate, Turn, queues
+from tickbird.store.sqlite.rates import stored
+from tickbird.store.sqlite.runs import get_run, write_audit
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import to_instant, to_micros
+
+
+def limit(db: sqlite3.Connection, namespace: str, name: str, rate: Rate | None, actor: str, now: int) -> Queue:
+    """Set or remove the rate of a queue; the queue as it stands then."""
+    names = {"namespace": namespace, "queue": name}
+    before = stored(db, namespace, name).get(name)
+    if rate is None:
+        db.execute(SQL["remove_rate"], names)
+    else:
+        db.execute(SQL["set_rate"], {**names, "count": rate.count, "seconds": rate.seconds})
+    detail = {"queue": name, "before": before and str(before[0]), "after": rate and str(rate)}
+    write_audit(db, now, actor, "rate", namespace, detail=detail)
+    db.execute(SQL["wake_others"])
+    return next(iter(listed(db, namespace, name, now)), Queue(name, None, None, 0, 0, 0))
+
+
+def listed(db: sqlite3.Connection, namespace: str, name: str | None, now: int) -> list[Queue]:
+    """The queues that have a rate or active runs, by name; or one of them."""
+    rows = db.execute(SQL["count_queues"], {"namespace": namespace, "queue": name}).fetchall()
+    return queues(stored(db, namespace, name), {queue: counts for queue, *counts in rows}, now)
+
+
+def turn(db: sqlite3.Connection, run_id: int, now: int) -> Turn | None:
+    """When a queued run may begin by the rate of its queue."""
+    run = get_run(db, run_id)
+    if run is None or run.status != "queued" or run.queue not in (paces := stored(db, run.namespace, run.queue)):
+        return None
+    rate, starts = paces[run.queue]
+    available_at = to_micros(run.available_at)
+    place = {"priority": run.priority, "available_at": available_at, "id": run.id}
+    where = {"namespace": run.namespace, "queue": run.queue, "now": now, "limit": MOST_AHEAD}
+    [(ahead,)] = db.execute(SQL["runs_ahead"], {**where, **place})
+    return Turn(rate, ahead, to_instant(max(available_at, rate.turn_at(starts, now, ahead))))

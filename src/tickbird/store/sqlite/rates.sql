@@ -1,0 +1,38 @@
+-- Rates of queues: what may begin, and what stands in each queue.
+
+-- name: set_rate
+INSERT INTO rates (namespace, queue, count, seconds) VALUES (:namespace, :queue, :count, :seconds)
+ON CONFLICT (namespace, queue) DO UPDATE SET count = excluded.count, seconds = excluded.seconds;
+
+-- name: remove_rate
+DELETE FROM rates WHERE namespace = :namespace AND queue = :queue;
+
+-- name: stored_rates
+SELECT queue, count, seconds, starts
+FROM rates
+WHERE namespace = :namespace AND (:queue IS NULL OR queue = :queue)
+ORDER BY queue;
+
+-- name: save_starts
+UPDATE rates SET starts = :starts WHERE namespace = :namespace AND queue = :queue;
+
+-- name: count_queues
+-- How many runs of each queue wait, are queued and run; where a queue is named, its alone.
+SELECT queue, sum(status = 'waiting'), sum(status = 'queued'), sum(status = 'running')
+FROM runs
+WHERE status IN ('waiting', 'queued', 'running') AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
+GROUP BY queue;
+
+-- name: runs_ahead
+-- Those of its queue that are taken before this one, as far as they are counted.
+SELECT count(*)
+FROM (
+    SELECT 1
+    FROM runs AS r
+    WHERE r.status = 'queued'
+        AND r.namespace = :namespace
+        AND r.queue = :queue
+        AND r.available_at <= :now
+        AND (-r.priority, r.available_at, r.id) < (-:priority, :available_at, :id)
+    LIMIT :limit
+);
