@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar
@@ -61,41 +61,50 @@ class Claims:
 
     async def claim(self, wanted: Wanted) -> Claimed:
         """Lease runs to a worker."""
-        if not self._paced:
-            claimed, self._paced = await self._once(lambda db: claim(db, self._known, wanted))
-            if claimed.runs or not self._paced:
+        while True:
+            if not self._paced:
+                claimed = await self._once(lambda db: claim(db, self._known, wanted))
+            else:
+                claimed = await self._claim_paced(wanted)
+            if claimed is not None:
                 return claimed
-        looked = await self._once(lambda db: db.fetch("look_at_rates", **wanted.values()))
-        if not looked:
-            claimed, self._paced = await self._once(lambda db: claim(db, self._known, wanted))
-            return claimed
-        return await self._claim_paced(wanted, looked)
+            # A queue has a rate that had none when this process last looked.
+            self._paced = True
 
-    async def _claim_paced(self, wanted: Wanted, looked: Sequence[tuple[Any, ...]]) -> Claimed:
+    async def _claim_paced(self, wanted: Wanted) -> Claimed | None:
+        looked = await self._once(lambda db: db.fetch("look_at_rates", **wanted.values()))
+        self._paced = bool(looked)
+        if not looked:
+            return await self._once(lambda db: claim(db, self._known, wanted))
         now = looked[0][0]
         paced = Paced({queue: pace(*row) for _, queue, *row, _ in looked}, micros(now), wanted.at_once)
         first = [(row[1], None if row[-1] is None else micros(row[-1])) for row in looked]
-        stale = dict(paced.changed())
+        free = replace(wanted, queues={*wanted.queues}.difference(paced.left))
         ready = [queue for queue, at in first if at is not None and at <= micros(now) and paced.left[queue] > 0]
+        stale = [queue for queue, _ in paced.changed()]
+        claimed: Claimed | None = Claimed(now)
         if ready or stale:
-            claimed = await self._transact(lambda db: _take(db, self._known, wanted, {*ready, *stale}))
-        else:
-            claimed, _ = await self._once(lambda db: claim(db, self._known, wanted))
-        if claimed.runs:
+            claimed = await self._transact(lambda db: _take(db, self._known, free, {*ready, *stale}))
+        elif free.queues:
+            claimed = await self._once(lambda db: claim(db, self._known, free))
+        if claimed is None or claimed.runs:
             return claimed
         look = paced.next_look(first)
         looks = [claimed.next_at, None if look is None else instant(look), claimed.now + _LOOK_AGAIN if ready else None]
         return Claimed(claimed.now, next_at=min(filter(None, looks), default=None))
 
 
-async def _take(db: Session, known: KnownRevisions, wanted: Wanted, queues: Collection[str]) -> Claimed:
-    """A claim that may take of these queues too, and counts what begins in them."""
-    rows = await db.fetch("lock_rates", **{**wanted.values(), "queues": texts(sorted(queues))})
+async def _take(db: Session, known: KnownRevisions, free: Wanted, limited: Collection[str]) -> Claimed | None:
+    """A claim that may take of queues that have a rate too, and counts what begins in them."""
+    values = {**free.values(), "queues": texts(sorted(limited))}
+    rows = await db.fetch("lock_rates", **values)
     if not rows:
-        return (await claim(db, known, wanted))[0]
-    paced = Paced({queue: pace(*row) for _, queue, *row in rows}, micros(rows[0][0]), wanted.at_once)
+        return await claim(db, known, free)
+    paced = Paced({queue: pace(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
     most = {queue: max(0, left) for queue, left in paced.left.items()}
-    claimed, _ = await claim(db, known, replace(wanted, limit=paced.most(wanted.limit)), most)
+    claimed = await claim(db, known, replace(free, limit=paced.most(free.limit)), most)
+    if claimed is None:
+        return None
     if claimed.runs:
         ids = [run.id for run in claimed.runs]
         for queue, run_ids in await db.fetch("queues_of_runs", ids=numbers(ids)):
@@ -103,32 +112,34 @@ async def _take(db: Session, known: KnownRevisions, wanted: Wanted, queues: Coll
                 paced.found(queue, run_ids)
         paced.take(ids)
     for queue, starts in paced.changed(micros(claimed.now)):
-        await save_starts(db, wanted.worker.namespace, queue, starts)
+        await save_starts(db, free.worker.namespace, queue, starts)
     return claimed
 
 
 async def claim(
-    db: Session, known: KnownRevisions, wanted: Wanted, most: Mapping[str, int] | None = None
-) -> tuple[Claimed, bool]:
-    """Lease runs to a worker, in one statement; and whether a queue with a rate was left out.
+    db: Session, known: KnownRevisions, free: Wanted, most: Mapping[str, int] | None = None
+) -> Claimed | None:
+    """Lease runs to a worker, in one statement; None if one of its queues has a rate.
 
-    Of queues in `most` so many runs may begin, whatever their rate.
+    Of the queues in `most`, which are asked for as well, so many runs may begin, whatever their rate.
     """
+    values, limited = free.values(), most or {}
     rows = await db.fetch(
         "claim_runs",
-        worker=wanted.worker.id,
-        limit=wanted.limit,
-        lease=wanted.lease,
-        most=numbers(map(most.get, sorted(set(wanted.queues)))) if most else "{}",
-        **wanted.values(),
+        **{**values, "queues": texts([*sorted(limited), *sorted(set(free.queues))])} if limited else values,
+        worker=free.worker.id,
+        limit=free.limit,
+        lease=free.lease,
+        free=values["queues"],
+        most=numbers(limited[queue] for queue in sorted(limited)),
     )
     seen_at, next_at, first_id = rows[0][:3]
-    left_out = rows[0][-1]
+    if rows[0][-1]:
+        return None
     if first_id is None:
-        return Claimed(seen_at, next_at=next_at), left_out
+        return Claimed(seen_at, next_at=next_at)
     await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
-    runs = [_claimed(known, *row) for row in rows]
-    return Claimed(seen_at, runs, seen_at), left_out
+    return Claimed(seen_at, [_claimed(known, *row) for row in rows], seen_at)
 
 
 def _claimed(
@@ -149,7 +160,7 @@ def _claimed(
     covers_count: int,
     payload: Any,
     concurrency_key: str | None,
-    _left_out: bool,
+    _limited: bool,
 ) -> ClaimedRun:
     # In the order of the statement claim_runs.
     covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)

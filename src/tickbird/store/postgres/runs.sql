@@ -81,16 +81,16 @@ UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s
 -- Each queue by its own index, then the best of them; what was locked in vain is free again at once.
 -- Where nothing was found, the only row has the clock, and when a run becomes available that could be claimed then: one
 -- probe for each priority of each queue. What is available already is in the hands of another claimer, who may leave it:
--- look again soon. A queue with a rate is left out, unless it is said how many may begin.
-WITH RECURSIVE served AS MATERIALIZED (
-    SELECT q.queue, q.most
-    FROM unnest(%(queues)s::text[], %(most)s::integer[]) AS q(queue, most)
-    WHERE q.most IS NOT NULL
-        OR NOT EXISTS (SELECT FROM tickbird.rates AS t WHERE t.namespace = %(namespace)s AND t.queue = q.queue)
+-- look again soon. Where one of the queues that are taken to have no rate has one, nothing is claimed, and the answer says
+-- so; of the others, it is said how many may begin.
+WITH RECURSIVE limited AS MATERIALIZED (
+    SELECT EXISTS (
+        SELECT FROM tickbird.rates AS t WHERE t.namespace = %(namespace)s AND t.queue = ANY(%(free)s::text[])
+    ) AS it
 ),
 picked AS MATERIALIZED (
     SELECT r.id
-    FROM served AS q
+    FROM unnest(%(queues)s::text[], %(most)s::integer[]) AS q(queue, most)
     CROSS JOIN LATERAL (
         SELECT id, priority, available_at
         FROM tickbird.runs
@@ -104,6 +104,7 @@ picked AS MATERIALIZED (
         LIMIT coalesce(q.most, %(limit)s)
         FOR UPDATE SKIP LOCKED
     ) AS r
+    WHERE NOT (SELECT limited.it FROM limited)
     ORDER BY r.priority DESC, r.available_at, r.id
     LIMIT %(limit)s
 ),
@@ -121,7 +122,7 @@ taken AS (
 ),
 levels AS (
     SELECT q.queue, top.priority
-    FROM served AS q
+    FROM unnest(%(queues)s::text[]) AS q(queue)
     CROSS JOIN LATERAL (
         SELECT r.priority FROM tickbird.runs AS r
         WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
@@ -160,7 +161,7 @@ SELECT
     taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
     taken.due_at, taken.scheduled_for, taken.covers_first, taken.covers_last, taken.covers_count,
     p.payload, taken.concurrency_key,
-    (SELECT count(*) FROM served) < cardinality(%(queues)s::text[])
+    (SELECT limited.it FROM limited)
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 LEFT JOIN taken ON true
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
