@@ -1,0 +1,1055 @@
+SELECT pg_catalog.set_config('search_path', '', false);
+CREATE SCHEMA tickbird;
+CREATE FUNCTION tickbird.definition_format(definition jsonb) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN ((definition ->> 'v'::text) ~ '^[0-9]{1,9}$'::text) THEN ((definition ->> 'v'::text))::integer ELSE 0 END;
+CREATE FUNCTION tickbird.schedule_edited() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.revision := OLD.revision + 1;
+    NEW.changed_at := clock_timestamp();
+    INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, at)
+    VALUES (NEW.id, NEW.revision, NEW.definition, NEW.fingerprint, 'update', session_user, NEW.changed_at);
+    UPDATE tickbird.cursors
+    SET revision = NEW.revision,
+        format = tickbird.definition_format(NEW.definition),
+        zone_data = tickbird.zone_generation(NEW.definition),
+        prior_revision = coalesce(prior_revision, OLD.revision),
+        changed_at = NEW.changed_at,
+        next_run_at = NEW.changed_at
+    WHERE schedule_id = NEW.id;
+    PERFORM pg_notify('tickbird', '');
+    RETURN NEW;
+END $$;
+CREATE FUNCTION tickbird.schedule_inserted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO tickbird.cursors (schedule_id, revision, format, zone_data)
+    VALUES (
+        NEW.id, NEW.revision, tickbird.definition_format(NEW.definition), tickbird.zone_generation(NEW.definition)
+    );
+    INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor)
+    VALUES (NEW.id, NEW.revision, NEW.definition, NEW.fingerprint, 'create', session_user);
+    PERFORM pg_notify('tickbird', '');
+    RETURN NULL;
+END $$;
+CREATE TABLE tickbird.zone_data (
+    generation integer NOT NULL,
+    version text NOT NULL,
+    digest text NOT NULL,
+    adopted_at timestamp with time zone NOT NULL,
+    adopted_by text NOT NULL,
+    followed_at timestamp with time zone
+);
+CREATE FUNCTION tickbird.zone_generation(definition jsonb) RETURNS integer
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN jsonb_path_exists(definition, 'strict $."trigger".**."tz"?(@ != "UTC")'::jsonpath, '{}'::jsonb, true) THEN COALESCE((SELECT max(zone_data.generation) AS max FROM tickbird.zone_data), 0) ELSE NULL::integer END;
+CREATE TABLE tickbird.attempts (
+    run_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    worker text,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    outcome text NOT NULL,
+    error text
+);
+CREATE TABLE tickbird.audit (
+    id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    action text NOT NULL,
+    namespace text NOT NULL,
+    schedule_id bigint,
+    schedule text,
+    run_id bigint,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+ALTER TABLE tickbird.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tickbird.audit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE tickbird.backfills (
+    id bigint NOT NULL,
+    namespace text NOT NULL,
+    schedule_id bigint NOT NULL,
+    revision integer NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    total integer NOT NULL,
+    newest_first boolean NOT NULL,
+    concurrency integer NOT NULL,
+    payload json,
+    actor text NOT NULL,
+    note text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    cancelled_at timestamp with time zone,
+    cancelled_by text
+);
+ALTER TABLE tickbird.backfills ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tickbird.backfills_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE tickbird.calendars (
+    namespace text NOT NULL,
+    name text NOT NULL,
+    definition jsonb NOT NULL,
+    closed jsonb NOT NULL,
+    source jsonb NOT NULL,
+    revision integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    changed_by text NOT NULL
+);
+CREATE TABLE tickbird.cursors (
+    schedule_id bigint NOT NULL,
+    revision integer NOT NULL,
+    format integer NOT NULL,
+    state text DEFAULT 'active'::text NOT NULL,
+    next_run_at timestamp with time zone,
+    planned_until timestamp with time zone,
+    runs_planned integer DEFAULT 0 NOT NULL,
+    moved_tick timestamp with time zone,
+    moved_due_at timestamp with time zone,
+    skip_until timestamp with time zone,
+    skip_by text,
+    skip_note text DEFAULT ''::text NOT NULL,
+    last_skip_id bigint,
+    prior_revision integer,
+    changed_at timestamp with time zone,
+    zone_data integer,
+    CONSTRAINT cursor_state CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'parked'::text, 'ended'::text, 'deleted'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='0');
+CREATE SEQUENCE tickbird.ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+CREATE TABLE tickbird.limits (
+    namespace text NOT NULL,
+    key text NOT NULL,
+    most integer NOT NULL,
+    CONSTRAINT limit_most CHECK ((most > 0))
+);
+CREATE TABLE tickbird.meta (
+    key text NOT NULL,
+    value text NOT NULL
+);
+CREATE TABLE tickbird.migrations (
+    number integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+CREATE TABLE tickbird.pruned (
+    schedule_id bigint NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+CREATE TABLE tickbird.revisions (
+    schedule_id bigint NOT NULL,
+    revision integer NOT NULL,
+    definition json NOT NULL,
+    fingerprint text,
+    action text NOT NULL,
+    actor text NOT NULL,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL
+);
+CREATE TABLE tickbird.run_payloads (
+    run_id bigint NOT NULL,
+    payload json NOT NULL
+);
+CREATE TABLE tickbird.runs (
+    id bigint DEFAULT nextval('tickbird.ids'::regclass) NOT NULL,
+    schedule_id bigint,
+    scheduled_for timestamp with time zone,
+    due_at timestamp with time zone NOT NULL,
+    available_at timestamp with time zone NOT NULL,
+    lease_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    start_by timestamp with time zone,
+    covers_first timestamp with time zone,
+    covers_last timestamp with time zone,
+    cancel_requested_at timestamp with time zone,
+    retry_of bigint,
+    revision integer,
+    priority integer DEFAULT 0 NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    crashes integer DEFAULT 0 NOT NULL,
+    crash_limit integer DEFAULT 3 NOT NULL,
+    covers_count integer,
+    status text NOT NULL,
+    origin text NOT NULL,
+    namespace text NOT NULL,
+    target_kind text DEFAULT 'task'::text NOT NULL,
+    target text NOT NULL,
+    queue text DEFAULT 'default'::text NOT NULL,
+    worker text,
+    actor text,
+    reason text,
+    cancel_requested_by text,
+    failure_kind text,
+    error text,
+    result json,
+    idempotency_key text,
+    backfill_id bigint,
+    lane smallint DEFAULT 0 NOT NULL,
+    released_at timestamp with time zone,
+    released_by text,
+    concurrency_key text,
+    CONSTRAINT run_finished CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['waiting'::text, 'queued'::text, 'running'::text])))),
+    CONSTRAINT run_status CHECK ((status = ANY (ARRAY['waiting'::text, 'queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.1', autovacuum_analyze_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
+CREATE TABLE tickbird.schedules (
+    id bigint NOT NULL,
+    namespace text DEFAULT 'default'::text NOT NULL,
+    name text NOT NULL,
+    app text,
+    definition jsonb NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    fingerprint text,
+    overrides jsonb DEFAULT '{}'::jsonb NOT NULL,
+    paused_by text,
+    pause_note text,
+    paused_until timestamp with time zone,
+    error text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+CREATE VIEW tickbird.run_details AS
+ SELECT r.id,
+    r.namespace,
+    r.schedule_id,
+    s.name AS schedule,
+    r.revision,
+    r.target_kind,
+    r.target,
+    r.queue,
+    r.priority,
+    r.origin,
+    r.status,
+    r.scheduled_for,
+    r.due_at,
+    r.available_at,
+    r.start_by,
+    r.covers_first,
+    r.covers_last,
+    r.covers_count,
+    r.attempt,
+    r.failures,
+    r.crashes,
+    r.created_at,
+    r.started_at,
+    r.finished_at,
+    r.lease_until,
+    r.worker,
+    r.retry_of,
+    r.actor,
+    r.reason,
+    r.cancel_requested_at,
+    r.cancel_requested_by,
+    COALESCE(p.payload, (v.definition -> 'payload'::text), '{}'::json) AS payload,
+    r.result,
+    r.error,
+    r.failure_kind,
+    r.backfill_id,
+    r.lane,
+    r.released_at,
+    r.released_by,
+    r.concurrency_key
+   FROM (((tickbird.runs r
+     LEFT JOIN tickbird.schedules s ON ((s.id = r.schedule_id)))
+     LEFT JOIN tickbird.run_payloads p ON ((p.run_id = r.id)))
+     LEFT JOIN tickbird.revisions v ON (((v.schedule_id = r.schedule_id) AND (v.revision = r.revision))));
+CREATE TABLE tickbird.run_logs (
+    run_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    number integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    level smallint NOT NULL,
+    text text NOT NULL
+);
+CREATE TABLE tickbird.run_progress (
+    run_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    value json
+)
+WITH (fillfactor='70');
+CREATE VIEW tickbird.schedule_details AS
+ SELECT s.id,
+    s.namespace,
+    s.name,
+    s.app,
+    s.definition,
+    s.revision,
+    s.fingerprint,
+    s.overrides,
+    s.paused_by,
+    s.pause_note,
+    (date_part('epoch'::text, s.paused_until))::bigint AS paused_until,
+    s.error,
+    s.created_at,
+    s.changed_at,
+    c.state,
+    c.format,
+    (date_part('epoch'::text, c.next_run_at))::bigint AS next_run_at,
+    (date_part('epoch'::text, c.planned_until))::bigint AS planned_until,
+    c.runs_planned,
+    (date_part('epoch'::text, c.moved_tick))::bigint AS moved_tick,
+    (date_part('epoch'::text, c.moved_due_at))::bigint AS moved_due_at,
+    (date_part('epoch'::text, c.skip_until))::bigint AS skip_until,
+    c.skip_by,
+    c.skip_note,
+    c.last_skip_id,
+    c.prior_revision,
+    (floor(date_part('epoch'::text, c.changed_at)))::bigint AS edited_at
+   FROM (tickbird.schedules s
+     JOIN tickbird.cursors c ON ((c.schedule_id = s.id)));
+ALTER TABLE tickbird.schedules ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME tickbird.schedules_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE tickbird.skips (
+    id bigint DEFAULT nextval('tickbird.ids'::regclass) NOT NULL,
+    schedule_id bigint NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone NOT NULL,
+    run_id bigint,
+    revision integer NOT NULL,
+    count bigint NOT NULL,
+    reason text NOT NULL,
+    actor text,
+    note text DEFAULT ''::text NOT NULL
+)
+WITH (fillfactor='90');
+CREATE TABLE tickbird.workers (
+    id text NOT NULL,
+    namespace text NOT NULL,
+    app text NOT NULL,
+    kind text NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    version text NOT NULL,
+    queues text[] NOT NULL,
+    slots integer NOT NULL,
+    tasks jsonb NOT NULL,
+    declares jsonb NOT NULL,
+    draining boolean NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    live_until timestamp with time zone NOT NULL,
+    held text DEFAULT ''::text NOT NULL
+)
+WITH (fillfactor='50');
+INSERT INTO tickbird.attempts VALUES (396, 1, 'w1', '2026-01-11 00:00:01+00', '2026-01-11 00:00:02+00', 'retried', 'Boom: no data');
+INSERT INTO tickbird.attempts VALUES (396, 2, 'w1', '2026-01-11 00:01:10+00', '2026-01-11 00:01:11+00', 'failed', 'Boom: still none');
+INSERT INTO tickbird.attempts VALUES (124, 1, 'w1', '2026-01-06 00:10:02+00', '2026-01-11 00:00:30+00', 'lost', 'worker w1 was lost: its lease ended at 2026-01-07 00:10:02.');
+INSERT INTO tickbird.attempts VALUES (125, 1, 'w1', '2026-01-06 00:10:02+00', '2026-01-11 00:00:30+00', 'lost', 'worker w1 was lost: its lease ended at 2026-01-07 00:10:02.');
+INSERT INTO tickbird.attempts VALUES (126, 1, 'w1', '2026-01-06 00:10:02+00', '2026-01-11 00:00:30+00', 'lost', 'worker w1 was lost: its lease ended at 2026-01-07 00:10:02.');
+INSERT INTO tickbird.attempts VALUES (127, 1, 'w1', '2026-01-06 00:10:02+00', '2026-01-11 00:00:30+00', 'lost', 'worker w1 was lost: its lease ended at 2026-01-07 00:10:02.');
+INSERT INTO tickbird.attempts VALUES (371, 1, 'w1', '2026-01-09 01:00:02+00', '2026-01-11 00:00:30+00', 'lost', 'worker w1 was lost: its lease ended at 2026-01-10 01:00:02.');
+INSERT INTO tickbird.attempts VALUES (397, 1, 'w1', '2026-01-11 00:00:01+00', '2026-01-11 00:00:30+00', 'lost', 'worker w1 was lost: its lease ended at 2026-01-11 00:00:06.');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (4, '2026-01-01 00:00:00+00', 'ada', 'create', 'default', 3, 'berlin', NULL, '{"definition": {"v": 1, "spread": 600, "target": {"task": "work"}, "retries": 3, "timeout": 60, "trigger": {"tz": "Europe/Berlin", "cron": "30 2 * * 1-5"}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (5, '2026-01-01 00:00:00+00', 'ada', 'create', 'default', 4, 'either', NULL, '{"definition": {"v": 1, "queue": "gpu", "target": {"task": "work"}, "trigger": {"any_of": [{"cron": "0 12 * * *"}, {"every": {"days": 2}}]}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (6, '2026-01-01 00:00:00+00', 'ada', 'create', 'default', 5, 'once', NULL, '{"definition": {"v": 1, "target": {"task": "work"}, "trigger": {"at": "2026-01-01T05:00:00Z"}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (7, '2026-01-01 00:00:00+00', 'ada', 'create', 'default', 6, 'window', NULL, '{"definition": {"v": 1, "end_at": "2026-01-04T00:00:00Z", "target": {"task": "work"}, "trigger": {"every": {"hours": 6}}, "max_runs": 4, "start_at": "2026-01-02T00:00:00Z"}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (8, '2026-01-01 00:00:00+00', 'ada', 'create', 'default', 7, 'closed', NULL, '{"definition": {"v": 1, "closed": {"quiet": ["12-25", "2026-01-02"]}, "target": {"task": "work"}, "trigger": {"every": {"days": 1}}, "calendars": ["quiet"]}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (9, '2026-01-01 00:00:00+00', 'ada', 'create', 'default', 8, 'weekends', NULL, '{"definition": {"v": 1, "target": {"task": "work"}, "exclude": ["sat", "sun"], "trigger": {"every": {"days": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (10, '2026-01-05 00:00:00+00', 'ada', 'create', 'default', 9, 'declared', NULL, '{"definition": {"v": 1, "target": {"task": "coded"}, "retries": 2, "trigger": {"every": {"hours": 3}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (11, '2026-01-05 00:01:00+00', 'sync', 'sync', 'default', 9, 'declared', NULL, '{"after": {"v": 1, "target": {"task": "coded"}, "retries": 2, "trigger": {"every": {"hours": 2}}}, "before": {"v": 1, "target": {"task": "coded"}, "retries": 2, "trigger": {"every": {"hours": 3}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (12, '2026-01-05 00:01:30+00', 'ada', 'update', 'default', 9, 'declared', NULL, '{"after": {"retries": 5}, "before": {"retries": 2}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (13, '2026-01-06 00:00:00+00', 'ada', 'create', 'default', 10, 'overlap-skip', NULL, '{"definition": {"v": 1, "target": {"task": "skip"}, "trigger": {"every": {"minutes": 10}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (14, '2026-01-06 00:00:00+00', 'ada', 'create', 'default', 11, 'overlap-queue', NULL, '{"definition": {"v": 1, "target": {"task": "queue"}, "overlap": "queue", "trigger": {"every": {"minutes": 10}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (15, '2026-01-06 00:00:00+00', 'ada', 'create', 'default', 12, 'overlap-replace', NULL, '{"definition": {"v": 1, "target": {"task": "replace"}, "overlap": "replace", "trigger": {"every": {"minutes": 10}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (16, '2026-01-06 00:00:00+00', 'ada', 'create', 'default', 13, 'overlap-allow', NULL, '{"definition": {"v": 1, "target": {"task": "allow"}, "overlap": "allow", "trigger": {"every": {"minutes": 10}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (17, '2026-01-07 00:00:00+00', 'ada', 'create', 'default', 14, 'late-one', NULL, '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up_limit": 3}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (18, '2026-01-07 00:00:00+00', 'ada', 'create', 'default', 15, 'late-latest', NULL, '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "latest", "catch_up_limit": 3}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (19, '2026-01-07 00:00:00+00', 'ada', 'create', 'default', 16, 'late-all', NULL, '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "all", "catch_up_limit": 3}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (20, '2026-01-07 00:00:00+00', 'ada', 'create', 'default', 17, 'late-skip', NULL, '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "skip", "catch_up_limit": 3}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (21, '2026-01-07 00:00:00+00', 'ada', 'create', 'default', 18, 'held', NULL, '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "all", "hold_above": 2}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (22, '2026-01-07 09:00:00+00', 'ada', 'release_held', 'default', 18, 'held', NULL, '{"note": "", "count": 2, "per_minute": null}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (23, '2026-01-07 09:00:00+00', 'ada', 'drop_held', 'default', 18, 'held', NULL, '{"note": "no", "count": 1}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (24, '2026-01-08 00:00:00+00', 'ada', 'create', 'default', 19, 'paused', NULL, '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (25, '2026-01-08 00:00:00+00', 'ada', 'create', 'default', 20, 'resumed', NULL, '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (26, '2026-01-08 00:00:00+00', 'ada', 'create', 'default', 21, 'moved', NULL, '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (27, '2026-01-08 00:00:00+00', 'ada', 'create', 'default', 22, 'skipped', NULL, '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (28, '2026-01-08 00:00:00+00', 'ada', 'create', 'default', 23, 'deleted', NULL, '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (29, '2026-01-08 00:00:00+00', 'ada', 'create', 'default', 24, 'edited', NULL, '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (30, '2026-01-08 00:00:00+00', 'ada', 'create', 'default', 25, 'triggered', NULL, '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (31, '2026-01-08 01:00:05+00', 'ada', 'pause', 'default', 19, 'paused', NULL, '{"note": "quiet", "until": 1801785600}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (33, '2026-01-08 05:00:00+00', 'bob', 'resume', 'default', 20, 'resumed', NULL, '{"note": "again", "paused_by": "ada"}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (35, '2026-01-08 00:00:05+00', 'ada', 'skip', 'default', 22, 'skipped', NULL, '{"last": 1767841200, "note": "not now", "first": 1767834000}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (37, '2026-01-08 02:00:05+00', 'ada', 'update', 'default', 24, 'edited', NULL, '{"after": {"payload": {"v": 2}}, "before": {"payload": null}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (39, '2026-01-08 08:00:00+00', 'ada', 'retry', 'default', 25, 'triggered', 327, '{"payload": null, "retry_of": 179}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (41, '2026-01-09 00:00:00+00', 'ada', 'create', 'default', 26, 'keyed-1', NULL, '{"definition": {"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (43, '2026-01-09 00:00:00+00', 'ada', 'create', 'default', 28, 'keyed-3', NULL, '{"definition": {"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (45, '2026-01-10 00:00:01+00', 'ada', 'pause', 'default', 29, 'filled', NULL, '{"note": "", "until": null}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (46, '2026-01-10 09:00:01+00', 'ada', 'resume', 'default', 29, 'filled', NULL, '{"note": "", "paused_by": "ada"}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (48, '2026-01-10 10:00:00+00', 'ben', 'backfill', 'default', 29, 'filled', NULL, '{"last": 1768035600, "note": "new column", "count": 4, "first": 1768024800, "order": "oldest", "payload": null, "backfill": 2, "concurrency": 2}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (32, '2026-01-08 00:00:05+00', 'ada', 'pause', 'default', 20, 'resumed', NULL, '{"note": "", "until": null}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (34, '2026-01-08 00:00:05+00', 'ada', 'reschedule', 'default', 21, 'moved', NULL, '{"to": 1767848407, "note": "", "tick": 1767834000}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (36, '2026-01-08 02:00:05+00', 'ada', 'delete', 'default', 23, 'deleted', NULL, '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (38, '2026-01-08 00:00:09+00', 'ada', 'trigger', 'default', 25, 'triggered', 179, '{"payload": {"by": "hand"}, "retry_of": null}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (40, '2026-01-09 00:00:00+00', 'ada', 'limit', 'default', NULL, NULL, NULL, '{"key": "warehouse", "after": 2, "before": null}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (42, '2026-01-09 00:00:00+00', 'ada', 'create', 'default', 27, 'keyed-2', NULL, '{"definition": {"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (44, '2026-01-10 00:00:00+00', 'ada', 'create', 'default', 29, 'filled', NULL, '{"definition": {"v": 1, "target": {"task": "filled"}, "trigger": {"every": {"hours": 1}}}}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (47, '2026-01-10 10:00:00+00', 'ben', 'backfill', 'default', 29, 'filled', NULL, '{"last": 1768017600, "note": "new column", "count": 4, "first": 1768006800, "order": "oldest", "payload": null, "backfill": 1, "concurrency": 2}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (49, '2026-01-10 11:00:00+00', 'ben', 'cancel_backfill', 'default', 29, 'filled', NULL, '{"note": "enough", "backfill": 2, "cancelled": 4, "asked_to_stop": 0}');
+INSERT INTO tickbird.audit OVERRIDING SYSTEM VALUE VALUES (50, '2026-01-11 00:00:40+00', 'ada', 'cancel', 'default', NULL, NULL, 398, '{"reason": "wrong day"}');
+INSERT INTO tickbird.backfills OVERRIDING SYSTEM VALUE VALUES (1, 'default', 29, 3, '2026-01-10 01:00:00+00', '2026-01-10 04:00:00+00', 4, false, 2, NULL, 'ben', 'new column', '2026-01-10 10:00:00+00', NULL, NULL);
+INSERT INTO tickbird.backfills OVERRIDING SYSTEM VALUE VALUES (2, 'default', 29, 3, '2026-01-10 06:00:00+00', '2026-01-10 09:00:00+00', 4, false, 2, NULL, 'ben', 'new column', '2026-01-10 10:00:00+00', '2026-01-10 11:00:00+00', 'ben');
+INSERT INTO tickbird.calendars VALUES ('default', 'quiet', '{"dates": ["2026-01-02"]}', '["12-25", "2026-01-02"]', '{"years": [2025, 2036], "library": "days 1.0"}', 1, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00', 'cy');
+INSERT INTO tickbird.cursors VALUES (6, 1, 1, 'ended', NULL, '2026-01-02 18:00:00+00', 4, NULL, NULL, NULL, NULL, '', NULL, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (5, 1, 1, 'ended', NULL, '2026-01-01 05:00:00+00', 1, NULL, NULL, NULL, NULL, '', NULL, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (19, 2, 1, 'paused', '2027-02-05 00:00:00+00', '2026-01-08 01:00:00+00', 1, NULL, NULL, NULL, NULL, '', NULL, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (23, 2, 1, 'deleted', NULL, '2026-01-08 02:00:05+00', 0, NULL, NULL, NULL, NULL, '', 176, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (24, 2, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 7, NULL, NULL, NULL, NULL, '', 369, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (25, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 8, NULL, NULL, NULL, NULL, '', 370, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (27, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 3, NULL, NULL, NULL, NULL, '', 517, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (29, 3, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 2, NULL, NULL, NULL, NULL, '', 523, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (1, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 96, NULL, NULL, NULL, NULL, '', 119, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (3, 1, 1, 'active', '2026-01-13 01:32:59+00', '2026-01-12 01:30:00+00', 3, NULL, NULL, NULL, NULL, '', 144, NULL, NULL, 1);
+INSERT INTO tickbird.cursors VALUES (9, 3, 1, 'active', '2026-01-13 02:00:00+00', '2026-01-13 00:00:00+00', 2, NULL, NULL, NULL, NULL, '', 145, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (10, 1, 1, 'active', '2026-01-13 00:10:00+00', '2026-01-13 00:00:00+00', 1, NULL, NULL, NULL, NULL, '', 136, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (11, 1, 1, 'active', '2026-01-13 00:10:00+00', '2026-01-13 00:00:00+00', 2, NULL, NULL, NULL, NULL, '', 140, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (12, 1, 1, 'active', '2026-01-13 00:10:00+00', '2026-01-13 00:00:00+00', 13, NULL, NULL, NULL, NULL, '', 406, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (13, 1, 1, 'active', '2026-01-13 00:10:00+00', '2026-01-13 00:00:00+00', 22, NULL, NULL, NULL, NULL, '', 409, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (14, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 1, NULL, NULL, NULL, NULL, '', 185, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (15, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 1, NULL, NULL, NULL, NULL, '', 186, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (16, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 12, NULL, NULL, NULL, NULL, '', 414, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (17, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 2, NULL, NULL, NULL, NULL, '', 416, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (18, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 135, NULL, NULL, NULL, NULL, '', 511, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (21, 2, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 3, NULL, NULL, NULL, NULL, '', 363, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (2, 1, 1, 'active', '2026-01-13 14:00:00+00', '2026-01-12 14:00:00+00', 3, NULL, NULL, NULL, NULL, '', 143, NULL, NULL, 1);
+INSERT INTO tickbird.cursors VALUES (4, 1, 1, 'active', '2026-01-13 12:00:00+00', '2026-01-13 00:00:00+00', 6, NULL, NULL, NULL, NULL, '', 129, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (7, 1, 1, 'active', '2026-01-14 00:00:00+00', '2026-01-13 00:00:00+00', 3, NULL, NULL, NULL, NULL, '', 130, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (8, 1, 1, 'active', '2026-01-14 00:00:00+00', '2026-01-13 00:00:00+00', 2, NULL, NULL, NULL, NULL, '', 404, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (20, 3, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 3, NULL, NULL, NULL, NULL, '', 360, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (22, 2, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 5, NULL, NULL, NULL, NULL, '', 366, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (26, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 3, NULL, NULL, NULL, NULL, '', 514, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (28, 1, 1, 'active', '2026-01-13 01:00:00+00', '2026-01-13 00:00:00+00', 3, NULL, NULL, NULL, NULL, '', 520, NULL, NULL, NULL);
+INSERT INTO tickbird.cursors VALUES (30, 1, 1, 'parked', NULL, NULL, 0, NULL, NULL, NULL, NULL, '', NULL, NULL, NULL, NULL);
+INSERT INTO tickbird.limits VALUES ('default', 'warehouse', 2);
+INSERT INTO tickbird.meta VALUES ('created_at', '2026-11-16T03:35:10Z');
+INSERT INTO tickbird.meta VALUES ('version', '9');
+INSERT INTO tickbird.meta VALUES ('min_compatible', '8');
+INSERT INTO tickbird.migrations VALUES (1, 'core', 'd46b7c741f8e2a32826534145f3e27810c507cb2caabb0322e41ef7d081b5791', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.migrations VALUES (2, 'runs_without_schedule', '97a7323f8454e4cf3ca693bccd77a7a3489ac624f1a90a7976ea7a9d80b2353e', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.migrations VALUES (3, 'enqueue', '5d87d7ff0ee39b19f0a5f338d080e1f2af6cd58cff2e16da3ead754f69165b36', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.migrations VALUES (4, 'ledger', '5cc616454de31333ef4e66318a8ad0f67df935c72b7e300ea661692a94cf4307', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.migrations VALUES (5, 'backfill', '2ef2e7e11a9cde4a521927ec0a3b4e4d794069273796efb13134ed01fe30f7bd', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.migrations VALUES (6, 'logs', '114910e742515d42d07a6b7b8c12426dd5805846b506c5fa0f74af96f3db4bf8', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.migrations VALUES (7, 'zones', '3e68e462804e415ae20175a9be64c582383effe1c62dd64be97490c3043ed186', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.migrations VALUES (8, 'limits', 'cfa557b967d5e5f48f589537ea4d513de704a4e96d07bcb9a99ead146480fe54', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.migrations VALUES (9, 'calendars', 'c7ec70a59a938d3cfd5a10d25988d1fae9e5842bc8742e4254516156ef257bb3', '2026-11-16 03:35:10.351847+00');
+INSERT INTO tickbird.pruned VALUES (1, '2026-01-01 02:00:00+00');
+INSERT INTO tickbird.pruned VALUES (3, '2026-01-01 01:30:00+00');
+INSERT INTO tickbird.revisions VALUES (1, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "work"}, "description": "\u201c\u00fc\u201d every hour", "tags": ["mail", "eu"], "priority": 3}', NULL, 'create', 'ada', '{"definition": {"v": 1, "tags": ["mail", "eu"], "target": {"task": "work"}, "trigger": {"every": {"hours": 1}}, "priority": 3, "description": "“ü” every hour"}}', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (2, 1, '{"v": 1, "trigger": {"cron": "0 9 * * 1-5", "tz": "America/New_York"}, "target": {"task": "work"}, "payload": {"limit": 5, "who": "\u00fc"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "work"}, "payload": {"who": "ü", "limit": 5}, "trigger": {"tz": "America/New_York", "cron": "0 9 * * 1-5"}}}', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (3, 1, '{"v": 1, "trigger": {"cron": "30 2 * * 1-5", "tz": "Europe/Berlin"}, "target": {"task": "work"}, "spread": 600, "retries": 3, "timeout": 60}', NULL, 'create', 'ada', '{"definition": {"v": 1, "spread": 600, "target": {"task": "work"}, "retries": 3, "timeout": 60, "trigger": {"tz": "Europe/Berlin", "cron": "30 2 * * 1-5"}}}', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (4, 1, '{"v": 1, "trigger": {"any_of": [{"cron": "0 12 * * *"}, {"every": {"days": 2}}]}, "target": {"task": "work"}, "queue": "gpu"}', NULL, 'create', 'ada', '{"definition": {"v": 1, "queue": "gpu", "target": {"task": "work"}, "trigger": {"any_of": [{"cron": "0 12 * * *"}, {"every": {"days": 2}}]}}}', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (5, 1, '{"v": 1, "trigger": {"at": "2026-01-01T05:00:00Z"}, "target": {"task": "work"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "work"}, "trigger": {"at": "2026-01-01T05:00:00Z"}}}', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (6, 1, '{"v": 1, "trigger": {"every": {"hours": 6}}, "target": {"task": "work"}, "start_at": "2026-01-02T00:00:00Z", "end_at": "2026-01-04T00:00:00Z", "max_runs": 4}', NULL, 'create', 'ada', '{"definition": {"v": 1, "end_at": "2026-01-04T00:00:00Z", "target": {"task": "work"}, "trigger": {"every": {"hours": 6}}, "max_runs": 4, "start_at": "2026-01-02T00:00:00Z"}}', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (7, 1, '{"v": 1, "trigger": {"every": {"days": 1}}, "target": {"task": "work"}, "calendars": ["quiet"], "closed": {"quiet": ["12-25", "2026-01-02"]}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "closed": {"quiet": ["12-25", "2026-01-02"]}, "target": {"task": "work"}, "trigger": {"every": {"days": 1}}, "calendars": ["quiet"]}}', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (8, 1, '{"v": 1, "trigger": {"every": {"days": 1}}, "target": {"task": "work"}, "exclude": ["sat", "sun"]}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "work"}, "exclude": ["sat", "sun"], "trigger": {"every": {"days": 1}}}}', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (9, 1, '{"v": 1, "trigger": {"every": {"hours": 3}}, "target": {"task": "coded"}, "retries": 2}', '72241b7147c9aa7b9b2e88fb', 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "coded"}, "retries": 2, "trigger": {"every": {"hours": 3}}}}', '2026-01-05 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (9, 2, '{"v": 1, "trigger": {"every": {"hours": 2}}, "target": {"task": "coded"}, "retries": 2}', '04e057ae994efb0866f5dd64', 'sync', 'sync', '{"after": {"v": 1, "target": {"task": "coded"}, "retries": 2, "trigger": {"every": {"hours": 2}}}, "before": {"v": 1, "target": {"task": "coded"}, "retries": 2, "trigger": {"every": {"hours": 3}}}}', '2026-01-05 00:01:00+00');
+INSERT INTO tickbird.revisions VALUES (9, 3, '{"v": 1, "target": {"task": "coded"}, "retries": 5, "trigger": {"every": {"hours": 2}}}', '04e057ae994efb0866f5dd64', 'update', 'ada', '{"after": {"retries": 5}, "before": {"retries": 2}}', '2026-01-05 00:01:30+00');
+INSERT INTO tickbird.revisions VALUES (10, 1, '{"v": 1, "trigger": {"every": {"minutes": 10}}, "target": {"task": "skip"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "skip"}, "trigger": {"every": {"minutes": 10}}}}', '2026-01-06 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (11, 1, '{"v": 1, "trigger": {"every": {"minutes": 10}}, "target": {"task": "queue"}, "overlap": "queue"}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "queue"}, "overlap": "queue", "trigger": {"every": {"minutes": 10}}}}', '2026-01-06 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (12, 1, '{"v": 1, "trigger": {"every": {"minutes": 10}}, "target": {"task": "replace"}, "overlap": "replace"}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "replace"}, "overlap": "replace", "trigger": {"every": {"minutes": 10}}}}', '2026-01-06 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (13, 1, '{"v": 1, "trigger": {"every": {"minutes": 10}}, "target": {"task": "allow"}, "overlap": "allow"}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "allow"}, "overlap": "allow", "trigger": {"every": {"minutes": 10}}}}', '2026-01-06 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (14, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "late"}, "catch_up_limit": 3}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up_limit": 3}}', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (15, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "late"}, "catch_up": "latest", "catch_up_limit": 3}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "latest", "catch_up_limit": 3}}', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (16, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "late"}, "catch_up": "all", "catch_up_limit": 3}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "all", "catch_up_limit": 3}}', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (17, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "late"}, "catch_up": "skip", "catch_up_limit": 3}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "skip", "catch_up_limit": 3}}', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (18, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "late"}, "catch_up": "all", "hold_above": 2}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "all", "hold_above": 2}}', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (19, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "changed"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-08 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (20, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "changed"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-08 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (22, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "changed"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-08 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (24, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "changed"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-08 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (19, 2, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', NULL, 'pause', 'ada', '{"note": "quiet", "until": 1801785600}', '2026-01-08 01:00:05+00');
+INSERT INTO tickbird.revisions VALUES (20, 3, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', NULL, 'resume', 'bob', '{"note": "again", "paused_by": "ada"}', '2026-01-08 05:00:00+00');
+INSERT INTO tickbird.revisions VALUES (22, 2, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', NULL, 'skip', 'ada', '{"last": 1767841200, "note": "not now", "first": 1767834000}', '2026-01-08 00:00:05+00');
+INSERT INTO tickbird.revisions VALUES (24, 2, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}, "payload": {"v": 2}}', NULL, 'update', 'ada', '{"after": {"payload": {"v": 2}}, "before": {"payload": null}}', '2026-01-08 02:00:05+00');
+INSERT INTO tickbird.revisions VALUES (26, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "keyed"}, "overlap": "allow", "concurrency_key": "warehouse"}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}}', '2026-01-09 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (28, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "keyed"}, "overlap": "allow", "concurrency_key": "warehouse"}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}}', '2026-01-09 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (29, 2, '{"v": 1, "target": {"task": "filled"}, "trigger": {"every": {"hours": 1}}}', NULL, 'pause', 'ada', '{"note": "", "until": null}', '2026-01-10 00:00:01+00');
+INSERT INTO tickbird.revisions VALUES (29, 3, '{"v": 1, "target": {"task": "filled"}, "trigger": {"every": {"hours": 1}}}', NULL, 'resume', 'ada', '{"note": "", "paused_by": "ada"}', '2026-01-10 09:00:01+00');
+INSERT INTO tickbird.revisions VALUES (21, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "changed"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-08 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (23, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "changed"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-08 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (25, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "changed"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-08 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (20, 2, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', NULL, 'pause', 'ada', '{"note": "", "until": null}', '2026-01-08 00:00:05+00');
+INSERT INTO tickbird.revisions VALUES (21, 2, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', NULL, 'reschedule', 'ada', '{"to": 1767848407, "note": "", "tick": 1767834000}', '2026-01-08 00:00:05+00');
+INSERT INTO tickbird.revisions VALUES (23, 2, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', NULL, 'delete', 'ada', '{"definition": {"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-08 02:00:05+00');
+INSERT INTO tickbird.revisions VALUES (27, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "keyed"}, "overlap": "allow", "concurrency_key": "warehouse"}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}}', '2026-01-09 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (29, 1, '{"v": 1, "trigger": {"every": {"hours": 1}}, "target": {"task": "filled"}}', NULL, 'create', 'ada', '{"definition": {"v": 1, "target": {"task": "filled"}, "trigger": {"every": {"hours": 1}}}}', '2026-01-10 00:00:00+00');
+INSERT INTO tickbird.revisions VALUES (30, 1, '{"v": 1, "target": {"task": "work"}, "trigger": {"cron": "61 * * * *"}}', NULL, 'create', 'postgres', '{}', '2026-11-16 03:35:13.771799+00');
+INSERT INTO tickbird.run_logs VALUES (399, 1, 1, '2026-01-11 00:00:51+00', 20, 'line 1 “ü”');
+INSERT INTO tickbird.run_logs VALUES (399, 1, 2, '2026-01-11 00:00:52+00', 20, 'line 2 “ü”');
+INSERT INTO tickbird.run_logs VALUES (399, 1, 3, '2026-01-11 00:00:53+00', 20, 'line 3 “ü”');
+INSERT INTO tickbird.run_payloads VALUES (179, '{"by":"hand"}');
+INSERT INTO tickbird.run_payloads VALUES (384, '{"order":7}');
+INSERT INTO tickbird.run_progress VALUES (399, 1, '2026-01-11 00:00:54+00', '{"done":3,"of":4}');
+INSERT INTO tickbird.runs VALUES (4, 1, '2026-01-01 03:00:00+00', '2026-01-01 03:00:00+00', '2026-01-01 03:00:00+00', NULL, '2026-01-01 03:00:01+00', '2026-01-01 03:00:02+00', '2026-01-01 03:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (5, 1, '2026-01-01 04:00:00+00', '2026-01-01 04:00:00+00', '2026-01-01 04:00:00+00', NULL, '2026-01-01 04:00:01+00', '2026-01-01 04:00:02+00', '2026-01-01 04:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (6, 1, '2026-01-01 05:00:00+00', '2026-01-01 05:00:00+00', '2026-01-01 05:00:00+00', NULL, '2026-01-01 05:00:01+00', '2026-01-01 05:00:02+00', '2026-01-01 05:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (7, 5, '2026-01-01 05:00:00+00', '2026-01-01 05:00:00+00', '2026-01-01 05:00:00+00', NULL, '2026-01-01 05:00:01+00', '2026-01-01 05:00:02+00', '2026-01-01 05:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (8, 1, '2026-01-01 06:00:00+00', '2026-01-01 06:00:00+00', '2026-01-01 06:00:00+00', NULL, '2026-01-01 06:00:01+00', '2026-01-01 06:00:02+00', '2026-01-01 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (9, 1, '2026-01-01 07:00:00+00', '2026-01-01 07:00:00+00', '2026-01-01 07:00:00+00', NULL, '2026-01-01 07:00:01+00', '2026-01-01 07:00:02+00', '2026-01-01 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (10, 1, '2026-01-01 08:00:00+00', '2026-01-01 08:00:00+00', '2026-01-01 08:00:00+00', NULL, '2026-01-01 08:00:01+00', '2026-01-01 08:00:02+00', '2026-01-01 08:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (11, 1, '2026-01-01 09:00:00+00', '2026-01-01 09:00:00+00', '2026-01-01 09:00:00+00', NULL, '2026-01-01 09:00:01+00', '2026-01-01 09:00:02+00', '2026-01-01 09:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (12, 1, '2026-01-01 10:00:00+00', '2026-01-01 10:00:00+00', '2026-01-01 10:00:00+00', NULL, '2026-01-01 10:00:01+00', '2026-01-01 10:00:02+00', '2026-01-01 10:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (13, 1, '2026-01-01 11:00:00+00', '2026-01-01 11:00:00+00', '2026-01-01 11:00:00+00', NULL, '2026-01-01 11:00:01+00', '2026-01-01 11:00:02+00', '2026-01-01 11:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (14, 1, '2026-01-01 12:00:00+00', '2026-01-01 12:00:00+00', '2026-01-01 12:00:00+00', NULL, '2026-01-01 12:00:01+00', '2026-01-01 12:00:02+00', '2026-01-01 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (15, 4, '2026-01-01 12:00:00+00', '2026-01-01 12:00:00+00', '2026-01-01 12:00:00+00', NULL, '2026-01-01 12:00:01+00', '2026-01-01 12:00:02+00', '2026-01-01 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'gpu', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (16, 1, '2026-01-01 13:00:00+00', '2026-01-01 13:00:00+00', '2026-01-01 13:00:00+00', NULL, '2026-01-01 13:00:01+00', '2026-01-01 13:00:02+00', '2026-01-01 13:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (17, 1, '2026-01-01 14:00:00+00', '2026-01-01 14:00:00+00', '2026-01-01 14:00:00+00', NULL, '2026-01-01 14:00:01+00', '2026-01-01 14:00:02+00', '2026-01-01 14:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (18, 2, '2026-01-01 14:00:00+00', '2026-01-01 14:00:00+00', '2026-01-01 14:00:00+00', NULL, '2026-01-01 14:00:01+00', '2026-01-01 14:00:02+00', '2026-01-01 14:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (19, 1, '2026-01-01 15:00:00+00', '2026-01-01 15:00:00+00', '2026-01-01 15:00:00+00', NULL, '2026-01-01 15:00:01+00', '2026-01-01 15:00:02+00', '2026-01-01 15:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (20, 1, '2026-01-01 16:00:00+00', '2026-01-01 16:00:00+00', '2026-01-01 16:00:00+00', NULL, '2026-01-01 16:00:01+00', '2026-01-01 16:00:02+00', '2026-01-01 16:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (21, 1, '2026-01-01 17:00:00+00', '2026-01-01 17:00:00+00', '2026-01-01 17:00:00+00', NULL, '2026-01-01 17:00:01+00', '2026-01-01 17:00:02+00', '2026-01-01 17:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (22, 1, '2026-01-01 18:00:00+00', '2026-01-01 18:00:00+00', '2026-01-01 18:00:00+00', NULL, '2026-01-01 18:00:01+00', '2026-01-01 18:00:02+00', '2026-01-01 18:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (23, 1, '2026-01-01 19:00:00+00', '2026-01-01 19:00:00+00', '2026-01-01 19:00:00+00', NULL, '2026-01-01 19:00:01+00', '2026-01-01 19:00:02+00', '2026-01-01 19:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (24, 1, '2026-01-01 20:00:00+00', '2026-01-01 20:00:00+00', '2026-01-01 20:00:00+00', NULL, '2026-01-01 20:00:01+00', '2026-01-01 20:00:02+00', '2026-01-01 20:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (25, 1, '2026-01-01 21:00:00+00', '2026-01-01 21:00:00+00', '2026-01-01 21:00:00+00', NULL, '2026-01-01 21:00:01+00', '2026-01-01 21:00:02+00', '2026-01-01 21:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (26, 1, '2026-01-01 22:00:00+00', '2026-01-01 22:00:00+00', '2026-01-01 22:00:00+00', NULL, '2026-01-01 22:00:01+00', '2026-01-01 22:00:02+00', '2026-01-01 22:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (27, 1, '2026-01-01 23:00:00+00', '2026-01-01 23:00:00+00', '2026-01-01 23:00:00+00', NULL, '2026-01-01 23:00:01+00', '2026-01-01 23:00:02+00', '2026-01-01 23:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (28, 1, '2026-01-02 00:00:00+00', '2026-01-02 00:00:00+00', '2026-01-02 00:00:00+00', NULL, '2026-01-02 00:00:01+00', '2026-01-02 00:00:02+00', '2026-01-02 00:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (29, 6, '2026-01-02 00:00:00+00', '2026-01-02 00:00:00+00', '2026-01-02 00:00:00+00', NULL, '2026-01-02 00:00:01+00', '2026-01-02 00:00:02+00', '2026-01-02 00:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (31, 8, '2026-01-02 00:00:00+00', '2026-01-02 00:00:00+00', '2026-01-02 00:00:00+00', NULL, '2026-01-02 00:00:01+00', '2026-01-02 00:00:02+00', '2026-01-02 00:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (32, 1, '2026-01-02 01:00:00+00', '2026-01-02 01:00:00+00', '2026-01-02 01:00:00+00', NULL, '2026-01-02 01:00:01+00', '2026-01-02 01:00:02+00', '2026-01-02 01:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (35, 1, '2026-01-02 03:00:00+00', '2026-01-02 03:00:00+00', '2026-01-02 03:00:00+00', NULL, '2026-01-02 03:00:01+00', '2026-01-02 03:00:02+00', '2026-01-02 03:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (37, 1, '2026-01-02 05:00:00+00', '2026-01-02 05:00:00+00', '2026-01-02 05:00:00+00', NULL, '2026-01-02 05:00:01+00', '2026-01-02 05:00:02+00', '2026-01-02 05:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (40, 1, '2026-01-02 07:00:00+00', '2026-01-02 07:00:00+00', '2026-01-02 07:00:00+00', NULL, '2026-01-02 07:00:01+00', '2026-01-02 07:00:02+00', '2026-01-02 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (42, 1, '2026-01-02 09:00:00+00', '2026-01-02 09:00:00+00', '2026-01-02 09:00:00+00', NULL, '2026-01-02 09:00:01+00', '2026-01-02 09:00:02+00', '2026-01-02 09:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (44, 1, '2026-01-02 11:00:00+00', '2026-01-02 11:00:00+00', '2026-01-02 11:00:00+00', NULL, '2026-01-02 11:00:01+00', '2026-01-02 11:00:02+00', '2026-01-02 11:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (48, 1, '2026-01-02 13:00:00+00', '2026-01-02 13:00:00+00', '2026-01-02 13:00:00+00', NULL, '2026-01-02 13:00:01+00', '2026-01-02 13:00:02+00', '2026-01-02 13:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (51, 1, '2026-01-02 15:00:00+00', '2026-01-02 15:00:00+00', '2026-01-02 15:00:00+00', NULL, '2026-01-02 15:00:01+00', '2026-01-02 15:00:02+00', '2026-01-02 15:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (53, 1, '2026-01-02 17:00:00+00', '2026-01-02 17:00:00+00', '2026-01-02 17:00:00+00', NULL, '2026-01-02 17:00:01+00', '2026-01-02 17:00:02+00', '2026-01-02 17:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (54, 1, '2026-01-02 18:00:00+00', '2026-01-02 18:00:00+00', '2026-01-02 18:00:00+00', NULL, '2026-01-02 18:00:01+00', '2026-01-02 18:00:02+00', '2026-01-02 18:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (55, 6, '2026-01-02 18:00:00+00', '2026-01-02 18:00:00+00', '2026-01-02 18:00:00+00', NULL, '2026-01-02 18:00:01+00', '2026-01-02 18:00:02+00', '2026-01-02 18:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (57, 1, '2026-01-02 20:00:00+00', '2026-01-02 20:00:00+00', '2026-01-02 20:00:00+00', NULL, '2026-01-02 20:00:01+00', '2026-01-02 20:00:02+00', '2026-01-02 20:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (59, 1, '2026-01-02 22:00:00+00', '2026-01-02 22:00:00+00', '2026-01-02 22:00:00+00', NULL, '2026-01-02 22:00:01+00', '2026-01-02 22:00:02+00', '2026-01-02 22:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (61, 1, '2026-01-03 00:00:00+00', '2026-01-03 00:00:00+00', '2026-01-03 00:00:00+00', NULL, '2026-01-03 00:00:01+00', '2026-01-03 00:00:02+00', '2026-01-03 00:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (63, 7, '2026-01-03 00:00:00+00', '2026-01-03 00:00:00+00', '2026-01-03 00:00:00+00', NULL, '2026-01-03 00:00:01+00', '2026-01-03 00:00:02+00', '2026-01-03 00:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (62, 4, '2026-01-03 00:00:00+00', '2026-01-03 00:00:00+00', '2026-01-03 00:00:00+00', NULL, '2026-01-03 00:00:01+00', '2026-01-03 00:00:02+00', '2026-01-03 00:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'gpu', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (66, 1, '2026-01-03 02:00:00+00', '2026-01-03 02:00:00+00', '2026-01-03 02:00:00+00', NULL, '2026-01-03 02:00:01+00', '2026-01-03 02:00:02+00', '2026-01-03 02:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (68, 1, '2026-01-03 04:00:00+00', '2026-01-03 04:00:00+00', '2026-01-03 04:00:00+00', NULL, '2026-01-03 04:00:01+00', '2026-01-03 04:00:02+00', '2026-01-03 04:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (70, 1, '2026-01-03 06:00:00+00', '2026-01-03 06:00:00+00', '2026-01-03 06:00:00+00', NULL, '2026-01-03 06:00:01+00', '2026-01-03 06:00:02+00', '2026-01-03 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (72, 1, '2026-01-03 08:00:00+00', '2026-01-03 08:00:00+00', '2026-01-03 08:00:00+00', NULL, '2026-01-03 08:00:01+00', '2026-01-03 08:00:02+00', '2026-01-03 08:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (74, 1, '2026-01-03 10:00:00+00', '2026-01-03 10:00:00+00', '2026-01-03 10:00:00+00', NULL, '2026-01-03 10:00:01+00', '2026-01-03 10:00:02+00', '2026-01-03 10:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (76, 1, '2026-01-03 12:00:00+00', '2026-01-03 12:00:00+00', '2026-01-03 12:00:00+00', NULL, '2026-01-03 12:00:01+00', '2026-01-03 12:00:02+00', '2026-01-03 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (77, 4, '2026-01-03 12:00:00+00', '2026-01-03 12:00:00+00', '2026-01-03 12:00:00+00', NULL, '2026-01-03 12:00:01+00', '2026-01-03 12:00:02+00', '2026-01-03 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'gpu', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (80, 1, '2026-01-03 15:00:00+00', '2026-01-03 15:00:00+00', '2026-01-03 15:00:00+00', NULL, '2026-01-03 15:00:01+00', '2026-01-03 15:00:02+00', '2026-01-03 15:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (82, 1, '2026-01-03 17:00:00+00', '2026-01-03 17:00:00+00', '2026-01-03 17:00:00+00', NULL, '2026-01-03 17:00:01+00', '2026-01-03 17:00:02+00', '2026-01-03 17:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (84, 1, '2026-01-03 19:00:00+00', '2026-01-03 19:00:00+00', '2026-01-03 19:00:00+00', NULL, '2026-01-03 19:00:01+00', '2026-01-03 19:00:02+00', '2026-01-03 19:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (86, 1, '2026-01-03 21:00:00+00', '2026-01-03 21:00:00+00', '2026-01-03 21:00:00+00', NULL, '2026-01-03 21:00:01+00', '2026-01-03 21:00:02+00', '2026-01-03 21:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (88, 1, '2026-01-03 23:00:00+00', '2026-01-03 23:00:00+00', '2026-01-03 23:00:00+00', NULL, '2026-01-03 23:00:01+00', '2026-01-03 23:00:02+00', '2026-01-03 23:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (92, 1, '2026-01-04 01:00:00+00', '2026-01-04 01:00:00+00', '2026-01-04 01:00:00+00', NULL, '2026-01-04 01:00:01+00', '2026-01-04 01:00:02+00', '2026-01-04 01:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (95, 1, '2026-01-04 04:00:00+00', '2026-01-04 04:00:00+00', '2026-01-04 04:00:00+00', NULL, '2026-01-04 04:00:01+00', '2026-01-04 04:00:02+00', '2026-01-04 04:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (98, 1, '2026-01-04 07:00:00+00', '2026-01-04 07:00:00+00', '2026-01-04 07:00:00+00', NULL, '2026-01-04 07:00:01+00', '2026-01-04 07:00:02+00', '2026-01-04 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (100, 1, '2026-01-04 09:00:00+00', '2026-01-04 09:00:00+00', '2026-01-04 09:00:00+00', NULL, '2026-01-04 09:00:01+00', '2026-01-04 09:00:02+00', '2026-01-04 09:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (102, 1, '2026-01-04 11:00:00+00', '2026-01-04 11:00:00+00', '2026-01-04 11:00:00+00', NULL, '2026-01-04 11:00:01+00', '2026-01-04 11:00:02+00', '2026-01-04 11:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (33, 1, '2026-01-02 02:00:00+00', '2026-01-02 02:00:00+00', '2026-01-02 02:00:00+00', NULL, '2026-01-02 02:00:01+00', '2026-01-02 02:00:02+00', '2026-01-02 02:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (34, 3, '2026-01-02 01:30:00+00', '2026-01-02 01:32:59+00', '2026-01-02 01:32:59+00', NULL, '2026-01-02 02:00:01+00', '2026-01-02 02:00:02+00', '2026-01-02 02:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'catch_up', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (36, 1, '2026-01-02 04:00:00+00', '2026-01-02 04:00:00+00', '2026-01-02 04:00:00+00', NULL, '2026-01-02 04:00:01+00', '2026-01-02 04:00:02+00', '2026-01-02 04:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (38, 1, '2026-01-02 06:00:00+00', '2026-01-02 06:00:00+00', '2026-01-02 06:00:00+00', NULL, '2026-01-02 06:00:01+00', '2026-01-02 06:00:02+00', '2026-01-02 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (39, 6, '2026-01-02 06:00:00+00', '2026-01-02 06:00:00+00', '2026-01-02 06:00:00+00', NULL, '2026-01-02 06:00:01+00', '2026-01-02 06:00:02+00', '2026-01-02 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (41, 1, '2026-01-02 08:00:00+00', '2026-01-02 08:00:00+00', '2026-01-02 08:00:00+00', NULL, '2026-01-02 08:00:01+00', '2026-01-02 08:00:02+00', '2026-01-02 08:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (43, 1, '2026-01-02 10:00:00+00', '2026-01-02 10:00:00+00', '2026-01-02 10:00:00+00', NULL, '2026-01-02 10:00:01+00', '2026-01-02 10:00:02+00', '2026-01-02 10:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (45, 1, '2026-01-02 12:00:00+00', '2026-01-02 12:00:00+00', '2026-01-02 12:00:00+00', NULL, '2026-01-02 12:00:01+00', '2026-01-02 12:00:02+00', '2026-01-02 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (47, 6, '2026-01-02 12:00:00+00', '2026-01-02 12:00:00+00', '2026-01-02 12:00:00+00', NULL, '2026-01-02 12:00:01+00', '2026-01-02 12:00:02+00', '2026-01-02 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (46, 4, '2026-01-02 12:00:00+00', '2026-01-02 12:00:00+00', '2026-01-02 12:00:00+00', NULL, '2026-01-02 12:00:01+00', '2026-01-02 12:00:02+00', '2026-01-02 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'gpu', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (49, 1, '2026-01-02 14:00:00+00', '2026-01-02 14:00:00+00', '2026-01-02 14:00:00+00', NULL, '2026-01-02 14:00:01+00', '2026-01-02 14:00:02+00', '2026-01-02 14:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (50, 2, '2026-01-02 14:00:00+00', '2026-01-02 14:00:00+00', '2026-01-02 14:00:00+00', NULL, '2026-01-02 14:00:01+00', '2026-01-02 14:00:02+00', '2026-01-02 14:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (52, 1, '2026-01-02 16:00:00+00', '2026-01-02 16:00:00+00', '2026-01-02 16:00:00+00', NULL, '2026-01-02 16:00:01+00', '2026-01-02 16:00:02+00', '2026-01-02 16:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (56, 1, '2026-01-02 19:00:00+00', '2026-01-02 19:00:00+00', '2026-01-02 19:00:00+00', NULL, '2026-01-02 19:00:01+00', '2026-01-02 19:00:02+00', '2026-01-02 19:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (58, 1, '2026-01-02 21:00:00+00', '2026-01-02 21:00:00+00', '2026-01-02 21:00:00+00', NULL, '2026-01-02 21:00:01+00', '2026-01-02 21:00:02+00', '2026-01-02 21:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (60, 1, '2026-01-02 23:00:00+00', '2026-01-02 23:00:00+00', '2026-01-02 23:00:00+00', NULL, '2026-01-02 23:00:01+00', '2026-01-02 23:00:02+00', '2026-01-02 23:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (65, 1, '2026-01-03 01:00:00+00', '2026-01-03 01:00:00+00', '2026-01-03 01:00:00+00', NULL, '2026-01-03 01:00:01+00', '2026-01-03 01:00:02+00', '2026-01-03 01:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (67, 1, '2026-01-03 03:00:00+00', '2026-01-03 03:00:00+00', '2026-01-03 03:00:00+00', NULL, '2026-01-03 03:00:01+00', '2026-01-03 03:00:02+00', '2026-01-03 03:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (69, 1, '2026-01-03 05:00:00+00', '2026-01-03 05:00:00+00', '2026-01-03 05:00:00+00', NULL, '2026-01-03 05:00:01+00', '2026-01-03 05:00:02+00', '2026-01-03 05:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (71, 1, '2026-01-03 07:00:00+00', '2026-01-03 07:00:00+00', '2026-01-03 07:00:00+00', NULL, '2026-01-03 07:00:01+00', '2026-01-03 07:00:02+00', '2026-01-03 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (73, 1, '2026-01-03 09:00:00+00', '2026-01-03 09:00:00+00', '2026-01-03 09:00:00+00', NULL, '2026-01-03 09:00:01+00', '2026-01-03 09:00:02+00', '2026-01-03 09:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (75, 1, '2026-01-03 11:00:00+00', '2026-01-03 11:00:00+00', '2026-01-03 11:00:00+00', NULL, '2026-01-03 11:00:01+00', '2026-01-03 11:00:02+00', '2026-01-03 11:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (78, 1, '2026-01-03 13:00:00+00', '2026-01-03 13:00:00+00', '2026-01-03 13:00:00+00', NULL, '2026-01-03 13:00:01+00', '2026-01-03 13:00:02+00', '2026-01-03 13:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (79, 1, '2026-01-03 14:00:00+00', '2026-01-03 14:00:00+00', '2026-01-03 14:00:00+00', NULL, '2026-01-03 14:00:01+00', '2026-01-03 14:00:02+00', '2026-01-03 14:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (81, 1, '2026-01-03 16:00:00+00', '2026-01-03 16:00:00+00', '2026-01-03 16:00:00+00', NULL, '2026-01-03 16:00:01+00', '2026-01-03 16:00:02+00', '2026-01-03 16:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (83, 1, '2026-01-03 18:00:00+00', '2026-01-03 18:00:00+00', '2026-01-03 18:00:00+00', NULL, '2026-01-03 18:00:01+00', '2026-01-03 18:00:02+00', '2026-01-03 18:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (85, 1, '2026-01-03 20:00:00+00', '2026-01-03 20:00:00+00', '2026-01-03 20:00:00+00', NULL, '2026-01-03 20:00:01+00', '2026-01-03 20:00:02+00', '2026-01-03 20:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (87, 1, '2026-01-03 22:00:00+00', '2026-01-03 22:00:00+00', '2026-01-03 22:00:00+00', NULL, '2026-01-03 22:00:01+00', '2026-01-03 22:00:02+00', '2026-01-03 22:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (89, 1, '2026-01-04 00:00:00+00', '2026-01-04 00:00:00+00', '2026-01-04 00:00:00+00', NULL, '2026-01-04 00:00:01+00', '2026-01-04 00:00:02+00', '2026-01-04 00:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (90, 7, '2026-01-04 00:00:00+00', '2026-01-04 00:00:00+00', '2026-01-04 00:00:00+00', NULL, '2026-01-04 00:00:01+00', '2026-01-04 00:00:02+00', '2026-01-04 00:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (93, 1, '2026-01-04 02:00:00+00', '2026-01-04 02:00:00+00', '2026-01-04 02:00:00+00', NULL, '2026-01-04 02:00:01+00', '2026-01-04 02:00:02+00', '2026-01-04 02:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (94, 1, '2026-01-04 03:00:00+00', '2026-01-04 03:00:00+00', '2026-01-04 03:00:00+00', NULL, '2026-01-04 03:00:01+00', '2026-01-04 03:00:02+00', '2026-01-04 03:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (96, 1, '2026-01-04 05:00:00+00', '2026-01-04 05:00:00+00', '2026-01-04 05:00:00+00', NULL, '2026-01-04 05:00:01+00', '2026-01-04 05:00:02+00', '2026-01-04 05:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (97, 1, '2026-01-04 06:00:00+00', '2026-01-04 06:00:00+00', '2026-01-04 06:00:00+00', NULL, '2026-01-04 06:00:01+00', '2026-01-04 06:00:02+00', '2026-01-04 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (99, 1, '2026-01-04 08:00:00+00', '2026-01-04 08:00:00+00', '2026-01-04 08:00:00+00', NULL, '2026-01-04 08:00:01+00', '2026-01-04 08:00:02+00', '2026-01-04 08:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (101, 1, '2026-01-04 10:00:00+00', '2026-01-04 10:00:00+00', '2026-01-04 10:00:00+00', NULL, '2026-01-04 10:00:01+00', '2026-01-04 10:00:02+00', '2026-01-04 10:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (103, 1, '2026-01-04 12:00:00+00', '2026-01-04 12:00:00+00', '2026-01-04 12:00:00+00', NULL, '2026-01-04 12:00:01+00', '2026-01-04 12:00:02+00', '2026-01-04 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (104, 4, '2026-01-04 12:00:00+00', '2026-01-04 12:00:00+00', '2026-01-04 12:00:00+00', NULL, '2026-01-04 12:00:01+00', '2026-01-04 12:00:02+00', '2026-01-04 12:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'gpu', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (106, 1, '2026-01-04 14:00:00+00', '2026-01-04 14:00:00+00', '2026-01-04 14:00:00+00', NULL, '2026-01-04 14:00:01+00', '2026-01-04 14:00:02+00', '2026-01-04 14:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (108, 1, '2026-01-04 16:00:00+00', '2026-01-04 16:00:00+00', '2026-01-04 16:00:00+00', NULL, '2026-01-04 16:00:01+00', '2026-01-04 16:00:02+00', '2026-01-04 16:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (110, 1, '2026-01-04 18:00:00+00', '2026-01-04 18:00:00+00', '2026-01-04 18:00:00+00', NULL, '2026-01-04 18:00:01+00', '2026-01-04 18:00:02+00', '2026-01-04 18:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (113, 1, '2026-01-04 21:00:00+00', '2026-01-04 21:00:00+00', '2026-01-04 21:00:00+00', NULL, '2026-01-04 21:00:01+00', '2026-01-04 21:00:02+00', '2026-01-04 21:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (115, 1, '2026-01-04 23:00:00+00', '2026-01-04 23:00:00+00', '2026-01-04 23:00:00+00', NULL, '2026-01-04 23:00:01+00', '2026-01-04 23:00:02+00', '2026-01-04 23:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (117, 1, '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00', NULL, '2026-01-05 02:00:01+00', NULL, NULL, NULL, '2026-01-05 00:00:00+00', '2026-01-05 01:00:00+00', NULL, NULL, 1, 3, 0, 0, 0, 3, 2, 'queued', 'catch_up', 'default', 'task', 'work', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (120, 3, '2026-01-05 01:30:00+00', '2026-01-05 01:32:59+00', '2026-01-05 01:32:59+00', NULL, '2026-01-05 02:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'catch_up', 'default', 'task', 'work', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (121, 4, '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00', NULL, '2026-01-05 02:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'catch_up', 'default', 'task', 'work', 'gpu', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (122, 7, '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00', NULL, '2026-01-05 02:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'catch_up', 'default', 'task', 'work', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (116, 9, '2026-01-05 02:00:00+00', '2026-01-05 02:00:00+00', '2026-01-05 02:00:00+00', NULL, '2026-01-05 02:00:01+00', '2026-01-05 02:00:02+00', '2026-01-05 02:00:02+00', NULL, NULL, NULL, NULL, NULL, 3, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'coded', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (105, 1, '2026-01-04 13:00:00+00', '2026-01-04 13:00:00+00', '2026-01-04 13:00:00+00', NULL, '2026-01-04 13:00:01+00', '2026-01-04 13:00:02+00', '2026-01-04 13:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (107, 1, '2026-01-04 15:00:00+00', '2026-01-04 15:00:00+00', '2026-01-04 15:00:00+00', NULL, '2026-01-04 15:00:01+00', '2026-01-04 15:00:02+00', '2026-01-04 15:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (109, 1, '2026-01-04 17:00:00+00', '2026-01-04 17:00:00+00', '2026-01-04 17:00:00+00', NULL, '2026-01-04 17:00:01+00', '2026-01-04 17:00:02+00', '2026-01-04 17:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (111, 1, '2026-01-04 19:00:00+00', '2026-01-04 19:00:00+00', '2026-01-04 19:00:00+00', NULL, '2026-01-04 19:00:01+00', '2026-01-04 19:00:02+00', '2026-01-04 19:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (112, 1, '2026-01-04 20:00:00+00', '2026-01-04 20:00:00+00', '2026-01-04 20:00:00+00', NULL, '2026-01-04 20:00:01+00', '2026-01-04 20:00:02+00', '2026-01-04 20:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (114, 1, '2026-01-04 22:00:00+00', '2026-01-04 22:00:00+00', '2026-01-04 22:00:00+00', NULL, '2026-01-04 22:00:01+00', '2026-01-04 22:00:02+00', '2026-01-04 22:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 3, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'work', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (139, 13, '2026-01-06 00:30:00+00', '2026-01-06 00:30:00+00', '2026-01-06 00:30:00+00', NULL, '2026-01-06 00:30:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (148, 13, '2026-01-06 00:40:00+00', '2026-01-06 00:40:00+00', '2026-01-06 00:40:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, '2026-01-06 00:40:00+00', '2026-01-07 08:00:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 189, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (150, 14, '2026-01-07 01:00:00+00', '2026-01-07 01:00:00+00', '2026-01-07 01:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, '2026-01-07 01:00:00+00', '2026-01-07 08:00:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 8, 'queued', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (152, 15, '2026-01-07 08:00:00+00', '2026-01-07 08:00:00+00', '2026-01-07 08:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, '2026-01-07 01:00:00+00', '2026-01-07 08:00:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 8, 'queued', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (154, 16, '2026-01-07 06:00:00+00', '2026-01-07 06:00:00+00', '2026-01-07 06:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (155, 16, '2026-01-07 07:00:00+00', '2026-01-07 07:00:00+00', '2026-01-07 07:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (156, 16, '2026-01-07 08:00:00+00', '2026-01-07 08:00:00+00', '2026-01-07 08:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (162, 18, '2026-01-07 04:00:00+00', '2026-01-07 04:00:00+00', '2026-01-07 04:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (163, 18, '2026-01-07 05:00:00+00', '2026-01-07 05:00:00+00', '2026-01-07 05:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (164, 18, '2026-01-07 06:00:00+00', '2026-01-07 06:00:00+00', '2026-01-07 06:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (165, 18, '2026-01-07 07:00:00+00', '2026-01-07 07:00:00+00', '2026-01-07 07:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (166, 18, '2026-01-07 08:00:00+00', '2026-01-07 08:00:00+00', '2026-01-07 08:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (141, 12, '2026-01-06 00:30:00+00', '2026-01-06 00:30:00+00', '2026-01-06 00:30:00+00', NULL, '2026-01-06 00:30:01+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (160, 18, '2026-01-07 02:00:00+00', '2026-01-07 02:00:00+00', '2026-01-07 09:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, '2026-01-07 09:00:00+00', 'ada', NULL);
+INSERT INTO tickbird.runs VALUES (159, 18, '2026-01-07 01:00:00+00', '2026-01-07 01:00:00+00', '2026-01-07 09:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, '2026-01-07 09:00:00+00', 'ada', NULL);
+INSERT INTO tickbird.runs VALUES (161, 18, '2026-01-07 03:00:00+00', '2026-01-07 03:00:00+00', '2026-01-07 03:00:00+00', NULL, '2026-01-07 08:00:30+00', NULL, '2026-01-07 09:00:00+00', NULL, NULL, NULL, '2026-01-07 09:00:00+00', NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, 'dropped', 'ada', NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (146, 12, '2026-01-06 00:40:00+00', '2026-01-06 00:40:00+00', '2026-01-06 00:40:00+00', NULL, '2026-01-07 08:00:30+00', NULL, '2026-01-08 01:00:01+00', NULL, '2026-01-06 00:40:00+00', '2026-01-07 08:00:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 189, 'cancelled', 'catch_up', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (173, 19, '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', NULL, '2026-01-08 01:00:05+00', '2026-01-08 01:00:02+00', '2026-01-08 01:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (177, 24, '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', NULL, '2026-01-08 02:00:05+00', '2026-01-08 01:00:02+00', '2026-01-08 01:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'catch_up', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (326, 25, '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', NULL, '2026-01-08 08:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'changed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (327, 25, NULL, '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', NULL, '2026-01-08 08:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, 179, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'retry', 'default', 'task', 'changed', 'default', NULL, 'ada', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (330, 13, '2026-01-08 07:10:00+00', '2026-01-08 07:10:00+00', '2026-01-08 07:10:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, '2026-01-08 07:10:00+00', '2026-01-09 00:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 107, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (331, 13, '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (333, 16, '2026-01-08 22:00:00+00', '2026-01-08 22:00:00+00', '2026-01-08 22:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (328, 12, '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', '2026-01-11 00:00:30+00', NULL, '2026-01-09 01:00:01+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (123, 8, '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00', NULL, '2026-01-05 02:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'catch_up', 'default', 'task', 'work', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (128, 2, '2026-01-05 14:00:00+00', '2026-01-05 14:00:00+00', '2026-01-05 14:00:00+00', NULL, '2026-01-06 00:10:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'catch_up', 'default', 'task', 'work', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (132, 9, '2026-01-05 04:00:00+00', '2026-01-05 04:00:00+00', '2026-01-05 04:00:00+00', NULL, '2026-01-06 00:10:01+00', NULL, NULL, NULL, '2026-01-05 04:00:00+00', '2026-01-06 00:00:00+00', NULL, NULL, 3, 0, 0, 0, 0, 3, 11, 'queued', 'catch_up', 'default', 'task', 'coded', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (135, 13, '2026-01-06 00:20:00+00', '2026-01-06 00:20:00+00', '2026-01-06 00:20:00+00', NULL, '2026-01-06 00:20:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (137, 11, '2026-01-06 00:20:00+00', '2026-01-06 00:20:00+00', '2026-01-06 00:20:00+00', NULL, '2026-01-06 00:20:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'schedule', 'default', 'task', 'queue', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (138, 12, '2026-01-06 00:20:00+00', '2026-01-06 00:20:00+00', '2026-01-06 00:20:00+00', NULL, '2026-01-06 00:20:01+00', NULL, '2026-01-06 00:30:01+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (192, 17, '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, '2026-01-11 00:00:30+00', '2026-01-08 01:00:10+00', NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'late', 'default', NULL, NULL, 'misfire', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (182, 13, '2026-01-07 08:10:00+00', '2026-01-07 08:10:00+00', '2026-01-07 08:10:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, '2026-01-07 08:10:00+00', '2026-01-08 00:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 101, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (183, 13, '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (187, 16, '2026-01-07 22:00:00+00', '2026-01-07 22:00:00+00', '2026-01-07 22:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (188, 16, '2026-01-07 23:00:00+00', '2026-01-07 23:00:00+00', '2026-01-07 23:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (189, 16, '2026-01-08 00:00:00+00', '2026-01-08 00:00:00+00', '2026-01-08 00:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (193, 18, '2026-01-07 09:00:00+00', '2026-01-07 09:00:00+00', '2026-01-07 09:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (194, 18, '2026-01-07 10:00:00+00', '2026-01-07 10:00:00+00', '2026-01-07 10:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (195, 18, '2026-01-07 11:00:00+00', '2026-01-07 11:00:00+00', '2026-01-07 11:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (196, 18, '2026-01-07 12:00:00+00', '2026-01-07 12:00:00+00', '2026-01-07 12:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (197, 18, '2026-01-07 13:00:00+00', '2026-01-07 13:00:00+00', '2026-01-07 13:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (198, 18, '2026-01-07 14:00:00+00', '2026-01-07 14:00:00+00', '2026-01-07 14:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (199, 18, '2026-01-07 15:00:00+00', '2026-01-07 15:00:00+00', '2026-01-07 15:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (200, 18, '2026-01-07 16:00:00+00', '2026-01-07 16:00:00+00', '2026-01-07 16:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (201, 18, '2026-01-07 17:00:00+00', '2026-01-07 17:00:00+00', '2026-01-07 17:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (202, 18, '2026-01-07 18:00:00+00', '2026-01-07 18:00:00+00', '2026-01-07 18:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (203, 18, '2026-01-07 19:00:00+00', '2026-01-07 19:00:00+00', '2026-01-07 19:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (204, 18, '2026-01-07 20:00:00+00', '2026-01-07 20:00:00+00', '2026-01-07 20:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (175, 23, '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', NULL, '2026-01-08 02:00:05+00', '2026-01-08 01:00:02+00', '2026-01-08 01:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'catch_up', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (179, 25, NULL, '2026-01-08 00:00:09+00', '2026-01-08 00:00:09+00', NULL, '2026-01-08 00:00:09+00', '2026-01-08 01:00:02+00', '2026-01-08 01:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'manual', 'default', 'task', 'changed', 'default', 'w1', 'ada', NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (180, 12, '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, '2026-01-08 02:00:01+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (124, 10, '2026-01-06 00:10:00+00', '2026-01-06 00:10:00+00', '2026-01-11 00:00:30+00', NULL, '2026-01-06 00:10:01+00', '2026-01-06 00:10:02+00', NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 1, 3, NULL, 'queued', 'schedule', 'default', 'task', 'skip', 'default', NULL, NULL, NULL, NULL, NULL, 'worker w1 was lost: its lease ended at 2026-01-07 00:10:02.', NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (125, 11, '2026-01-06 00:10:00+00', '2026-01-06 00:10:00+00', '2026-01-11 00:00:30+00', NULL, '2026-01-06 00:10:01+00', '2026-01-06 00:10:02+00', NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 1, 3, NULL, 'queued', 'schedule', 'default', 'task', 'queue', 'default', NULL, NULL, NULL, NULL, NULL, 'worker w1 was lost: its lease ended at 2026-01-07 00:10:02.', NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (126, 12, '2026-01-06 00:10:00+00', '2026-01-06 00:10:00+00', '2026-01-06 00:10:00+00', NULL, '2026-01-06 00:10:01+00', '2026-01-06 00:10:02+00', '2026-01-11 00:00:30+00', NULL, NULL, NULL, '2026-01-06 00:20:01+00', NULL, 1, 0, 1, 0, 1, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', 'w1', NULL, 'replaced', 'planner', NULL, 'worker w1 was lost: its lease ended at 2026-01-07 00:10:02.', NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (127, 13, '2026-01-06 00:10:00+00', '2026-01-06 00:10:00+00', '2026-01-11 00:00:30+00', NULL, '2026-01-06 00:10:01+00', '2026-01-06 00:10:02+00', NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 1, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, 'worker w1 was lost: its lease ended at 2026-01-07 00:10:02.', NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (205, 18, '2026-01-07 21:00:00+00', '2026-01-07 21:00:00+00', '2026-01-07 21:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (206, 18, '2026-01-07 22:00:00+00', '2026-01-07 22:00:00+00', '2026-01-07 22:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (207, 18, '2026-01-07 23:00:00+00', '2026-01-07 23:00:00+00', '2026-01-07 23:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (208, 18, '2026-01-08 00:00:00+00', '2026-01-08 00:00:00+00', '2026-01-08 00:00:00+00', NULL, '2026-01-08 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (211, 25, '2026-01-08 01:00:00+00', '2026-01-08 01:00:00+00', '2026-01-08 01:00:02+00', NULL, '2026-01-08 01:00:01+00', '2026-01-08 01:00:02+00', '2026-01-08 01:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (224, 13, '2026-01-08 01:10:00+00', '2026-01-08 01:10:00+00', '2026-01-08 01:10:00+00', NULL, '2026-01-08 02:00:01+00', NULL, NULL, NULL, '2026-01-08 01:10:00+00', '2026-01-08 01:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 5, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (225, 13, '2026-01-08 02:00:00+00', '2026-01-08 02:00:00+00', '2026-01-08 02:00:00+00', NULL, '2026-01-08 02:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (221, 25, '2026-01-08 02:00:00+00', '2026-01-08 02:00:00+00', '2026-01-08 02:00:00+00', NULL, '2026-01-08 02:00:01+00', '2026-01-08 02:00:02+00', '2026-01-08 02:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (242, 13, '2026-01-08 02:10:00+00', '2026-01-08 02:10:00+00', '2026-01-08 02:10:00+00', NULL, '2026-01-08 03:00:01+00', NULL, NULL, NULL, '2026-01-08 02:10:00+00', '2026-01-08 02:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 5, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (243, 13, '2026-01-08 03:00:00+00', '2026-01-08 03:00:00+00', '2026-01-08 03:00:00+00', NULL, '2026-01-08 03:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (222, 12, '2026-01-08 02:00:00+00', '2026-01-08 02:00:00+00', '2026-01-08 02:00:00+00', NULL, '2026-01-08 02:00:01+00', NULL, '2026-01-08 03:00:01+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (238, 24, '2026-01-08 03:00:00+00', '2026-01-08 03:00:00+00', '2026-01-08 03:00:00+00', NULL, '2026-01-08 03:00:01+00', '2026-01-08 03:00:02+00', '2026-01-08 03:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (239, 25, '2026-01-08 03:00:00+00', '2026-01-08 03:00:00+00', '2026-01-08 03:00:00+00', NULL, '2026-01-08 03:00:01+00', '2026-01-08 03:00:02+00', '2026-01-08 03:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (259, 13, '2026-01-08 03:10:00+00', '2026-01-08 03:10:00+00', '2026-01-08 03:10:00+00', NULL, '2026-01-08 04:00:01+00', NULL, NULL, NULL, '2026-01-08 03:10:00+00', '2026-01-08 03:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 5, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (260, 13, '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', NULL, '2026-01-08 04:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (240, 12, '2026-01-08 03:00:00+00', '2026-01-08 03:00:00+00', '2026-01-08 03:00:00+00', NULL, '2026-01-08 03:00:01+00', NULL, '2026-01-08 04:00:01+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (254, 22, '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', NULL, '2026-01-08 04:00:01+00', '2026-01-08 04:00:02+00', '2026-01-08 04:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (255, 24, '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', NULL, '2026-01-08 04:00:01+00', '2026-01-08 04:00:02+00', '2026-01-08 04:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (256, 25, '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', NULL, '2026-01-08 04:00:01+00', '2026-01-08 04:00:02+00', '2026-01-08 04:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (257, 12, '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', '2026-01-08 04:00:00+00', NULL, '2026-01-08 04:00:01+00', NULL, '2026-01-08 05:00:01+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (271, 22, '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', NULL, '2026-01-08 05:00:01+00', '2026-01-08 05:00:02+00', '2026-01-08 05:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (276, 13, '2026-01-08 04:10:00+00', '2026-01-08 04:10:00+00', '2026-01-08 04:10:00+00', NULL, '2026-01-08 05:00:01+00', NULL, NULL, NULL, '2026-01-08 04:10:00+00', '2026-01-08 04:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 5, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (277, 13, '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', NULL, '2026-01-08 05:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (272, 24, '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', NULL, '2026-01-08 05:00:01+00', '2026-01-08 05:00:02+00', '2026-01-08 05:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (273, 25, '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', NULL, '2026-01-08 05:00:01+00', '2026-01-08 05:00:02+00', '2026-01-08 05:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (293, 13, '2026-01-08 05:10:00+00', '2026-01-08 05:10:00+00', '2026-01-08 05:10:00+00', NULL, '2026-01-08 06:00:01+00', NULL, NULL, NULL, '2026-01-08 05:10:00+00', '2026-01-08 05:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 5, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (294, 13, '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', NULL, '2026-01-08 06:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (274, 12, '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', NULL, '2026-01-08 05:00:01+00', NULL, '2026-01-08 06:00:01+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (287, 20, '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', NULL, '2026-01-08 06:00:01+00', '2026-01-08 06:00:02+00', '2026-01-08 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 3, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (288, 22, '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', NULL, '2026-01-08 06:00:01+00', '2026-01-08 06:00:02+00', '2026-01-08 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (289, 24, '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', NULL, '2026-01-08 06:00:01+00', '2026-01-08 06:00:02+00', '2026-01-08 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (290, 25, '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', NULL, '2026-01-08 06:00:01+00', '2026-01-08 06:00:02+00', '2026-01-08 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (296, 21, '2026-01-08 01:00:00+00', '2026-01-08 05:00:07+00', '2026-01-08 05:00:07+00', NULL, '2026-01-08 06:00:01+00', '2026-01-08 06:00:02+00', '2026-01-08 06:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'catch_up', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (315, 13, '2026-01-08 06:10:00+00', '2026-01-08 06:10:00+00', '2026-01-08 06:10:00+00', NULL, '2026-01-08 07:00:01+00', NULL, NULL, NULL, '2026-01-08 06:10:00+00', '2026-01-08 06:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 5, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (316, 13, '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', NULL, '2026-01-08 07:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (291, 12, '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', NULL, '2026-01-08 06:00:01+00', NULL, '2026-01-08 07:00:01+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (308, 20, '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', NULL, '2026-01-08 07:00:01+00', '2026-01-08 07:00:02+00', '2026-01-08 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 3, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (309, 21, '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', NULL, '2026-01-08 07:00:01+00', '2026-01-08 07:00:02+00', '2026-01-08 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (310, 22, '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', NULL, '2026-01-08 07:00:01+00', '2026-01-08 07:00:02+00', '2026-01-08 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (311, 24, '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', NULL, '2026-01-08 07:00:01+00', '2026-01-08 07:00:02+00', '2026-01-08 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 2, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (312, 25, '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', NULL, '2026-01-08 07:00:01+00', '2026-01-08 07:00:02+00', '2026-01-08 07:00:02+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'changed', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, '{"n":1}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (313, 12, '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:00+00', NULL, '2026-01-08 07:00:01+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'cancelled', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, 'replaced', NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (384, NULL, NULL, '2026-01-09 00:00:00+00', '2026-01-09 00:00:00+00', NULL, '2026-01-09 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 3, NULL, 'queued', 'manual', 'default', 'task', 'later', 'default', NULL, 'ada', NULL, NULL, NULL, NULL, NULL, 'order-7', NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (389, 29, '2026-01-10 02:00:00+00', '2026-01-10 02:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 3, 0, 0, 0, 0, 3, NULL, 'waiting', 'backfill', 'default', 'task', 'filled', 'default', NULL, 'ben', NULL, NULL, NULL, NULL, NULL, NULL, 1, 1, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (390, 29, '2026-01-10 03:00:00+00', '2026-01-10 03:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 3, 0, 0, 0, 0, 3, NULL, 'waiting', 'backfill', 'default', 'task', 'filled', 'default', NULL, 'ben', NULL, NULL, NULL, NULL, NULL, NULL, 1, 1, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (391, 29, '2026-01-10 04:00:00+00', '2026-01-10 04:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 3, 0, 0, 0, 0, 3, NULL, 'waiting', 'backfill', 'default', 'task', 'filled', 'default', NULL, 'ben', NULL, NULL, NULL, NULL, NULL, NULL, 1, 1, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (387, 29, '2026-01-10 10:00:00+00', '2026-01-10 10:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', '2026-01-10 10:00:00+00', '2026-01-10 10:00:00+00', NULL, NULL, NULL, NULL, NULL, 3, 0, 1, 0, 0, 3, NULL, 'succeeded', 'schedule', 'default', 'task', 'filled', 'default', 'w1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (388, 29, '2026-01-10 01:00:00+00', '2026-01-10 01:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 3, 0, 0, 0, 0, 3, NULL, 'queued', 'backfill', 'default', 'task', 'filled', 'default', NULL, 'ben', NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (334, 16, '2026-01-08 23:00:00+00', '2026-01-08 23:00:00+00', '2026-01-08 23:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (335, 16, '2026-01-09 00:00:00+00', '2026-01-09 00:00:00+00', '2026-01-09 00:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (340, 18, '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (341, 18, '2026-01-08 09:00:00+00', '2026-01-08 09:00:00+00', '2026-01-08 09:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (342, 18, '2026-01-08 10:00:00+00', '2026-01-08 10:00:00+00', '2026-01-08 10:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (343, 18, '2026-01-08 11:00:00+00', '2026-01-08 11:00:00+00', '2026-01-08 11:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (344, 18, '2026-01-08 12:00:00+00', '2026-01-08 12:00:00+00', '2026-01-08 12:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (345, 18, '2026-01-08 13:00:00+00', '2026-01-08 13:00:00+00', '2026-01-08 13:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (346, 18, '2026-01-08 14:00:00+00', '2026-01-08 14:00:00+00', '2026-01-08 14:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (347, 18, '2026-01-08 15:00:00+00', '2026-01-08 15:00:00+00', '2026-01-08 15:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (348, 18, '2026-01-08 16:00:00+00', '2026-01-08 16:00:00+00', '2026-01-08 16:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (349, 18, '2026-01-08 17:00:00+00', '2026-01-08 17:00:00+00', '2026-01-08 17:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (350, 18, '2026-01-08 18:00:00+00', '2026-01-08 18:00:00+00', '2026-01-08 18:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (351, 18, '2026-01-08 19:00:00+00', '2026-01-08 19:00:00+00', '2026-01-08 19:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (352, 18, '2026-01-08 20:00:00+00', '2026-01-08 20:00:00+00', '2026-01-08 20:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (353, 18, '2026-01-08 21:00:00+00', '2026-01-08 21:00:00+00', '2026-01-08 21:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (354, 18, '2026-01-08 22:00:00+00', '2026-01-08 22:00:00+00', '2026-01-08 22:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (355, 18, '2026-01-08 23:00:00+00', '2026-01-08 23:00:00+00', '2026-01-08 23:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (356, 18, '2026-01-09 00:00:00+00', '2026-01-09 00:00:00+00', '2026-01-09 00:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (358, 20, '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, '2026-01-08 08:00:00+00', '2026-01-09 00:00:00+00', NULL, NULL, 3, 0, 0, 0, 0, 3, 17, 'queued', 'catch_up', 'default', 'task', 'changed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (361, 21, '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, '2026-01-08 08:00:00+00', '2026-01-09 00:00:00+00', NULL, NULL, 2, 0, 0, 0, 0, 3, 17, 'queued', 'catch_up', 'default', 'task', 'changed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (364, 22, '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, '2026-01-08 08:00:00+00', '2026-01-09 00:00:00+00', NULL, NULL, 2, 0, 0, 0, 0, 3, 17, 'queued', 'catch_up', 'default', 'task', 'changed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (367, 24, '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', '2026-01-08 08:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, '2026-01-08 08:00:00+00', '2026-01-09 00:00:00+00', NULL, NULL, 2, 0, 0, 0, 0, 3, 17, 'queued', 'catch_up', 'default', 'task', 'changed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (372, 27, '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (373, 28, '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', NULL, '2026-01-09 01:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'schedule', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (392, 29, '2026-01-10 06:00:00+00', '2026-01-10 06:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', NULL, '2026-01-10 11:00:00+00', NULL, NULL, NULL, '2026-01-10 11:00:00+00', NULL, 3, 0, 0, 0, 0, 3, NULL, 'cancelled', 'backfill', 'default', 'task', 'filled', 'default', NULL, 'ben', 'backfill 2 cancelled by ben: enough', 'ben', NULL, NULL, NULL, NULL, 2, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (393, 29, '2026-01-10 07:00:00+00', '2026-01-10 07:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', NULL, '2026-01-10 11:00:00+00', NULL, NULL, NULL, '2026-01-10 11:00:00+00', NULL, 3, 0, 0, 0, 0, 3, NULL, 'cancelled', 'backfill', 'default', 'task', 'filled', 'default', NULL, 'ben', 'backfill 2 cancelled by ben: enough', 'ben', NULL, NULL, NULL, NULL, 2, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (394, 29, '2026-01-10 08:00:00+00', '2026-01-10 08:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', NULL, '2026-01-10 11:00:00+00', NULL, NULL, NULL, '2026-01-10 11:00:00+00', NULL, 3, 0, 0, 0, 0, 3, NULL, 'cancelled', 'backfill', 'default', 'task', 'filled', 'default', NULL, 'ben', 'backfill 2 cancelled by ben: enough', 'ben', NULL, NULL, NULL, NULL, 2, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (395, 29, '2026-01-10 09:00:00+00', '2026-01-10 09:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-10 10:00:00+00', NULL, '2026-01-10 11:00:00+00', NULL, NULL, NULL, '2026-01-10 11:00:00+00', NULL, 3, 0, 0, 0, 0, 3, NULL, 'cancelled', 'backfill', 'default', 'task', 'filled', 'default', NULL, 'ben', 'backfill 2 cancelled by ben: enough', 'ben', NULL, NULL, NULL, NULL, 2, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (396, NULL, NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:01:02+00', NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:01:10+00', '2026-01-11 00:01:11+00', NULL, NULL, NULL, NULL, NULL, NULL, 0, 2, 2, 0, 3, NULL, 'failed', 'manual', 'default', 'task', 'fails', 'default', 'w1', 'ada', NULL, NULL, 'raised', 'Boom: still none', NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (402, NULL, NULL, '2026-01-11 00:01:20+00', '2026-01-11 00:01:20+00', NULL, '2026-01-11 00:01:20+00', NULL, NULL, NULL, NULL, NULL, NULL, 396, NULL, 0, 0, 0, 0, 3, NULL, 'queued', 'retry', 'default', 'task', 'fails', 'default', NULL, 'ada', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (371, 26, '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', '2026-01-11 00:00:30+00', NULL, '2026-01-09 01:00:01+00', '2026-01-09 01:00:02+00', NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 1, 0, 1, 3, NULL, 'queued', 'schedule', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, 'worker w1 was lost: its lease ended at 2026-01-10 01:00:02.', NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (398, NULL, NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:00:00+00', NULL, '2026-01-11 00:00:00+00', NULL, '2026-01-11 00:00:40+00', NULL, NULL, NULL, '2026-01-11 00:00:40+00', NULL, NULL, 0, 0, 0, 0, 3, NULL, 'cancelled', 'manual', 'default', 'task', 'stops', 'default', NULL, 'ada', 'wrong day', 'ada', NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (400, NULL, NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:00:00+00', '2026-01-12 00:01:00+00', '2026-01-11 00:00:00+00', '2026-01-11 00:01:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1, 0, 0, 3, NULL, 'running', 'manual', 'default', 'task', 'runs', 'default', 'w1', 'ada', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (401, NULL, NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:00:00+00', NULL, '2026-01-11 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 3, NULL, 'queued', 'manual', 'default', 'task', 'waits', 'default', NULL, 'ada', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (397, NULL, NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:00:30+00', NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:00:01+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1, 0, 1, 3, NULL, 'queued', 'manual', 'default', 'task', 'lost', 'default', NULL, 'ada', NULL, NULL, NULL, 'worker w1 was lost: its lease ended at 2026-01-11 00:00:06.', NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (399, NULL, NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:00:00+00', NULL, '2026-01-11 00:00:00+00', '2026-01-11 00:00:50+00', '2026-01-11 00:00:55+00', NULL, NULL, NULL, NULL, NULL, NULL, 0, 1, 0, 0, 3, NULL, 'succeeded', 'manual', 'default', 'task', 'talks', 'default', 'w1', 'ada', NULL, NULL, NULL, NULL, '{"rows":3}', NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (405, 12, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'replace', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (407, 13, '2026-01-09 01:10:00+00', '2026-01-09 01:10:00+00', '2026-01-09 01:10:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, '2026-01-09 01:10:00+00', '2026-01-12 23:50:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 569, 'queued', 'catch_up', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (408, 13, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'allow', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (410, 16, '2026-01-12 21:00:00+00', '2026-01-12 21:00:00+00', '2026-01-12 21:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (411, 16, '2026-01-12 22:00:00+00', '2026-01-12 22:00:00+00', '2026-01-12 22:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (412, 16, '2026-01-12 23:00:00+00', '2026-01-12 23:00:00+00', '2026-01-12 23:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (415, 17, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, '2026-01-13 00:00:10+00', NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'queued', 'schedule', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (417, 18, '2026-01-09 02:00:00+00', '2026-01-09 02:00:00+00', '2026-01-09 02:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (418, 18, '2026-01-09 03:00:00+00', '2026-01-09 03:00:00+00', '2026-01-09 03:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (419, 18, '2026-01-09 04:00:00+00', '2026-01-09 04:00:00+00', '2026-01-09 04:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (420, 18, '2026-01-09 05:00:00+00', '2026-01-09 05:00:00+00', '2026-01-09 05:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (421, 18, '2026-01-09 06:00:00+00', '2026-01-09 06:00:00+00', '2026-01-09 06:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (422, 18, '2026-01-09 07:00:00+00', '2026-01-09 07:00:00+00', '2026-01-09 07:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (423, 18, '2026-01-09 08:00:00+00', '2026-01-09 08:00:00+00', '2026-01-09 08:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (424, 18, '2026-01-09 09:00:00+00', '2026-01-09 09:00:00+00', '2026-01-09 09:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (425, 18, '2026-01-09 10:00:00+00', '2026-01-09 10:00:00+00', '2026-01-09 10:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (426, 18, '2026-01-09 11:00:00+00', '2026-01-09 11:00:00+00', '2026-01-09 11:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (427, 18, '2026-01-09 12:00:00+00', '2026-01-09 12:00:00+00', '2026-01-09 12:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (428, 18, '2026-01-09 13:00:00+00', '2026-01-09 13:00:00+00', '2026-01-09 13:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (429, 18, '2026-01-09 14:00:00+00', '2026-01-09 14:00:00+00', '2026-01-09 14:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (430, 18, '2026-01-09 15:00:00+00', '2026-01-09 15:00:00+00', '2026-01-09 15:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (431, 18, '2026-01-09 16:00:00+00', '2026-01-09 16:00:00+00', '2026-01-09 16:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (432, 18, '2026-01-09 17:00:00+00', '2026-01-09 17:00:00+00', '2026-01-09 17:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (433, 18, '2026-01-09 18:00:00+00', '2026-01-09 18:00:00+00', '2026-01-09 18:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (434, 18, '2026-01-09 19:00:00+00', '2026-01-09 19:00:00+00', '2026-01-09 19:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (435, 18, '2026-01-09 20:00:00+00', '2026-01-09 20:00:00+00', '2026-01-09 20:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (436, 18, '2026-01-09 21:00:00+00', '2026-01-09 21:00:00+00', '2026-01-09 21:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (437, 18, '2026-01-09 22:00:00+00', '2026-01-09 22:00:00+00', '2026-01-09 22:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (438, 18, '2026-01-09 23:00:00+00', '2026-01-09 23:00:00+00', '2026-01-09 23:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (439, 18, '2026-01-10 00:00:00+00', '2026-01-10 00:00:00+00', '2026-01-10 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (440, 18, '2026-01-10 01:00:00+00', '2026-01-10 01:00:00+00', '2026-01-10 01:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (441, 18, '2026-01-10 02:00:00+00', '2026-01-10 02:00:00+00', '2026-01-10 02:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (442, 18, '2026-01-10 03:00:00+00', '2026-01-10 03:00:00+00', '2026-01-10 03:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (443, 18, '2026-01-10 04:00:00+00', '2026-01-10 04:00:00+00', '2026-01-10 04:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (444, 18, '2026-01-10 05:00:00+00', '2026-01-10 05:00:00+00', '2026-01-10 05:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (445, 18, '2026-01-10 06:00:00+00', '2026-01-10 06:00:00+00', '2026-01-10 06:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (446, 18, '2026-01-10 07:00:00+00', '2026-01-10 07:00:00+00', '2026-01-10 07:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (447, 18, '2026-01-10 08:00:00+00', '2026-01-10 08:00:00+00', '2026-01-10 08:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (448, 18, '2026-01-10 09:00:00+00', '2026-01-10 09:00:00+00', '2026-01-10 09:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (449, 18, '2026-01-10 10:00:00+00', '2026-01-10 10:00:00+00', '2026-01-10 10:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (450, 18, '2026-01-10 11:00:00+00', '2026-01-10 11:00:00+00', '2026-01-10 11:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (451, 18, '2026-01-10 12:00:00+00', '2026-01-10 12:00:00+00', '2026-01-10 12:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (452, 18, '2026-01-10 13:00:00+00', '2026-01-10 13:00:00+00', '2026-01-10 13:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (453, 18, '2026-01-10 14:00:00+00', '2026-01-10 14:00:00+00', '2026-01-10 14:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (454, 18, '2026-01-10 15:00:00+00', '2026-01-10 15:00:00+00', '2026-01-10 15:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (455, 18, '2026-01-10 16:00:00+00', '2026-01-10 16:00:00+00', '2026-01-10 16:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (456, 18, '2026-01-10 17:00:00+00', '2026-01-10 17:00:00+00', '2026-01-10 17:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (457, 18, '2026-01-10 18:00:00+00', '2026-01-10 18:00:00+00', '2026-01-10 18:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (458, 18, '2026-01-10 19:00:00+00', '2026-01-10 19:00:00+00', '2026-01-10 19:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (459, 18, '2026-01-10 20:00:00+00', '2026-01-10 20:00:00+00', '2026-01-10 20:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (460, 18, '2026-01-10 21:00:00+00', '2026-01-10 21:00:00+00', '2026-01-10 21:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (461, 18, '2026-01-10 22:00:00+00', '2026-01-10 22:00:00+00', '2026-01-10 22:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (462, 18, '2026-01-10 23:00:00+00', '2026-01-10 23:00:00+00', '2026-01-10 23:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (463, 18, '2026-01-11 00:00:00+00', '2026-01-11 00:00:00+00', '2026-01-11 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (464, 18, '2026-01-11 01:00:00+00', '2026-01-11 01:00:00+00', '2026-01-11 01:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (465, 18, '2026-01-11 02:00:00+00', '2026-01-11 02:00:00+00', '2026-01-11 02:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (466, 18, '2026-01-11 03:00:00+00', '2026-01-11 03:00:00+00', '2026-01-11 03:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (467, 18, '2026-01-11 04:00:00+00', '2026-01-11 04:00:00+00', '2026-01-11 04:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (468, 18, '2026-01-11 05:00:00+00', '2026-01-11 05:00:00+00', '2026-01-11 05:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (469, 18, '2026-01-11 06:00:00+00', '2026-01-11 06:00:00+00', '2026-01-11 06:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (470, 18, '2026-01-11 07:00:00+00', '2026-01-11 07:00:00+00', '2026-01-11 07:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (471, 18, '2026-01-11 08:00:00+00', '2026-01-11 08:00:00+00', '2026-01-11 08:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (472, 18, '2026-01-11 09:00:00+00', '2026-01-11 09:00:00+00', '2026-01-11 09:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (473, 18, '2026-01-11 10:00:00+00', '2026-01-11 10:00:00+00', '2026-01-11 10:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (474, 18, '2026-01-11 11:00:00+00', '2026-01-11 11:00:00+00', '2026-01-11 11:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (475, 18, '2026-01-11 12:00:00+00', '2026-01-11 12:00:00+00', '2026-01-11 12:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (476, 18, '2026-01-11 13:00:00+00', '2026-01-11 13:00:00+00', '2026-01-11 13:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (477, 18, '2026-01-11 14:00:00+00', '2026-01-11 14:00:00+00', '2026-01-11 14:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (478, 18, '2026-01-11 15:00:00+00', '2026-01-11 15:00:00+00', '2026-01-11 15:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (479, 18, '2026-01-11 16:00:00+00', '2026-01-11 16:00:00+00', '2026-01-11 16:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (480, 18, '2026-01-11 17:00:00+00', '2026-01-11 17:00:00+00', '2026-01-11 17:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (481, 18, '2026-01-11 18:00:00+00', '2026-01-11 18:00:00+00', '2026-01-11 18:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (482, 18, '2026-01-11 19:00:00+00', '2026-01-11 19:00:00+00', '2026-01-11 19:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (483, 18, '2026-01-11 20:00:00+00', '2026-01-11 20:00:00+00', '2026-01-11 20:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (484, 18, '2026-01-11 21:00:00+00', '2026-01-11 21:00:00+00', '2026-01-11 21:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (485, 18, '2026-01-11 22:00:00+00', '2026-01-11 22:00:00+00', '2026-01-11 22:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (486, 18, '2026-01-11 23:00:00+00', '2026-01-11 23:00:00+00', '2026-01-11 23:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (487, 18, '2026-01-12 00:00:00+00', '2026-01-12 00:00:00+00', '2026-01-12 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (488, 18, '2026-01-12 01:00:00+00', '2026-01-12 01:00:00+00', '2026-01-12 01:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (489, 18, '2026-01-12 02:00:00+00', '2026-01-12 02:00:00+00', '2026-01-12 02:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (490, 18, '2026-01-12 03:00:00+00', '2026-01-12 03:00:00+00', '2026-01-12 03:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (491, 18, '2026-01-12 04:00:00+00', '2026-01-12 04:00:00+00', '2026-01-12 04:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (492, 18, '2026-01-12 05:00:00+00', '2026-01-12 05:00:00+00', '2026-01-12 05:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (493, 18, '2026-01-12 06:00:00+00', '2026-01-12 06:00:00+00', '2026-01-12 06:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (494, 18, '2026-01-12 07:00:00+00', '2026-01-12 07:00:00+00', '2026-01-12 07:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (495, 18, '2026-01-12 08:00:00+00', '2026-01-12 08:00:00+00', '2026-01-12 08:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (496, 18, '2026-01-12 09:00:00+00', '2026-01-12 09:00:00+00', '2026-01-12 09:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (497, 18, '2026-01-12 10:00:00+00', '2026-01-12 10:00:00+00', '2026-01-12 10:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (498, 18, '2026-01-12 11:00:00+00', '2026-01-12 11:00:00+00', '2026-01-12 11:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (499, 18, '2026-01-12 12:00:00+00', '2026-01-12 12:00:00+00', '2026-01-12 12:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (500, 18, '2026-01-12 13:00:00+00', '2026-01-12 13:00:00+00', '2026-01-12 13:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (501, 18, '2026-01-12 14:00:00+00', '2026-01-12 14:00:00+00', '2026-01-12 14:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (502, 18, '2026-01-12 15:00:00+00', '2026-01-12 15:00:00+00', '2026-01-12 15:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (503, 18, '2026-01-12 16:00:00+00', '2026-01-12 16:00:00+00', '2026-01-12 16:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (504, 18, '2026-01-12 17:00:00+00', '2026-01-12 17:00:00+00', '2026-01-12 17:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (505, 18, '2026-01-12 18:00:00+00', '2026-01-12 18:00:00+00', '2026-01-12 18:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (506, 18, '2026-01-12 19:00:00+00', '2026-01-12 19:00:00+00', '2026-01-12 19:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (507, 18, '2026-01-12 20:00:00+00', '2026-01-12 20:00:00+00', '2026-01-12 20:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (508, 18, '2026-01-12 21:00:00+00', '2026-01-12 21:00:00+00', '2026-01-12 21:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (509, 18, '2026-01-12 22:00:00+00', '2026-01-12 22:00:00+00', '2026-01-12 22:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (510, 18, '2026-01-12 23:00:00+00', '2026-01-12 23:00:00+00', '2026-01-12 23:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'catch_up', 'default', 'task', 'late', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, NULL, NULL, NULL);
+INSERT INTO tickbird.runs VALUES (512, 26, '2026-01-09 02:00:00+00', '2026-01-09 02:00:00+00', '2026-01-09 02:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, '2026-01-09 02:00:00+00', '2026-01-12 23:00:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 94, 'waiting', 'catch_up', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (513, 26, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'schedule', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (515, 27, '2026-01-09 02:00:00+00', '2026-01-09 02:00:00+00', '2026-01-09 02:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, '2026-01-09 02:00:00+00', '2026-01-12 23:00:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 94, 'waiting', 'catch_up', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (516, 27, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'schedule', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (518, 28, '2026-01-09 02:00:00+00', '2026-01-09 02:00:00+00', '2026-01-09 02:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, '2026-01-09 02:00:00+00', '2026-01-12 23:00:00+00', NULL, NULL, 1, 0, 0, 0, 0, 3, 94, 'waiting', 'catch_up', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (519, 28, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 3, NULL, 'waiting', 'schedule', 'default', 'task', 'keyed', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 'warehouse');
+INSERT INTO tickbird.runs VALUES (521, 29, '2026-01-10 11:00:00+00', '2026-01-10 11:00:00+00', '2026-01-10 11:00:00+00', NULL, '2026-01-13 00:00:00+00', NULL, NULL, NULL, '2026-01-10 11:00:00+00', '2026-01-12 23:00:00+00', NULL, NULL, 3, 0, 0, 0, 0, 3, 61, 'waiting', 'catch_up', 'default', 'task', 'filled', 'default', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+INSERT INTO tickbird.schedules VALUES (1, 'default', 'hourly', NULL, '{"v": 1, "tags": ["mail", "eu"], "target": {"task": "work"}, "trigger": {"every": {"hours": 1}}, "priority": 3, "description": "“ü” every hour"}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (2, 'default', 'new-york', NULL, '{"v": 1, "target": {"task": "work"}, "payload": {"who": "ü", "limit": 5}, "trigger": {"tz": "America/New_York", "cron": "0 9 * * 1-5"}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (3, 'default', 'berlin', NULL, '{"v": 1, "spread": 600, "target": {"task": "work"}, "retries": 3, "timeout": 60, "trigger": {"tz": "Europe/Berlin", "cron": "30 2 * * 1-5"}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (4, 'default', 'either', NULL, '{"v": 1, "queue": "gpu", "target": {"task": "work"}, "trigger": {"any_of": [{"cron": "0 12 * * *"}, {"every": {"days": 2}}]}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (5, 'default', 'once', NULL, '{"v": 1, "target": {"task": "work"}, "trigger": {"at": "2026-01-01T05:00:00Z"}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (6, 'default', 'window', NULL, '{"v": 1, "end_at": "2026-01-04T00:00:00Z", "target": {"task": "work"}, "trigger": {"every": {"hours": 6}}, "max_runs": 4, "start_at": "2026-01-02T00:00:00Z"}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (7, 'default', 'closed', NULL, '{"v": 1, "closed": {"quiet": ["12-25", "2026-01-02"]}, "target": {"task": "work"}, "trigger": {"every": {"days": 1}}, "calendars": ["quiet"]}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (8, 'default', 'weekends', NULL, '{"v": 1, "target": {"task": "work"}, "exclude": ["sat", "sun"], "trigger": {"every": {"days": 1}}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-01 00:00:00+00', '2026-01-01 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (9, 'default', 'declared', 'shop', '{"v": 1, "target": {"task": "coded"}, "retries": 5, "trigger": {"every": {"hours": 2}}}', 3, '04e057ae994efb0866f5dd64', '{"retries": 5}', NULL, NULL, NULL, NULL, '2026-01-05 00:00:00+00', '2026-01-05 00:01:30+00');
+INSERT INTO tickbird.schedules VALUES (10, 'default', 'overlap-skip', NULL, '{"v": 1, "target": {"task": "skip"}, "trigger": {"every": {"minutes": 10}}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-06 00:00:00+00', '2026-01-06 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (11, 'default', 'overlap-queue', NULL, '{"v": 1, "target": {"task": "queue"}, "overlap": "queue", "trigger": {"every": {"minutes": 10}}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-06 00:00:00+00', '2026-01-06 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (12, 'default', 'overlap-replace', NULL, '{"v": 1, "target": {"task": "replace"}, "overlap": "replace", "trigger": {"every": {"minutes": 10}}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-06 00:00:00+00', '2026-01-06 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (13, 'default', 'overlap-allow', NULL, '{"v": 1, "target": {"task": "allow"}, "overlap": "allow", "trigger": {"every": {"minutes": 10}}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-06 00:00:00+00', '2026-01-06 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (14, 'default', 'late-one', NULL, '{"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up_limit": 3}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-07 00:00:00+00', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (15, 'default', 'late-latest', NULL, '{"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "latest", "catch_up_limit": 3}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-07 00:00:00+00', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (16, 'default', 'late-all', NULL, '{"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "all", "catch_up_limit": 3}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-07 00:00:00+00', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (17, 'default', 'late-skip', NULL, '{"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "skip", "catch_up_limit": 3}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-07 00:00:00+00', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (18, 'default', 'held', NULL, '{"v": 1, "target": {"task": "late"}, "trigger": {"every": {"hours": 1}}, "catch_up": "all", "hold_above": 2}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-07 00:00:00+00', '2026-01-07 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (22, 'default', 'skipped', NULL, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', 2, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-08 00:00:00+00', '2026-01-08 00:00:05+00');
+INSERT INTO tickbird.schedules VALUES (23, 'default', 'deleted', NULL, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', 2, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-08 00:00:00+00', '2026-01-08 02:00:05+00');
+INSERT INTO tickbird.schedules VALUES (26, 'default', 'keyed-1', NULL, '{"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-09 00:00:00+00', '2026-01-09 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (27, 'default', 'keyed-2', NULL, '{"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-09 00:00:00+00', '2026-01-09 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (25, 'default', 'triggered', NULL, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-08 00:00:00+00', '2026-01-08 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (19, 'default', 'paused', NULL, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', 2, NULL, '{}', 'ada', 'quiet', '2027-02-05 00:00:00+00', NULL, '2026-01-08 00:00:00+00', '2026-01-08 01:00:05+00');
+INSERT INTO tickbird.schedules VALUES (24, 'default', 'edited', NULL, '{"v": 1, "target": {"task": "changed"}, "payload": {"v": 2}, "trigger": {"every": {"hours": 1}}}', 2, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-08 00:00:00+00', '2026-01-08 02:00:05+00');
+INSERT INTO tickbird.schedules VALUES (20, 'default', 'resumed', NULL, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', 3, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-08 00:00:00+00', '2026-01-08 05:00:00+00');
+INSERT INTO tickbird.schedules VALUES (21, 'default', 'moved', NULL, '{"v": 1, "target": {"task": "changed"}, "trigger": {"every": {"hours": 1}}}', 2, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-08 00:00:00+00', '2026-01-08 00:00:05+00');
+INSERT INTO tickbird.schedules VALUES (28, 'default', 'keyed-3', NULL, '{"v": 1, "target": {"task": "keyed"}, "overlap": "allow", "trigger": {"every": {"hours": 1}}, "concurrency_key": "warehouse"}', 1, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-09 00:00:00+00', '2026-01-09 00:00:00+00');
+INSERT INTO tickbird.schedules VALUES (29, 'default', 'filled', NULL, '{"v": 1, "target": {"task": "filled"}, "trigger": {"every": {"hours": 1}}}', 3, NULL, '{}', NULL, NULL, NULL, NULL, '2026-01-10 00:00:00+00', '2026-01-10 09:00:01+00');
+INSERT INTO tickbird.schedules VALUES (30, 'default', 'broken', NULL, '{"v": 1, "target": {"task": "work"}, "trigger": {"cron": "61 * * * *"}}', 1, NULL, '{}', NULL, NULL, NULL, 'cron ''61 * * * *'': minute: 61 is not within 0-59.', '2026-11-16 03:35:13.771799+00', '2026-11-16 03:35:13.771799+00');
+INSERT INTO tickbird.skips VALUES (30, 7, '2026-01-02 00:00:00+00', '2026-01-02 00:00:00+00', '2026-01-02 00:00:01+00', NULL, 1, 1, 'calendar', NULL, '');
+INSERT INTO tickbird.skips VALUES (64, 8, '2026-01-03 00:00:00+00', '2026-01-04 00:00:00+00', '2026-01-04 00:00:01+00', NULL, 1, 2, 'calendar', NULL, '');
+INSERT INTO tickbird.skips VALUES (118, 1, '2026-01-05 01:00:00+00', '2026-01-05 01:00:00+00', '2026-01-05 02:00:01+00', 117, 1, 1, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (133, 9, '2026-01-05 06:00:00+00', '2026-01-06 00:00:00+00', '2026-01-06 00:10:01+00', 132, 3, 10, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (147, 12, '2026-01-06 00:50:00+00', '2026-01-07 08:00:00+00', '2026-01-07 08:00:30+00', 146, 1, 188, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (149, 13, '2026-01-06 00:50:00+00', '2026-01-07 08:00:00+00', '2026-01-07 08:00:30+00', 148, 1, 188, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (151, 14, '2026-01-07 02:00:00+00', '2026-01-07 08:00:00+00', '2026-01-07 08:00:30+00', 150, 1, 7, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (153, 15, '2026-01-07 01:00:00+00', '2026-01-07 07:00:00+00', '2026-01-07 08:00:30+00', 152, 1, 7, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (157, 16, '2026-01-07 01:00:00+00', '2026-01-07 05:00:00+00', '2026-01-07 08:00:30+00', NULL, 1, 5, 'limit', NULL, '');
+INSERT INTO tickbird.skips VALUES (174, 20, '2026-01-08 01:00:00+00', '2026-01-08 05:00:00+00', '2026-01-08 05:00:00+00', NULL, 2, 5, 'paused', 'ada', 'paused by ada');
+INSERT INTO tickbird.skips VALUES (176, 23, '2026-01-08 02:00:00+00', '2026-01-08 02:00:00+00', '2026-01-08 02:00:05+00', 175, 1, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (178, 24, '2026-01-08 02:00:00+00', '2026-01-08 02:00:00+00', '2026-01-08 02:00:05+00', 177, 1, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (158, 17, '2026-01-07 01:00:00+00', '2026-01-08 00:00:00+00', '2026-01-08 01:00:01+00', NULL, 1, 24, 'misfire', NULL, '');
+INSERT INTO tickbird.skips VALUES (181, 12, '2026-01-07 08:10:00+00', '2026-01-08 00:50:00+00', '2026-01-08 01:00:01+00', 180, 1, 101, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (184, 13, '2026-01-07 08:20:00+00', '2026-01-08 00:50:00+00', '2026-01-08 01:00:01+00', 182, 1, 100, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (190, 16, '2026-01-07 09:00:00+00', '2026-01-07 21:00:00+00', '2026-01-08 01:00:01+00', NULL, 1, 13, 'limit', NULL, '');
+INSERT INTO tickbird.skips VALUES (223, 12, '2026-01-08 01:10:00+00', '2026-01-08 01:50:00+00', '2026-01-08 02:00:01+00', 222, 1, 5, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (226, 13, '2026-01-08 01:20:00+00', '2026-01-08 01:50:00+00', '2026-01-08 02:00:01+00', 224, 1, 4, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (210, 22, '2026-01-08 01:00:00+00', '2026-01-08 03:00:00+00', '2026-01-08 03:00:01+00', NULL, 2, 3, 'operator', 'ada', 'not now');
+INSERT INTO tickbird.skips VALUES (191, 16, '2026-01-08 01:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:01+00', 154, 1, 7, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (227, 17, '2026-01-08 02:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:01+00', 192, 1, 6, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (209, 18, '2026-01-08 01:00:00+00', '2026-01-08 07:00:00+00', '2026-01-08 07:00:01+00', 159, 1, 7, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (131, 8, '2026-01-06 00:00:00+00', '2026-01-09 00:00:00+00', '2026-01-09 01:00:01+00', 123, 1, 4, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (329, 12, '2026-01-08 07:10:00+00', '2026-01-09 00:50:00+00', '2026-01-09 01:00:01+00', 328, 1, 107, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (332, 13, '2026-01-08 07:20:00+00', '2026-01-09 00:50:00+00', '2026-01-09 01:00:01+00', 330, 1, 106, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (336, 16, '2026-01-08 08:00:00+00', '2026-01-08 21:00:00+00', '2026-01-09 01:00:01+00', NULL, 1, 14, 'limit', NULL, '');
+INSERT INTO tickbird.skips VALUES (337, 16, '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', '2026-01-09 01:00:01+00', 154, 1, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (338, 17, '2026-01-08 08:00:00+00', '2026-01-09 00:00:00+00', '2026-01-09 01:00:01+00', NULL, 1, 17, 'misfire', NULL, '');
+INSERT INTO tickbird.skips VALUES (339, 17, '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', '2026-01-09 01:00:01+00', 192, 1, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (357, 18, '2026-01-09 01:00:00+00', '2026-01-09 01:00:00+00', '2026-01-09 01:00:01+00', 159, 1, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (359, 20, '2026-01-08 09:00:00+00', '2026-01-09 00:00:00+00', '2026-01-09 01:00:01+00', 358, 3, 16, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (362, 21, '2026-01-08 09:00:00+00', '2026-01-09 00:00:00+00', '2026-01-09 01:00:01+00', 361, 2, 16, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (365, 22, '2026-01-08 09:00:00+00', '2026-01-09 00:00:00+00', '2026-01-09 01:00:01+00', 364, 2, 16, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (368, 24, '2026-01-08 09:00:00+00', '2026-01-09 00:00:00+00', '2026-01-09 01:00:01+00', 367, 2, 16, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (386, 29, '2026-01-10 01:00:00+00', '2026-01-10 09:00:00+00', '2026-01-10 09:00:01+00', NULL, 2, 9, 'paused', 'ada', 'paused by ada');
+INSERT INTO tickbird.skips VALUES (119, 1, '2026-01-05 02:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 117, 1, 191, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (143, 2, '2026-01-06 14:00:00+00', '2026-01-12 14:00:00+00', '2026-01-13 00:00:00+00', 128, 1, 5, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (144, 3, '2026-01-06 01:30:00+00', '2026-01-12 01:30:00+00', '2026-01-13 00:00:00+00', 120, 1, 5, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (129, 4, '2026-01-05 12:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 121, 1, 12, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (130, 7, '2026-01-06 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 122, 1, 8, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (145, 9, '2026-01-06 02:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 132, 3, 84, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (136, 10, '2026-01-06 00:20:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 124, 1, 1007, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (140, 11, '2026-01-06 00:30:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 137, 1, 1006, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (241, 12, '2026-01-08 02:10:00+00', '2026-01-08 02:50:00+00', '2026-01-08 03:00:01+00', 240, 1, 5, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (244, 13, '2026-01-08 02:20:00+00', '2026-01-08 02:50:00+00', '2026-01-08 03:00:01+00', 242, 1, 4, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (258, 12, '2026-01-08 03:10:00+00', '2026-01-08 03:50:00+00', '2026-01-08 04:00:01+00', 257, 1, 5, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (261, 13, '2026-01-08 03:20:00+00', '2026-01-08 03:50:00+00', '2026-01-08 04:00:01+00', 259, 1, 4, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (275, 12, '2026-01-08 04:10:00+00', '2026-01-08 04:50:00+00', '2026-01-08 05:00:01+00', 274, 1, 5, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (278, 13, '2026-01-08 04:20:00+00', '2026-01-08 04:50:00+00', '2026-01-08 05:00:01+00', 276, 1, 4, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (292, 12, '2026-01-08 05:10:00+00', '2026-01-08 05:50:00+00', '2026-01-08 06:00:01+00', 291, 1, 5, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (295, 13, '2026-01-08 05:20:00+00', '2026-01-08 05:50:00+00', '2026-01-08 06:00:01+00', 293, 1, 4, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (297, 21, '2026-01-08 02:00:00+00', '2026-01-08 05:00:00+00', '2026-01-08 06:00:01+00', 296, 2, 4, 'rescheduled', NULL, '');
+INSERT INTO tickbird.skips VALUES (298, 21, '2026-01-08 06:00:00+00', '2026-01-08 06:00:00+00', '2026-01-08 06:00:01+00', 296, 2, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (314, 12, '2026-01-08 06:10:00+00', '2026-01-08 06:50:00+00', '2026-01-08 07:00:01+00', 313, 1, 5, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (317, 13, '2026-01-08 06:20:00+00', '2026-01-08 06:50:00+00', '2026-01-08 07:00:01+00', 315, 1, 4, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (185, 14, '2026-01-07 09:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 150, 1, 136, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (186, 15, '2026-01-07 09:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 152, 1, 136, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (360, 20, '2026-01-09 01:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 358, 3, 96, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (363, 21, '2026-01-09 01:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 361, 2, 96, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (366, 22, '2026-01-09 01:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 364, 2, 96, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (369, 24, '2026-01-09 01:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 367, 2, 96, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (370, 25, '2026-01-08 09:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 326, 1, 112, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (403, 8, '2026-01-10 00:00:00+00', '2026-01-11 00:00:00+00', '2026-01-13 00:00:00+00', NULL, 1, 2, 'calendar', NULL, '');
+INSERT INTO tickbird.skips VALUES (404, 8, '2026-01-12 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 123, 1, 2, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (406, 12, '2026-01-09 01:10:00+00', '2026-01-12 23:50:00+00', '2026-01-13 00:00:00+00', 405, 1, 569, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (409, 13, '2026-01-09 01:20:00+00', '2026-01-12 23:50:00+00', '2026-01-13 00:00:00+00', 407, 1, 568, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (413, 16, '2026-01-09 02:00:00+00', '2026-01-12 20:00:00+00', '2026-01-13 00:00:00+00', NULL, 1, 91, 'limit', NULL, '');
+INSERT INTO tickbird.skips VALUES (414, 16, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 154, 1, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (416, 17, '2026-01-09 02:00:00+00', '2026-01-12 23:00:00+00', '2026-01-13 00:00:00+00', NULL, 1, 94, 'misfire', NULL, '');
+INSERT INTO tickbird.skips VALUES (511, 18, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 159, 1, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.skips VALUES (514, 26, '2026-01-09 03:00:00+00', '2026-01-12 23:00:00+00', '2026-01-13 00:00:00+00', 512, 1, 93, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (517, 27, '2026-01-09 03:00:00+00', '2026-01-12 23:00:00+00', '2026-01-13 00:00:00+00', 515, 1, 93, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (520, 28, '2026-01-09 03:00:00+00', '2026-01-12 23:00:00+00', '2026-01-13 00:00:00+00', 518, 1, 93, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (522, 29, '2026-01-10 12:00:00+00', '2026-01-12 23:00:00+00', '2026-01-13 00:00:00+00', 521, 3, 60, 'coalesced', NULL, '');
+INSERT INTO tickbird.skips VALUES (523, 29, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', 521, 3, 1, 'overlap', NULL, '');
+INSERT INTO tickbird.workers VALUES ('w9', 'default', 'app', 'worker', 'host', 1, '0', '{}', 0, '{"work": {"queue": "default"}}', '{}', false, '2026-01-13 00:00:00+00', '2026-01-13 00:00:00+00', '2026-01-13 00:01:00+00', '');
+INSERT INTO tickbird.zone_data VALUES (1, '2026f', 'e2b0f0a4f982ce9c2a87d0f5404fc9c0', '2026-01-01 00:00:00+00', 'worker', NULL);
+SELECT pg_catalog.setval('tickbird.audit_id_seq', 50, true);
+SELECT pg_catalog.setval('tickbird.backfills_id_seq', 2, true);
+SELECT pg_catalog.setval('tickbird.ids', 538, true);
+SELECT pg_catalog.setval('tickbird.schedules_id_seq', 30, true);
+ALTER TABLE ONLY tickbird.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (run_id, attempt);
+ALTER TABLE ONLY tickbird.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY tickbird.backfills
+    ADD CONSTRAINT backfills_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY tickbird.calendars
+    ADD CONSTRAINT calendars_pkey PRIMARY KEY (namespace, name);
+ALTER TABLE ONLY tickbird.cursors
+    ADD CONSTRAINT cursors_pkey PRIMARY KEY (schedule_id);
+ALTER TABLE ONLY tickbird.limits
+    ADD CONSTRAINT limits_pkey PRIMARY KEY (namespace, key);
+ALTER TABLE ONLY tickbird.meta
+    ADD CONSTRAINT meta_pkey PRIMARY KEY (key);
+ALTER TABLE ONLY tickbird.migrations
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY tickbird.pruned
+    ADD CONSTRAINT pruned_pkey PRIMARY KEY (schedule_id);
+ALTER TABLE ONLY tickbird.revisions
+    ADD CONSTRAINT revisions_pkey PRIMARY KEY (schedule_id, revision);
+ALTER TABLE ONLY tickbird.run_logs
+    ADD CONSTRAINT run_logs_pkey PRIMARY KEY (run_id, attempt, number);
+ALTER TABLE ONLY tickbird.run_payloads
+    ADD CONSTRAINT run_payloads_pkey PRIMARY KEY (run_id);
+ALTER TABLE ONLY tickbird.run_progress
+    ADD CONSTRAINT run_progress_pkey PRIMARY KEY (run_id);
+ALTER TABLE ONLY tickbird.runs
+    ADD CONSTRAINT runs_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY tickbird.schedules
+    ADD CONSTRAINT schedules_namespace_name_key UNIQUE (namespace, name);
+ALTER TABLE ONLY tickbird.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY tickbird.skips
+    ADD CONSTRAINT skips_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY tickbird.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY tickbird.zone_data
+    ADD CONSTRAINT zone_data_pkey PRIMARY KEY (generation);
+CREATE INDEX audit_by_age ON tickbird.audit USING btree (at);
+CREATE INDEX audit_of_namespace ON tickbird.audit USING btree (namespace, id DESC);
+CREATE INDEX audit_of_schedule ON tickbird.audit USING btree (schedule_id, id DESC) WHERE (schedule_id IS NOT NULL);
+CREATE INDEX backfills_of_namespace ON tickbird.backfills USING btree (namespace, id DESC);
+CREATE INDEX backfills_of_schedule ON tickbird.backfills USING btree (schedule_id, id);
+CREATE INDEX cursors_due ON tickbird.cursors USING btree (next_run_at, schedule_id) WHERE (next_run_at IS NOT NULL);
+CREATE INDEX cursors_new ON tickbird.cursors USING btree (schedule_id) WHERE ((next_run_at IS NULL) AND (state = 'active'::text));
+CREATE INDEX runs_active ON tickbird.runs USING btree (schedule_id, lane) WHERE ((finished_at IS NULL) AND (schedule_id IS NOT NULL));
+CREATE INDEX runs_final ON tickbird.runs USING btree (finished_at, id) WHERE (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text]));
+CREATE INDEX runs_for_place ON tickbird.runs USING btree (namespace, concurrency_key, schedule_id, priority DESC, id) WHERE ((concurrency_key IS NOT NULL) AND (status = 'waiting'::text));
+CREATE UNIQUE INDEX runs_keyed ON tickbird.runs USING btree (namespace, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX runs_of_backfill ON tickbird.runs USING btree (backfill_id, lane, id) WHERE (backfill_id IS NOT NULL);
+CREATE INDEX runs_of_schedule ON tickbird.runs USING btree (schedule_id, id DESC) WHERE (schedule_id IS NOT NULL);
+CREATE INDEX runs_queued ON tickbird.runs USING btree (namespace, queue, priority DESC, available_at, id) WHERE (status = 'queued'::text);
+CREATE INDEX runs_running ON tickbird.runs USING btree (lease_until) WHERE (status = 'running'::text);
+CREATE INDEX runs_start_by ON tickbird.runs USING btree (start_by) WHERE ((status = ANY (ARRAY['waiting'::text, 'queued'::text])) AND (start_by IS NOT NULL));
+CREATE UNIQUE INDEX runs_tick ON tickbird.runs USING btree (schedule_id, scheduled_for) WHERE (origin = ANY (ARRAY['schedule'::text, 'catch_up'::text, 'backfill'::text]));
+CREATE INDEX runs_waiting ON tickbird.runs USING btree (schedule_id, lane, id) WHERE (status = 'waiting'::text);
+CREATE INDEX runs_with_place ON tickbird.runs USING btree (namespace, concurrency_key) WHERE ((concurrency_key IS NOT NULL) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
+CREATE INDEX schedules_by_app ON tickbird.schedules USING btree (namespace, app) WHERE (app IS NOT NULL);
+CREATE INDEX schedules_with_calendars ON tickbird.schedules USING btree (namespace, name) WHERE (definition ? 'calendars'::text);
+CREATE INDEX skips_by_age ON tickbird.skips USING btree (decided_at);
+CREATE INDEX skips_of_schedule ON tickbird.skips USING btree (schedule_id, last_at);
+CREATE TRIGGER schedule_edited BEFORE UPDATE OF definition ON tickbird.schedules FOR EACH ROW WHEN (((new.definition IS DISTINCT FROM old.definition) AND (new.revision <= old.revision))) EXECUTE FUNCTION tickbird.schedule_edited();
+CREATE TRIGGER schedule_inserted AFTER INSERT ON tickbird.schedules FOR EACH ROW EXECUTE FUNCTION tickbird.schedule_inserted();
+ALTER TABLE ONLY tickbird.cursors
+    ADD CONSTRAINT cursors_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES tickbird.schedules(id);
+ALTER TABLE ONLY tickbird.revisions
+    ADD CONSTRAINT revisions_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES tickbird.schedules(id);

@@ -1,0 +1,122 @@
+"""Two versions side by side under load, in both directions, as far as min_compatible lets them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import psycopg
+import pytest
+
+from tests.upgrade.codes import Code, kind_of
+from tests.upgrade.conftest import Workers
+from tests.upgrade.ledgers import check, notes, stored_runs
+from tickbird.app import open_store
+from tickbird.testing.faults import until
+
+# From which version to which, and on which store. What could come next raises min_compatible, or not: both are tried,
+# whatever the migrations of this checkout say.
+STEPS = [
+    ("sqlite", "previous", "current"),
+    ("postgres", "previous", "current"),
+    ("sqlite", "current", "raised"),
+    ("postgres", "current", "raised"),
+    ("postgres", "current", "added"),
+]
+
+
+async def _busy(workers: Workers, code: Code, more: int = 4) -> None:
+    """Wait until workers of a version have executed so many more runs."""
+    seen = workers.ran(code)
+    await until(lambda: workers.ran(code) >= seen + more)
+
+
+async def _ended(process: subprocess.Popen[bytes]) -> int:
+    await until(lambda: process.poll() is not None)
+    return int(process.returncode)
+
+
+def _is_refused(workers: Workers, process: subprocess.Popen[bytes], knows: int) -> bool:
+    """Did a worker say that it is too old?"""
+    return f"this tickbird knows only {knows}; upgrade tickbird." in workers.said(process)
+
+
+@pytest.mark.parametrize("url,older,newer", STEPS, indirect=["url"])
+async def test_there_and_back_under_load(
+    url: str, workers: Workers, codes: dict[str, Code], older: str, newer: str
+) -> None:
+    old, new, kind = codes[older], codes[newer], kind_of(url)
+    allowed = old.may_run_on(new, kind)
+    old.ok(url, "migrate")
+    one = workers.start(old)
+    await _busy(workers, old)
+    run = json.loads(old.ok(url, "trigger", "slow", "--json"))["run"]["id"]
+    await until(lambda: notes(workers.folder, "began"))
+
+    # There.
+    new.ok(url, "migrate")
+    two = workers.start(new)
+    await _busy(workers, new)
+    (workers.folder / "gate").touch()
+    if allowed:
+        await _busy(workers, old)
+        workers.end(one)
+    else:
+        assert await _ended(one) == 5
+        assert _is_refused(workers, one, old.newest(kind))
+    # What the old one was executing it has finished, once.
+    assert [note["code"] for note in notes(workers.folder) if note["run"] == run] == [old.name]
+    await _busy(workers, new)
+    workers.end(two)
+
+    # And back.
+    before = stored_runs(url)
+    three = workers.start(old)
+    if allowed:
+        await _busy(workers, old)
+        workers.end(three)
+    else:
+        assert await _ended(three) == 5
+        assert _is_refused(workers, three, old.newest(kind))
+        assert stored_runs(url) == before
+    four = workers.start(new)
+    await _busy(workers, new)
+    workers.end(four)
+    check(url, workers.folder, least=5)
+    for process in workers.processes:
+        assert "Traceback" not in workers.said(process)
+
+
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_a_migration_that_cannot_get_its_lock_gives_up(
+    url: str, workers: Workers, codes: dict[str, Code]
+) -> None:
+    """Somebody's long transaction must not make all planners queue up behind a migration for ever."""
+    old, new = codes["current"], codes["added"]
+    old.ok(url, "migrate")
+    worker = workers.start(old)
+    await _busy(workers, old)
+    with psycopg.connect(url) as connection:
+        connection.execute("SELECT count(*) FROM tickbird.runs")
+        refused = new.tickbird(url, "migrate")
+        assert refused.returncode == 5
+        assert "lock" in refused.stderr
+        await _busy(workers, old)
+    new.ok(url, "migrate")
+    await _busy(workers, old)
+    workers.end(worker)
+    check(url, workers.folder, least=5)
+
+
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_an_open_store_goes_on_after_a_migration(url: str, codes: dict[str, Code]) -> None:
+    """What was prepared before a view got one more column is prepared anew."""
+    codes["current"].ok(url, "migrate")
+    store = open_store(url)
+    await store.open()
+    try:
+        before = await store.list_runs("default", limit=10)
+        codes["added"].ok(url, "migrate")
+        assert await store.list_runs("default", limit=10) == before
+    finally:
+        await store.close()
