@@ -14,7 +14,7 @@ from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.workplace import Ending, Workplace
-from tickbird.store.protocol import HandOff, Held, Planned, Store, Worker
+from tickbird.store.protocol import HandOff, Held, Planned, Renewed, Store, Worker
 from tickbird.targets.protocol import Executable, Sink
 
 log = logging.getLogger("tickbird.engine")
@@ -248,9 +248,9 @@ class Execution:
             return _SOONEST_RENEWAL - (began - self._renewed_at)
         self._renewed_at = began
         held = [Held(*key) for key in self.held]
+        asking = asyncio.ensure_future(self._store.renew(self.worker, held, self._lease, now=self._clock.now()))
         try:
-            async with asyncio.timeout(self._patience()):
-                renewed = await self._store.renew(self.worker, held, self._lease, now=self._clock.now())
+            renewed = await self._answer(asking)
         except (StoreError, TimeoutError) as error:
             log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no answer in time")
             return min(1.0, self._lease / 10)
@@ -269,6 +269,20 @@ class Execution:
                     self._stop(attempt, "cancel")
         # Leases count from the question: after an answer that took long, the next look is near.
         return self._lease / 3 - (self._clock.monotonic() - began)
+
+    async def _answer(self, asking: asyncio.Future[Renewed]) -> Renewed:
+        """The answer to a renewal, unless it takes too long; what is given up then may take long to unwind."""
+        try:
+            done, _ = await asyncio.wait([asking], timeout=self._patience())
+        except asyncio.CancelledError:
+            asking.cancel()
+            raise
+        if not done:
+            asking.cancel()
+            # Nobody else looks at how it ends.
+            asking.add_done_callback(lambda call: call.cancelled() or call.exception())
+            raise TimeoutError
+        return asking.result()
 
     def _patience(self) -> float:
         """How long to wait for a renewal: not until work must stop for want of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
@@ -12,11 +13,12 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+from psycopg_pool import PoolClosed, PoolTimeout
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.store.postgres.errors import bad_url, is_stale, is_transient, translate, unknown_option
 from tickbird.store.postgres.naming import SCHEMA, encoded, split
+from tickbird.store.postgres.patience import Pool, Watch, patience
 
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
@@ -46,14 +48,16 @@ _WAIT: Final = 2.5
 class Session:
     """One connection within one transaction, or outside of any; statements go by name."""
 
-    __slots__ = ("connection", "statements")
+    __slots__ = ("asked_at", "connection", "statements")
 
     def __init__(self, connection: Connection, schema: str = SCHEMA) -> None:
         self.connection = connection
         self.statements = encoded(schema)
+        self.asked_at = time.monotonic()
 
     async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
+        self.asked_at = time.monotonic()
         cursor = await self.connection.execute(self.statements[name], values, prepare=True, binary=True)
         return await cursor.fetchall()
 
@@ -63,12 +67,14 @@ class Session:
 
     async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
         """All rows of a statement, as column → value."""
+        self.asked_at = time.monotonic()
         async with self.connection.cursor(binary=True, row_factory=dict_row) as cursor:
             await cursor.execute(self.statements[name], values, prepare=True)
             return await cursor.fetchall()
 
     async def execute(self, name: str, /, **values: Any) -> int:
         """How many rows a statement wrote."""
+        self.asked_at = time.monotonic()
         return (await self.connection.execute(self.statements[name], values, prepare=True)).rowcount
 
 
@@ -81,11 +87,12 @@ class Connections:
         self.url = _without_password(url)
         self.place = _place(self.conninfo) + ("" if self.schema == SCHEMA else f", schema {self.schema}")
         self._size = size
-        self._pool: AsyncConnectionPool[Connection] | None = None
+        self._patience = patience(self.conninfo)
+        self._pool: Pool | None = None
 
     async def open(self) -> None:
         """Make the pool; the caller has seen that a connection can be made."""
-        self._pool = AsyncConnectionPool(
+        self._pool = Pool(
             self.conninfo,
             kwargs={"autocommit": True},
             min_size=1,
@@ -131,12 +138,14 @@ class Connections:
             committing = lost = False
             try:
                 async with self._checked_out() as connection:
+                    session = Session(connection, self.schema)
+                    watch = Watch(session, self._patience)
                     try:
                         if not whole:
-                            return await work(Session(connection, self.schema))
+                            return await work(session)
                         async with connection.transaction():
-                            result = await work(Session(connection, self.schema))
-                            committing = True
+                            result = await work(session)
+                            committing, session.asked_at = True, time.monotonic()
                         return result
                     except psycopg.Error as error:
                         if is_stale(error):
@@ -144,6 +153,7 @@ class Connections:
                             await connection.close()
                         raise
                     finally:
+                        watch.end()
                         lost = connection.closed
             except psycopg.Error as error:
                 if is_stale(error) and stale < self._size:
@@ -169,7 +179,7 @@ class Connections:
         finally:
             await pool.putconn(connection)
 
-    async def _take(self, pool: AsyncConnectionPool[Connection]) -> Connection:
+    async def _take(self, pool: Pool) -> Connection:
         for _ in range(_WAITS):
             try:
                 return await pool.getconn()

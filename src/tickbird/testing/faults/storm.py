@@ -309,4 +309,6 @@ async def _working(work: list[Coroutine[Any, Any, None]]) -> AsyncIterator[None]
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for ended in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(ended, Exception):
+                raise ended

@@ -1,0 +1,80 @@
+"""How long an answer is waited for: a server that is frozen keeps its connections alive and never says a word."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import time
+from contextlib import suppress
+from math import inf
+from typing import Any, Final, Protocol
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import AsyncConnectionPool
+
+Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+
+# What takes longer than any statement may is given up; idle connections have to prove themselves much sooner.
+_LONGER: Final = 4 / 3
+_PROOF: Final = 1.0
+
+
+class Asking(Protocol):
+    """Puts one question after the other."""
+
+    connection: Connection
+    # When the last question was put, by the steady clock.
+    asked_at: float
+
+
+class Watch:
+    """Hangs up on a server that leaves a question unanswered for too long; the driver then says that it is lost."""
+
+    __slots__ = ("_asking", "_patience", "_timer")
+
+    def __init__(self, asking: Asking, patience: float) -> None:
+        self._asking = asking
+        self._patience = patience
+        self._timer = asyncio.get_running_loop().call_later(patience, self._look)
+
+    def _look(self) -> None:
+        left = self._asking.asked_at + self._patience - time.monotonic()
+        if left > 0:
+            self._timer = asyncio.get_running_loop().call_later(left, self._look)
+        else:
+            hang_up(self._asking.connection)
+
+    def end(self) -> None:
+        """Everything was answered."""
+        self._timer.cancel()
+
+
+class Pool(AsyncConnectionPool[Connection]):
+    """A pool whose idle connections are given little time to show that somebody is there."""
+
+    @staticmethod
+    async def check_connection(conn: Connection) -> None:
+        """Raise unless the server answers soon."""
+        timer = asyncio.get_running_loop().call_later(_PROOF, hang_up, conn)
+        try:
+            await conn.execute("")
+        finally:
+            timer.cancel()
+
+
+def hang_up(connection: Connection) -> None:
+    """End a connection under whoever waits for an answer on it, who then hears at once that it is lost."""
+    if connection.closed:
+        return
+    # Not closed here: its number would be free for others while the loop still watches it.
+    with socket.socket(fileno=os.dup(connection.fileno())) as line, suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+
+
+def patience(conninfo: str) -> float:
+    """Seconds to wait for an answer: somewhat longer than the server gives to one statement."""
+    found = re.findall(r"statement_timeout=(\d+)", str(conninfo_to_dict(conninfo).get("options")))
+    return _LONGER * (int(found[-1]) / 1_000) if found and int(found[-1]) else inf

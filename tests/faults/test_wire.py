@@ -1,0 +1,178 @@
+"""What can happen between a worker and PostgreSQL: answers that get lost, ends that come late, servers that freeze."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+
+import psycopg
+import pytest
+
+from tests.faults.fleet import agrees, all_runs, at_rest, final, settled, ticking
+from tickbird import cron
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.errors import StoreUnavailableError
+from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet, Proxy, until
+from tickbird.testing.faults.proxy import Trick
+
+pytestmark = pytest.mark.parametrize("url", ["postgres"], indirect=True)
+
+FINISH = "SET status = 'succeeded'"
+# A server gives up a transaction that nobody goes on with, and a worker a server that does not answer, in two seconds.
+IMPATIENT = "&options=-c%20idle_in_transaction_session_timeout%3D2000%20-c%20statement_timeout%3D1500"
+
+
+@pytest.fixture
+def wire(url: str) -> Iterator[Proxy]:
+    """A wire of its own for one worker."""
+    with Proxy(f"{url}?application_name=behind-wire") as wire:
+        yield wire
+
+
+async def test_commits_whose_answer_is_lost(client: Client, store: Store, fleet: Fleet, wire: Proxy) -> None:
+    since = await ticking(client)
+    fleet.start(url=wire.url)
+    await fleet.ran_more(1)
+    tricks: tuple[Trick, ...] = ("unanswered", "unheard", "unanswered", "unheard")
+    for number, trick in enumerate(tricks, 1):
+        wire.trick("COMMIT", trick)
+        await until(partial(_played, wire, number))
+        await fleet.ran_more(1)
+    await settled(client, store, fleet, {"clock": since})
+
+
+async def test_a_trigger_whose_answer_is_lost_is_not_tried_again(client: Client, store: Store, wire: Proxy) -> None:
+    await client.create("by-hand", cron("0 0 1 1 *"), "brief", actor="ada", unknown_task_ok=True)
+    person = open_store(wire.url)
+    await person.open()
+    try:
+        wire.trick("COMMIT", "unanswered")
+        with pytest.raises(StoreUnavailableError):
+            await Client(person).trigger("by-hand", actor="ada")
+    finally:
+        await person.close()
+    assert len(await all_runs(store, "by-hand")) == 1
+
+
+async def test_a_worker_dies_after_the_effect_and_before_its_record(
+    client: Client, store: Store, fleet: Fleet, wire: Proxy
+) -> None:
+    """The same run is done again under the next attempt; its first end arrives later still, and is refused."""
+    wire.trick(FINISH, "hold")
+    first = fleet.start(url=wire.url)
+    run_id = await client.enqueue("brief", actor="ada", unknown_task_ok=True)
+    await until(lambda: fleet.notes("done", run_id) and wire.held)
+    first.kill()
+    second = fleet.start()
+    run = await final(client, run_id)
+    assert (run.status, run.attempt, run.crashes, run.result) == ("succeeded", 2, 1, second.pid)
+    wire.heal()
+    await until(lambda: not wire.held)
+    assert [note.attempt for note in fleet.notes("done", run_id)] == [1, 2]
+    assert await client.run(run_id) == run
+    await agrees(fleet, store)
+
+
+async def test_an_end_that_arrives_while_another_attempt_is_under_way(
+    client: Client, store: Store, fleet: Fleet, wire: Proxy
+) -> None:
+    wire.trick(FINISH, "hold")
+    first = fleet.start(url=wire.url)
+    run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
+    await until(lambda: fleet.notes("began", run_id))
+    fleet.open(f"gate-{first.pid}")
+    await until(lambda: wire.held)
+    first.kill()
+    second = fleet.start()
+    await until(lambda: len(fleet.notes("began", run_id)) == 2)
+    wire.heal()
+    await until(lambda: not wire.held)
+    under_way = await client.run(run_id)
+    assert (under_way.status, under_way.attempt) == ("running", 2)
+    fleet.open(f"gate-{second.pid}")
+    run = await final(client, run_id)
+    assert (run.status, run.attempt, run.result) == ("succeeded", 2, second.pid)
+
+
+async def test_a_planner_that_is_frozen_between_lock_and_commit(
+    client: Client, store: Store, fleet: Fleet, wire: Proxy
+) -> None:
+    """Its server gives its rows back, and others plan them; when it wakes, nothing of what it had decided counts."""
+    since = await ticking(client)
+    wire.trick("COMMIT", "hold")
+    frozen = fleet.start(url=wire.url + IMPATIENT)
+    await until(lambda: wire.held)
+    frozen.freeze()
+    assert not fleet.notes("done")
+    fleet.start()
+    await fleet.ran_more(2)
+    wire.heal()
+    frozen.thaw()
+    await fleet.ran_more(2)
+    await settled(client, store, fleet, {"clock": since})
+
+
+async def test_a_server_that_freezes(client: Client, store: Store, fleet: Fleet, wire: Proxy, url: str) -> None:
+    """Nobody is told, and the connections stay: the worker gives them up and makes others."""
+    since = await ticking(client)
+    fleet.start(url=wire.url + IMPATIENT)
+    await fleet.ran_more(1)
+    frozen = await _backends(url)
+    assert frozen
+    try:
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        await fleet.ran_more(2)
+    finally:
+        for pid in frozen:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+    await settled(client, store, fleet, {"clock": since})
+
+
+async def test_a_worker_that_is_cut_off_stops_before_another_begins(
+    client: Client, store: Store, fleet: Fleet, wire: Proxy
+) -> None:
+    """Nothing comes through and nobody is told; it stops its own work in time, and comes back alone."""
+    alone = fleet.start(url=wire.url)
+    run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
+    await until(lambda: fleet.notes("began", run_id))
+    other = fleet.start()
+    await fleet.started(2)
+    wire.swallow()
+    [_, again] = await until(lambda: begun if len(begun := fleet.notes("began", run_id)) == 2 else None)
+    [stopped] = await until(lambda: fleet.notes("stopped", run_id))
+    assert (stopped.pid, again.pid) == (alone.pid, other.pid)
+    assert stopped.at < again.at
+    wire.heal()
+    other.kill()
+    fleet.open("gate")
+    run = await final(client, run_id)
+    assert (run.status, run.result, run.crashes) == ("succeeded", alone.pid, 2)
+
+
+async def test_a_slow_server(client: Client, store: Store, fleet: Fleet, wire: Proxy) -> None:
+    since = await ticking(client)
+    fleet.start(url=wire.url, lease=10.0)
+    await fleet.ran_more(1)
+    wire.delay = 0.25
+    await fleet.ran_more(2)
+    wire.heal()
+    await settled(client, store, fleet, {"clock": since})
+    assert {run.attempt for run in await at_rest(store)} == {1}
+
+
+def _played(wire: Proxy, tricks: int) -> bool:
+    return wire.tricks == tricks
+
+
+async def _backends(url: str) -> list[int]:
+    """The server's processes that serve the worker behind the wire."""
+    ask = "SELECT pid FROM pg_stat_activity WHERE application_name = 'behind-wire'"
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        return [pid for (pid,) in await (await connection.execute(ask)).fetchall()]
