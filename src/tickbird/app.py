@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tickbird.client import Client
     from tickbird.engine.sync import Declarations
     from tickbird.store.protocol import Store
+    from tickbird.store.scratch import Scratches
     from tickbird.store.steps import Steps
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -75,6 +76,19 @@ def _store(url: str) -> Store:
         f"{str(url)[:100]!r} is not a store's URL;",
         hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
     )
+
+
+def find_scratches(url: str) -> Scratches:
+    """Scratch stores beside the one behind a URL."""
+    # The same errors for what is no store's URL, or lacks its driver.
+    _store(url)
+    if url.partition(":")[0].lower() == "sqlite":
+        from tickbird.store.sqlite.scratch import SqliteScratches
+
+        return SqliteScratches(url)
+    from tickbird.store.postgres.scratch import PostgresScratches
+
+    return PostgresScratches(url)
 
 
 def _checked_isolation(task: str, isolation: object, memory: object) -> int | None:

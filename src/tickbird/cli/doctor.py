@@ -31,15 +31,44 @@ _MARKS: dict[Severity, Cell] = {
 @click.command(cls=Command)
 @click.option("--strict", is_flag=True, help="End with 1 also where there are only warnings.")
 @click.option("--accept-copy", is_flag=True, help="Let a copy of a store go on where it is.")
+@click.option("--prove", is_flag=True, help="Run real workers under faults in a store of their own, and judge them.")
+@click.option(
+    "--minutes", type=click.FloatRange(0.02, 24 * 60), default=1.0, show_default=True, help="--prove: for how long."
+)
+@click.option(
+    "--processes", type=click.IntRange(1, 64), default=4, show_default=True, help="--prove: how many workers."
+)
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="--prove: which faults; else other ones each time.")
+@click.option("--clean", is_flag=True, help="--prove: drop what a proof has left behind that was killed.")
 @actor_option
 @click.pass_obj
-def doctor(settings: Settings, strict: bool, accept_copy: bool, actor: str) -> int:
+def doctor(
+    settings: Settings,
+    strict: bool,
+    accept_copy: bool,
+    prove: bool,
+    minutes: float,
+    processes: int,
+    seed: int | None,
+    clean: bool,
+    actor: str,
+) -> int:
     """Look at the store and all that relies on it, and say what to do about what is wrong.
 
     Changes nothing. Ends with 0 when all is well, and with 1 when something needs a person; warnings alone count only
     with --strict. A restored or copied store plans and executes nothing until --accept-copy: what the original does, it
     would do a second time.
+
+    With --prove, nothing is looked at: workers of its own run in a schema, or a file, beside the store for a while, are
+    killed, frozen, cut off and given wrong clocks, and then what they did is compared with what the store says and with
+    every tick that was to come. Ends with 0 when every promise was kept; nothing is left behind, also after Ctrl-C.
     """
+    if clean and not prove:
+        raise click.UsageError("--clean belongs to --prove.")
+    if prove:
+        from tickbird.cli import proof
+
+        return proof.clean(settings) if clean else proof.prove(settings, minutes, processes, seed)
 
     async def work() -> Sequence[Finding]:
         if accept_copy:

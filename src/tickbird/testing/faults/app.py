@@ -39,6 +39,8 @@ class Setup:
     declares: tuple[tuple[str, int], ...] = ()
     plan: bool = True
     execute: bool = True
+    # Seconds by which what it takes for the time is ahead of it.
+    ahead: int = 0
     # SQLite: killed when it is about to commit a transaction with a statement that has these words.
     die_before_commit_of: str = ""
 
@@ -48,6 +50,8 @@ def work(setup: Setup) -> None:
     folder = Path(setup.folder)
     logging.basicConfig(filename=folder / f"{os.getpid()}.log", level=logging.INFO, format="%(name)s %(message)s")
     ledger = Ledger(folder)
+    if setup.ahead:
+        _go_wrong(setup.ahead)
     if setup.die_before_commit_of:
         die_before_commit_of(setup.die_before_commit_of)
     bird = make_app(setup.url, folder, ledger)
@@ -130,11 +134,23 @@ def make_app(url: str, folder: Path, ledger: Ledger) -> Tickbird:
     return bird
 
 
+def _go_wrong(ahead: int) -> None:
+    """From now on, this process takes another instant for now."""
+    right, right_ns = time.time, time.time_ns
+    time.time = lambda: right() + ahead
+    time.time_ns = lambda: right_ns() + ahead * 1_000_000_000
+
+
 def _watch_stalls(ledger: Ledger) -> None:
-    """Note when this process did not get to do anything: a machine that is busy enough does what a freeze does."""
-    before = time.monotonic()
+    """Note when this process did not get to do anything: a machine that is busy enough does what a freeze does.
+
+    And end with who started it, should that one be killed.
+    """
+    before, parent = time.monotonic(), os.getppid()
     while True:
         time.sleep(0.05)
+        if os.getppid() != parent:
+            os._exit(1)
         now = time.monotonic()
         if now - before > 0.05 + _LATE:
             ledger.note("stalled", since=before, until=now)

@@ -1,0 +1,78 @@
+"""How a proof went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tickbird.domain.runs import RunRecord
+from tickbird.testing.faults.checker import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """Seconds from when ticks were due to their start, of those that were planned on time and started once."""
+
+    median: float = 0.0
+    p99: float = 0.0
+    worst: float = 0.0
+
+    @classmethod
+    def of(cls, runs: Sequence[RunRecord]) -> Lateness:
+        """By the store's own clock."""
+        on_time = [run for run in runs if run.origin == "schedule" and run.attempt == 1 and run.started_at is not None]
+        late = sorted((run.started_at - run.due_at).total_seconds() for run in on_time if run.started_at is not None)
+        if not late:
+            return cls()
+        return cls(late[len(late) // 2], late[min(len(late) - 1, len(late) * 99 // 100)], late[-1])
+
+
+@dataclass
+class Report:
+    """The verdict, and what it is about."""
+
+    seed: int
+    store: str
+    scratch: str
+    seconds: float
+    processes: int
+    schedules: int
+    verdict: Verdict
+    lateness: Lateness = field(default_factory=Lateness)
+    faults: Counter[str] = field(default_factory=Counter)
+    # Hours by which the clock of some workers was wrong.
+    wrong_clocks: tuple[float, ...] = ()
+    # What is left behind and why; empty when nothing is.
+    left: str = ""
+
+    @property
+    def proven(self) -> bool:
+        """Was every promise kept, was there anything to keep, and was all of it judged?"""
+        return self.verdict.clean and self.verdict.run > 0 and not self.verdict.unread
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        verdict = self.verdict
+        return {
+            "ok": self.proven,
+            "seed": self.seed,
+            "store": self.store,
+            "seconds": self.seconds,
+            "processes": self.processes,
+            "schedules": self.schedules,
+            "ticks": {
+                "expected": verdict.expected,
+                "run": verdict.run,
+                "skipped": dict(verdict.skipped),
+                "doubled": verdict.doubled,
+                "lost": verdict.lost,
+            },
+            "lateness": {name: round(value, 3) for name, value in asdict(self.lateness).items()},
+            "runs_repeated": verdict.repeated,
+            "faults": dict(self.faults),
+            "wrong_clocks": list(self.wrong_clocks),
+            "violations": [asdict(violation) for violation in verdict.violations],
+            "left_behind": self.left,
+        }
