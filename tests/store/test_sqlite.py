@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -29,6 +30,7 @@ from tickbird.domain.runs import NewRun, Outcome
 from tickbird.store import migrations
 from tickbird.store.protocol import Store, Worker
 from tickbird.store.sqlite import SqliteStore, connection, schema
+from tickbird.store.sqlite.statements import SQL
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 SPAWN = multiprocessing.get_context("spawn")
@@ -546,3 +548,15 @@ async def test_opening_a_file_once_more_drops_no_locks(path: str) -> None:
     assert schedule is not None
     assert schedule.app == "1"
     await first.close()
+
+
+@pytest.mark.parametrize("name", sorted(name for name in SQL if name.startswith("page_")))
+async def test_pages_by_status_do_not_walk_all_runs(store: SqliteStore, shell: sqlite3.Connection, name: str) -> None:
+    nothing = dict.fromkeys(re.findall(r":(\w+)", SQL[name]))
+    plan = [row[3] for row in shell.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", nothing)]
+    looks = [line for line in plan if re.match(r"(SCAN|SEARCH) (runs|r) ", line)]
+    assert looks
+    for line in looks:
+        found = re.search(r"INDEX runs_(\w+)|\(rowid=\?\)", line)
+        assert found, line
+        assert found[1] in (None, "unwell", "unwell_of_schedule", "active", "running", "queued", "waiting"), line

@@ -40,7 +40,8 @@ def test_a_store_of_the_previous_version_reads_the_same(url: str, codes: dict[st
     }  # fmt: skip
     applied = json.loads(new.ok(url, "migrate", "--json"))["applied"]
     # A file that was edited after it had landed would be refused here.
-    assert len(applied) == new.newest(kind_of(url)) - old.newest(kind_of(url))
+    numbered = [name for name in applied if name[:4].isdigit()]
+    assert len(numbered) == new.newest(kind_of(url)) - old.newest(kind_of(url))
     after = json.loads(new.module("tests.upgrade.answers", url))
     assert differences(before, after) == []
 

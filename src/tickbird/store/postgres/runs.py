@@ -14,7 +14,7 @@ from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.limits import Key, take
-from tickbird.domain.runs import FINAL, NewRun, Outcome, RunRecord, final_already
+from tickbird.domain.runs import FINAL, NewRun, Outcome, RunRecord, Status, final_already
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import cancel_unmet, note_successes
@@ -23,6 +23,13 @@ from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_ru
 from tickbird.store.postgres.waiters import hold_keys, release
 from tickbird.store.protocol import Finished, Held, Renewed, Rescued
 from tickbird.store.steps import do_async
+
+
+def page_of(status: Status | None) -> str:
+    """The statement for a page of runs of a status; with `_of` behind it, of a schedule's."""
+    if status in ("failed", "cancelled"):
+        return "page_unwell"
+    return "list_runs" if status is None or status == "succeeded" else "page_active"
 
 
 async def enqueue(

@@ -555,14 +555,12 @@ ORDER BY id DESC
 LIMIT %(limit)s;
 
 -- name: list_runs_of
-SELECT d.*
-FROM tickbird.schedules AS s
-JOIN tickbird.run_details AS d ON d.schedule_id = s.id
-WHERE s.namespace = %(namespace)s
-    AND s.name = %(schedule)s
-    AND (%(status)s::text IS NULL OR d.status = %(status)s)
-    AND (%(before)s::bigint IS NULL OR d.id < %(before)s)
-ORDER BY d.id DESC
+-- The schedule is looked up first: in a join, all of its runs would be sorted for one page.
+SELECT * FROM tickbird.run_details
+WHERE schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
+    AND (%(status)s::text IS NULL OR status = %(status)s)
+    AND (%(before)s::bigint IS NULL OR id < %(before)s)
+ORDER BY id DESC
 LIMIT %(limit)s;
 
 -- name: active_runs
@@ -573,11 +571,22 @@ ORDER BY id;
 -- name: runs_between
 -- Those of ticks in the range, and those that stand for ticks in it.
 SELECT * FROM tickbird.run_details
-WHERE schedule_id = %(schedule_id)s
-    AND (
-        scheduled_for BETWEEN %(first)s AND %(last)s
-        OR covers_first <= %(last)s AND covers_last >= %(first)s
+WHERE id = ANY(ARRAY(
+    (
+        SELECT id FROM tickbird.runs
+        WHERE schedule_id = %(schedule_id)s
+            AND origin IN ('schedule', 'catch_up', 'backfill')
+            AND scheduled_for BETWEEN %(first)s AND %(last)s
+        ORDER BY scheduled_for
+        LIMIT %(limit)s
     )
+    UNION ALL
+    SELECT id FROM tickbird.runs
+    WHERE schedule_id = %(schedule_id)s
+        AND covers_last IS NOT NULL
+        AND covers_last >= %(first)s
+        AND covers_first <= %(last)s
+))
 ORDER BY scheduled_for, id
 LIMIT %(limit)s;
 

@@ -9,8 +9,10 @@ from tickbird.domain.errors import StoreError
 from tickbird.store.migrations import META, Migration, check_version, is_stale, pending, read_migrations, read_version
 from tickbird.store.postgres.connection import Connection, Session
 from tickbird.store.postgres.naming import in_schema
+from tickbird.store.sql import load_statements
 
 MIGRATIONS = read_migrations("tickbird.store.postgres")
+INDEXES = load_statements("tickbird.store.postgres", "indexes")
 
 
 async def check(connection: Connection, schema: str) -> None:
@@ -45,6 +47,34 @@ async def migrate(connection: Connection, schema: str) -> list[str]:
         if done:
             await db.execute("tell_migrated")
         return done
+
+
+async def build_indexes(connection: Connection, guard: Connection, schema: str) -> list[str]:
+    """Build the indexes that are missing or that an interrupted build left unusable; nobody waits for it."""
+    db = Session(connection, schema)
+    if not await _missing(db):
+        return []
+    async with guard.transaction():
+        # Building must not happen inside of a transaction; this one only keeps others from building the same.
+        [(alone,)] = await Session(guard, schema).fetch("lock_indexes")
+        # Also ends the statement before, whose snapshot the building would wait for.
+        await guard.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        missing = await _missing(db) if alone else {}
+        if missing:
+            # It waits until every transaction has ended that began before, and for the whole table to be read.
+            await connection.execute("SET statement_timeout = 0")
+            await connection.execute("SET lock_timeout = 0")
+        for name, broken in missing.items():
+            if broken:
+                await _apply(connection, in_schema(f"DROP INDEX CONCURRENTLY tickbird.{name}", schema))
+            await _apply(connection, in_schema(INDEXES[name], schema))
+    return [f"index {name}" for name in missing]
+
+
+async def _missing(db: Session) -> dict[str, bool]:
+    """The indexes that are not there, and those that cannot be used."""
+    usable = dict(await db.fetch("read_indexes"))
+    return {name: name in usable for name in INDEXES if not usable.get(name)}
 
 
 async def _write_version(db: Session, migration: Migration) -> None:

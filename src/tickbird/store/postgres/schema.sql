@@ -23,6 +23,15 @@ VALUES
     ('created_at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
 ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE meta.key <> 'created_at';
 
+-- name: lock_indexes
+SELECT pg_try_advisory_xact_lock(7310, 'tickbird.runs'::regclass::oid::integer);
+
+-- name: read_indexes
+SELECT c.relname, i.indisvalid
+FROM pg_catalog.pg_index AS i
+JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
+WHERE i.indrelid = 'tickbird.runs'::regclass;
+
 -- name: tell_migrated
 -- Workers that this schema is too new for are to end, and not only when they next look.
 SELECT pg_notify('tickbird', 'schema');

@@ -53,7 +53,7 @@ from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
-from tickbird.store.postgres.runs import START, cancel, enqueue, finish, prune, renew, rescue
+from tickbird.store.postgres.runs import START, cancel, enqueue, finish, page_of, prune, renew, rescue
 from tickbird.store.protocol import (
     AuditRecord,
     Changed,
@@ -127,7 +127,10 @@ class PostgresStore:
     async def migrate(self) -> Sequence[str]:
         """Bring the schema up to date under a lock; the names of what was applied, empty when it was."""
         async with self._connections.apart() as connection:
-            return await self._plainly(schema.migrate(connection, self._connections.schema))
+            applied = await self._plainly(schema.migrate(connection, self._connections.schema))
+            async with self._connections.apart() as guard:
+                built = await self._plainly(schema.build_indexes(connection, guard, self._connections.schema))
+            return [*applied, *built]
 
     async def examine(self, namespace: str, *, now: datetime | None = None) -> Condition:
         """Look at everything that may need a person; also where the store is not open, or has no schema."""
@@ -595,11 +598,10 @@ class PostgresStore:
     ) -> Sequence[RunRecord]:
         """Runs, newest first, with ids below `before`."""
         bounds = {"namespace": namespace, "status": status, "before": before, "limit": limit}
-        if schedule is None:
-            rows = await self._named("list_runs", **bounds)
-        else:
-            rows = await self._named("list_runs_of", schedule=schedule, **bounds)
-        return [to_run(row) for row in rows]
+        statement = page_of(status)
+        if schedule is not None:
+            statement, bounds["schedule"] = f"{statement}_of", schedule
+        return [to_run(row) for row in await self._named(statement, **bounds)]
 
     async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that ended without ending the run well."""

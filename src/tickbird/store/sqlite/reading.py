@@ -51,7 +51,14 @@ def app_schedules(
 
 def list_runs(db: sqlite3.Connection, filters: dict[str, Any]) -> list[RunRecord]:
     """Runs, newest first."""
-    statement = SQL["list_runs"] if filters["schedule"] is None else SQL["list_schedule_runs"]
+    status = filters["status"]
+    if status in ("failed", "cancelled"):
+        name = "page_unwell"
+    elif status is None or status == "succeeded":
+        name = "list_runs"
+    else:
+        name = "page_active"
+    statement = SQL[name if filters["schedule"] is None else f"{name}_of"]
     return [run_record(row) for row in db.execute(statement, filters)]
 
 

@@ -288,7 +288,7 @@ WHERE namespace = :namespace AND (:status IS NULL OR status = :status) AND id < 
 ORDER BY id DESC
 LIMIT :limit;
 
--- name: list_schedule_runs
+-- name: list_runs_of
 SELECT *
 FROM run_records
 WHERE schedule_id = (SELECT id FROM schedules WHERE namespace = :namespace AND name = :schedule)

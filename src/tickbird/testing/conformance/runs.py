@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from tickbird.domain.commands import Trigger
 from tickbird.domain.definition import Target
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.runs import NewRun, Status
+from tickbird.domain.runs import NewRun, RunRecord, Status
 from tickbird.store.protocol import Held, Store
 from tickbird.testing.conformance.steps import (
     NAME,
@@ -392,6 +392,33 @@ class Runs:
             found = await store.list_runs(NAMESPACE, status=status)
             assert [run.status for run in found] == [status] * count
         assert list(await store.list_runs(NAMESPACE, schedule=NAME, status="queued")) == []
+
+    @pytest.mark.parametrize("status", get_args(Status))
+    async def test_pages_of_a_status(self, store: Store, status: Status) -> None:
+        for name in ("one", "two"):
+            await create(store, name, overlap="allow", task=name)
+        for minute in range(1, 7):
+            await plan(store, minute * 60)
+        ends: dict[Status, Status] = {"succeeded": "succeeded", "failed": "failed", "cancelled": "cancelled"}
+        for run in (await claim(store, 400, 8, tasks=("one", "two"))).runs:
+            await finish(store, run, 401, ends.get(status, "succeeded"))
+        await claim(store, 402, 2, tasks=("one", "two"))
+        for name in ("one", "two"):
+            await change(store, Trigger(actor="ada"), 403, name=name)
+            await create(store, f"{name}-behind", overlap="queue", task=name, at=403)
+        for minute in range(7, 10):
+            await plan(store, minute * 60)
+        everything = list(await store.list_runs(NAMESPACE))
+        for schedule in (None, "one", "two-behind", "unknown"):
+            wanted = [run for run in everything if run.status == status and schedule in (None, run.schedule)]
+            paged: list[RunRecord] = []
+            while page := await store.list_runs(
+                NAMESPACE, schedule=schedule, status=status, before=paged[-1].id if paged else None, limit=2
+            ):
+                paged += page
+            assert paged == wanted
+        assert any(run.status == status for run in everything)
+        assert list(await store.list_runs("elsewhere", status=status)) == []
 
     async def test_active_runs_are_those_not_final(self, store: Store) -> None:
         schedule = await create(store, catch_up="all")

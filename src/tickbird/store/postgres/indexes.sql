@@ -1,0 +1,13 @@
+-- Indexes that no code relies on to be right, only to be quick: `migrate` builds those that are missing, one at a time,
+-- while everybody works on. A table of ten million runs is not locked for the minute that this may take.
+
+-- name: runs_unwell
+CREATE INDEX CONCURRENTLY runs_unwell ON tickbird.runs (namespace, status, id)
+    WHERE status IN ('failed', 'cancelled');
+
+-- name: runs_unwell_of_schedule
+CREATE INDEX CONCURRENTLY runs_unwell_of_schedule ON tickbird.runs (schedule_id, status, id)
+    WHERE status IN ('failed', 'cancelled');
+
+-- name: runs_covering
+CREATE INDEX CONCURRENTLY runs_covering ON tickbird.runs (schedule_id, covers_last) WHERE covers_last IS NOT NULL;
