@@ -48,11 +48,22 @@ class PostgresServer:
     """A PostgreSQL server of our own: `with PostgresServer() as server: connect(server.url)`."""
 
     def __init__(
-        self, version: int | None = None, *, fsync: bool = False, settings: Mapping[str, str] | None = None
+        self,
+        version: int | None = None,
+        *,
+        fsync: bool = False,
+        settings: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
+        parent: Path | None = None,
     ) -> None:
-        """Take Debian's programs of that version, or the wheel's (else Debian's newest) if no version is asked for."""
+        """Take Debian's programs of that version, or the wheel's (else Debian's newest) if no version is asked for.
+
+        The server's processes have `environment` besides their own; its folder is made in `parent`.
+        """
         self.port = _free_port()
-        self._folder = Path(tempfile.mkdtemp(prefix="tickbird-postgres-", dir=None if fsync else _memory()))
+        self._environment = environment or {}
+        place = parent or (None if fsync else _memory())
+        self._folder = Path(tempfile.mkdtemp(prefix="tickbird-postgres-", dir=place))
         self._data = self._folder / "data"
         self._log = self._folder / "server.log"
         self._process: subprocess.Popen[Any] | None = None
@@ -213,7 +224,9 @@ class PostgresServer:
         for name, value in self._settings.items():
             command += ["-c", f"{name}={value}"]
         with self._log.open("ab") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log, **self._as_user())
+            options = self._as_user()
+            options["env"] |= self._environment
+            process = subprocess.Popen(command, stdout=log, stderr=log, **options)
         self._process = process
         while process.poll() is None and time.monotonic() < deadline:
             try:

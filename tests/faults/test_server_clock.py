@@ -1,0 +1,101 @@
+"""PostgreSQL's own clock is set a day ahead, and back: an alarm, no storm, no day of silence."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import lacking, leave_out
+from tests.faults.fleet import all_runs, all_skips, final, settled, ticking
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet, SetClock, until
+from tickbird.testing.servers import PostgresServer, ServerMissing
+
+DAY = 86_400
+
+
+@pytest.fixture(scope="module")
+def clock() -> Iterator[SetClock]:
+    """The server's."""
+    with lacking(SetClock) as clock:
+        yield clock
+
+
+@pytest.fixture(scope="module")
+def server(clock: SetClock) -> Iterator[PostgresServer]:
+    """A server with a clock that can be set."""
+    try:
+        server = PostgresServer(environment=clock.environment)
+    except ServerMissing as missing:
+        leave_out(str(missing))
+    with server:
+        yield server
+
+
+@pytest.fixture
+def url(server: PostgresServer, clock: SetClock) -> Iterator[str]:
+    """A fresh database, on time."""
+    clock.set(0)
+    yield server.create_database()
+    clock.set(0)
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[Store]:
+    """The store, open in this process."""
+    store = open_store(url)
+    await store.migrate()
+    await store.open()
+    yield store
+    await store.close()
+
+
+async def test_the_shim_sets_this_server_only(store: Store, clock: SetClock) -> None:
+    before = await store.now()
+    clock.set(DAY)
+    ahead = await store.now()
+    assert DAY <= (ahead - before).total_seconds() < DAY + 60
+    clock.set(0)
+    assert (await store.now() - before).total_seconds() < 60
+
+
+@pytest.mark.parametrize("jump", [DAY, -DAY], ids=["ahead", "back"])
+async def test_a_jump_and_back(
+    store: Store, client: Client, fleet: Fleet, clock: SetClock, jump: int, tmp_path: Path
+) -> None:
+    since = await ticking(client)
+    await ticking(client, "careful", catch_up="all")
+    for _ in range(2):
+        fleet.start()
+    await fleet.ran_more(3)
+    under_way = await client.enqueue("held", {"gate": "gate"}, actor="ada")
+    await until(lambda: fleet.notes("began", under_way))
+    clock.set(jump)
+
+    async def held() -> bool:
+        workers = await client.workers()
+        return len(workers) == 2 and all("the store's clock has jumped" in worker.held for worker in workers)
+
+    await until(held)
+    assert fleet.logs().count("nothing is planned or rescued until it is set right") == 2
+    planned = len(await all_runs(store, "clock"))
+    # What a person asks for is done, and what is under way is neither rescued nor lost.
+    assert (await final(client, await client.enqueue("brief", actor="ada"))).status == "succeeded"
+    assert len(await all_runs(store, "clock")) == planned
+    clock.set(0)
+    await fleet.ran_more(6)
+    assert "has been set right" in fleet.logs()
+    fleet.open("gate")
+    run = await final(client, under_way)
+    assert (run.status, run.attempt) == ("succeeded", 1)
+    await settled(client, store, fleet, {"clock": since, "careful": since})
+    now = await store.now()
+    for name in ("clock", "careful"):
+        stored = await client.get(name)
+        assert stored.planned_until is not None
+        assert stored.planned_until <= now
+        assert not [skip for skip in await all_skips(store, name) if skip.count > 100]
