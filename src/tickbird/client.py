@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.domain.audit import Audit, Auditor, Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
 from tickbird.domain.calendar_definition import CalendarRecord
@@ -706,12 +707,23 @@ class Client:
         return schedule
 
     async def _change(self, name: str, command: Command) -> Changed:
+        if not isinstance(command, Trigger):
+            await self._check_clock()
         try:
             return await self._store.change_schedule(self._namespace, check_text(name, "schedule"), command)
         except NotFoundError:
             # If it is not there, this tells which names are like it.
             await self.get(name)
             raise
+
+    async def _check_clock(self) -> None:
+        """Refuse to decide ticks by a clock that a worker has seen jump: that cannot be taken back."""
+        for worker in await self._store.list_workers(self._namespace):
+            if CLOCK_JUMPED in worker.held:
+                raise ConflictError(
+                    f"nothing is changed now, since worker {worker.id} {worker.held};",
+                    hint="set that clock right, or wait five minutes until workers believe it.",
+                )
 
     async def _no_such_schedule(self, name: str) -> NotFoundError:
         """The error for a name that no schedule has, with the names that are like it."""

@@ -11,6 +11,7 @@ from tests.conftest import lacking, leave_out
 from tests.faults.fleet import all_runs, all_skips, final, settled, ticking
 from tickbird.app import open_store
 from tickbird.client import Client
+from tickbird.domain.errors import ConflictError
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, SetClock, until
 from tickbird.testing.servers import PostgresServer, ServerMissing
@@ -71,6 +72,7 @@ async def test_a_jump_and_back(
     await ticking(client, "careful", catch_up="all")
     for _ in range(2):
         fleet.start()
+    await fleet.started(2)
     await fleet.ran_more(3)
     under_way = await client.enqueue("held", {"gate": "gate"}, actor="ada")
     await until(lambda: fleet.notes("began", under_way))
@@ -86,8 +88,16 @@ async def test_a_jump_and_back(
     # What a person asks for is done, and what is under way is neither rescued nor lost.
     assert (await final(client, await client.enqueue("brief", actor="ada"))).status == "succeeded"
     assert len(await all_runs(store, "clock")) == planned
+    # An edit first decides what is due, and that could not be taken back.
+    with pytest.raises(ConflictError, match="set that clock right, or wait five minutes"):
+        await client.pause("clock", actor="ada")
     clock.set(0)
     await fleet.ran_more(6)
+
+    async def trusted() -> bool:
+        return not any(worker.held for worker in await client.workers())
+
+    await until(trusted)
     assert "has been set right" in fleet.logs()
     fleet.open("gate")
     run = await final(client, under_way)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
+from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.domain.instants import EPOCH
 from tickbird.store.protocol import Expected
 
@@ -58,6 +60,8 @@ class ClockWatch:
         self._jumped: tuple[float, float] | None = None
         # When it last changed its mind: what was asked before that tells nothing new.
         self._minded_at = float("-inf")
+        # Told when it has become alarmed or is so no more.
+        self.on_alarm: Callable[[], None] = lambda: None
 
     @property
     def alarmed(self) -> bool:
@@ -69,7 +73,7 @@ class ClockWatch:
         """What an alarm holds this worker back from, in words; empty when there is none."""
         if self._jumped is None or self._offset is None:
             return ""
-        return f"plans and rescues nothing: the store's clock has jumped {_words(self._jumped[0] - self._offset)}"
+        return f"plans and rescues nothing: {CLOCK_JUMPED} {_words(self._jumped[0] - self._offset)}"
 
     @property
     def patience(self) -> float:
@@ -115,19 +119,23 @@ class ClockWatch:
         if self._jumped is not None:
             log.warning("the store's clock has been set right; planning goes on")
             self._jumped, self._minded_at = None, self._clock.monotonic()
+            self.on_alarm()
 
     def _alarm(self, offset: float, at: float) -> None:
         log.error(
-            "the store's clock has jumped %s: nothing is planned or rescued until it is set right; "
+            "%s %s: nothing is planned or rescued until it is set right; "
             "if it is right now, it is believed in %.0f minutes",
+            CLOCK_JUMPED,
             _words(offset - (self._offset or 0.0)),
             PATIENCE / 60,
         )
         self._jumped, self._minded_at = (offset, at), at
+        self.on_alarm()
 
     def _accept(self, offset: float) -> None:
         log.warning("the store's clock is believed as it is since its jump; planning goes on")
         self._offset, self._jumped, self._minded_at = offset, None, self._clock.monotonic()
+        self.on_alarm()
 
 
 def _words(jump: float) -> str:

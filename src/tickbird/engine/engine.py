@@ -104,6 +104,8 @@ class Engine:
         self._prune = Repeat("prune", self._unless_copied(self.upkeep.prune), PRUNE_PAUSE)
         self._zones = Repeat("zones", self.standing.step, PRUNE_PAUSE)
         self.standing.on_change = self._wake_standing
+        # Others must not go by a clock that has jumped either.
+        watch.on_alarm = self._heartbeat.wake
         self.standing.on_outdated = self.drain
         self.execution.on_room = self._claim.wake
         self.execution.on_outcome = self._finish.wake

@@ -1,0 +1,32 @@
+"""While a worker says that the store's clock has jumped, nobody decides ticks by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tickbird import ConflictError, cron
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.alarms import CLOCK_JUMPED
+from tickbird.store.protocol import Worker
+
+WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
+
+
+async def test_changes_are_refused_until_the_alarm_is_over(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/t.db")
+    await store.open()
+    client = Client(store)
+    try:
+        await client.create("nightly", cron("0 2 * * *"), "work", actor="ada", unknown_task_ok=True)
+        await store.report_worker(replace(WORKER, held=f"plans nothing: {CLOCK_JUMPED} ahead by 1 day"), 60)
+        with pytest.raises(ConflictError, match="since worker w plans nothing: the store's clock has jumped ahead"):
+            await client.pause("nightly", actor="ada")
+        assert (await client.trigger("nightly", actor="ada")).status == "queued"
+        await store.report_worker(WORKER, 60)
+        assert (await client.pause("nightly", actor="ada")).state == "paused"
+    finally:
+        await store.close()
