@@ -12,7 +12,7 @@ OF_SCHEMA = "copy|zone data|workers|planning|leases|queues|parked|calendars|fail
 CHECKED = {
     "sqlite": f"schema|versions|durability|disk|{OF_SCHEMA}",
     "postgresql": (
-        "schema|rights|server|versions|clock|time-outs|durability|pooler|replication|connections|snapshots|vacuum|"
+        "schema|rights|server|versions|clock|time-outs|durability|pooler|replication|connections|snapshots|vacuum|indexes|"
         f"{OF_SCHEMA}"
     ),
 }

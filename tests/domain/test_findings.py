@@ -26,6 +26,7 @@ from tickbird.domain.condition import (
     ZonesSeen,
 )
 from tickbird.domain.findings import CHECKS, diagnose, to_json, unusable
+from tickbird.domain.rates import Rate
 from tickbird.domain.verdicts import Finding, in_bytes
 from tickbird.domain.zone_data import ZoneData
 
@@ -224,6 +225,7 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
     "table": (table(autovacuum=False), "vacuum", "problem", "off for tickbird.runs", "RESET (autovacuum_enabled)"),
     "dead": (table(dead=50_001), "vacuum", "warning", "50,001 dead rows beside 10", "VACUUM (ANALYZE) tickbird.runs;"),
     "never": (table(dead=50_001, vacuumed_at=None), "vacuum", "warning", "never vacuumed", "VACUUM"),
+    "index": (server(unbuilt=["runs_unwell"]), "indexes", "warning", "Not built yet: runs_unwell", "tickbird migrate"),
     "wraparound": (server(xid_age=1_500_000_000), "vacuum", "problem", "1,500,000,000", "VACUUM FREEZE"),
     "network": (file(file_system="nfs4"), "durability", "problem", "network file system (nfs4)", "PostgreSQL"),
     "hosts": (
@@ -298,6 +300,13 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
         "--queues gpu",
     ),
     "busy": (work(waiting=[Waiting("default", "work", 1, ago(61))]), "queues", "warning", "are busy", "--slots"),
+    "rate": (
+        work(waiting=[Waiting("default", "work", 1, ago(601))], rates={"default": Rate(100, 60)}),
+        "queues",
+        "warning",
+        "has waited for 10 min 1 s: its rate is 100/min",
+        "tickbird queue default --rate",
+    ),
     "parked": (work(parked=[Parked("etl", "bad\ncron")]), "parked", "problem", "does not run: bad cron.", "set etl"),
     "calendar": (work(old_calendars=[("etl", "fest")]), "calendars", "problem", "'fest' said before (etl)", "put fest"),
     "failing": (work(failing=[Failing("etl", 5, "x\nOSError: no")]), "failing", "warning", "OSError: no.", "runs"),
@@ -327,6 +336,7 @@ def test_what_nobody_can_help_is_no_finding() -> None:
     assert bad(replace(WORKING, workers=[], planners=0, work=Work())) == []
     assert bad(replace(EMBEDDED, schema=replace(EMBEDDED.schema, version=8), work=None)) == []
     assert bad(file(damage=None)) == []
+    assert bad(work(waiting=[Waiting("default", "work", 1, ago(599))], rates={"default": Rate(1, 60)})) == []
     # Every worker drains: that passes.
     assert bad(work(scheduled=[Scheduled("default", "work", 1, NOW)], waiting=())) == []
 
@@ -343,6 +353,12 @@ def test_a_role_with_an_odd_name_is_quoted() -> None:
     assert WORKING.server is not None
     condition = server(role='Mrs "B"', settings={**WORKING.server.settings, "lock_timeout": "0"})
     assert 'ALTER ROLE "Mrs ""B""" SET' in bad(condition)[0].fix
+
+
+def test_planning_that_is_off_is_meant_so_where_others_plan() -> None:
+    off = worker(held="plans nothing: TICKBIRD_PLANNING is off", kind="executor")
+    assert [finding.severity for finding in bad(off)] == ["warning"]
+    assert [finding.severity for finding in bad(replace(off, planners=0))] == ["problem"]
 
 
 @pytest.mark.parametrize("check", ["snapshots", "replication"])

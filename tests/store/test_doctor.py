@@ -64,6 +64,20 @@ class TestPostgres:
         assert (server.settings["statement_timeout"], server.settings["lock_timeout"]) == ("15000", "3000")
         assert (server.tcp_user_timeout, server.pooled, server.heard) == (10_000, False, True)
 
+    async def test_wake_ups_that_do_not_arrive(
+        self, postgres_server: PostgresServer, postgres_url: str, store: PostgresStore
+    ) -> None:
+        """As behind a pooler: who listens does so where nobody sends."""
+        found = await findings(PostgresStore(postgres_url, listen_url=postgres_server.url))
+        assert of(found, "pooler")[0][0] == "warning"
+
+    async def test_an_index_that_is_missing(
+        self, store: PostgresStore, admin: psycopg.AsyncConnection[tuple[object, ...]]
+    ) -> None:
+        assert of(await findings(store), "indexes") == [("ok", "All are built.")]
+        await admin.execute("DROP INDEX tickbird.runs_unwell")
+        assert of(await findings(store), "indexes")[0][1].startswith("Not built yet: runs_unwell.")
+
     async def test_time_outs_that_a_url_takes_away(self, postgres_url: str, store: PostgresStore) -> None:
         options = "options=-c%20idle_in_transaction_session_timeout%3D0&tcp_user_timeout=0"
         found = await findings(PostgresStore(f"{postgres_url}?{options}"))

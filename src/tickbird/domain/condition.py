@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from tickbird.domain.evidence import LiveWorker
+from tickbird.domain.rates import Rate
 from tickbird.domain.zone_data import ZoneData
 
 # Rows of a kind that are looked at, at most; where there are more, a figure is told as "at least".
@@ -105,6 +106,8 @@ class Work:
 
     parked: Sequence[Parked] = ()
     waiting: Sequence[Waiting] = ()
+    # The rates of queues that have one.
+    rates: Mapping[str, Rate] = field(default_factory=dict)
     scheduled: Sequence[Scheduled] = ()
     due: Due = Due()
     expired: Expired = Expired()
@@ -170,6 +173,8 @@ class Server:
     # Prepared transactions: the name, and for how many seconds.
     prepared: Sequence[tuple[str, float]] = ()
     tables: Sequence[Table] = ()
+    # Indexes that are missing, or that an interrupted build left unusable.
+    unbuilt: Sequence[str] = ()
     xid_age: int = 0
     connections: int = 0
 

@@ -17,6 +17,8 @@ from tickbird.domain.verdicts import Finding, ok, problem, unseen, warning
 CLOCKS_APART: Final = 5.0
 LATE: Final = 15.0
 VERY_LATE: Final = 60.0
+# What a rate holds back may wait longer: that is what it is for.
+RATED: Final = 600.0
 # Things of a kind that are named, and how long a text of theirs may be.
 _NAMED: Final = 10
 _LONGEST: Final = 300
@@ -159,7 +161,11 @@ def _workers(condition: Condition) -> Iterator[Finding]:
     held = [worker for worker in live if worker.held]
     for worker in held:
         text = f"{worker.id} is held back: it {worker.held}."
-        yield problem("workers", text, "Do what it says; it goes on by itself then.", worker=worker.id)
+        # Meant so, where others plan.
+        meant = worker.held.endswith("TICKBIRD_PLANNING is off") and condition.planners
+        yield (warning if meant else problem)(
+            "workers", text, "Do what it says; it goes on by itself then.", worker=worker.id
+        )
     stuck = 0
     for worker in live:
         kept = worker.vitals.get("stuck")
@@ -218,7 +224,7 @@ def _leases(condition: Condition) -> Iterator[Finding]:
 def _queues(condition: Condition) -> Iterator[Finding]:
     work = condition.work
     assert work is not None
-    oldest = max((_age(condition, each.since) for each in work.waiting), default=0.0)
+    oldest = max((_age(condition, each.since) for each in work.waiting if each.queue not in work.rates), default=0.0)
     alive = any(worker.kind != "sync" for worker in condition.workers)
     if not alive and oldest <= LATE:
         # That there is none, the check of the workers tells.
@@ -231,12 +237,19 @@ def _queues(condition: Condition) -> Iterator[Finding]:
             yield _unserved(condition, each.queue, each.task, each.count, _age(condition, each.since), why)
     if alive:
         yield from _unserved_schedules(condition, work, told)
+    for queue, rate in work.rates.items():
+        waited = max((_age(condition, each.since) for each in work.waiting if each.queue == queue), default=0.0)
+        if waited > RATED and not any(queue == one for one, _ in told):
+            told.add((queue, ""))
+            text = f"The oldest run in queue {queue!r} has waited for {in_words(waited)}: its rate is {rate}."
+            fix = f"tickbird queue {queue} --rate …   # a higher one, if what is behind it can take that"
+            yield warning("queues", text, fix, queue=queue, rate=str(rate), oldest_seconds=round(waited, 1))
     if oldest > VERY_LATE and not told:
         text = f"The oldest run that could start has waited for {in_words(oldest)}: the workers that serve it are busy."
         yield warning("queues", text, "Start more workers, or give them more --slots.", oldest_seconds=round(oldest, 1))
     elif not told:
-        waited = f"The oldest run in line has waited for {in_words(oldest)}." if work.waiting else "Nothing waits."
-        yield ok("queues", waited, oldest_seconds=round(oldest, 1))
+        text = f"The oldest run in line has waited for {in_words(oldest)}." if work.waiting else "Nothing waits."
+        yield ok("queues", text, oldest_seconds=round(oldest, 1))
 
 
 def _unserved(condition: Condition, queue: str, task: str, number: int, waited: float, why: str) -> Finding:
@@ -339,6 +352,7 @@ _CHECKS: Final[dict[str, Judge]] = {
     "connections": server_findings.connections,
     "snapshots": server_findings.snapshots,
     "vacuum": server_findings.vacuum,
+    "indexes": server_findings.indexes,
     "copy": _copy,
     "zone data": _zones,
     "workers": _workers,

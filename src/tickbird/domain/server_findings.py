@@ -264,6 +264,20 @@ def vacuum(condition: Condition) -> Iterator[Finding]:
     yield from found or [ok("vacuum", text, **figures)]
 
 
+def indexes(condition: Condition) -> Iterator[Finding]:
+    """Are all indexes there that are built beside the work?"""
+    server = condition.server
+    if server is None or not server.tables:
+        return
+    if server.unbuilt:
+        text = f"Not built yet: {', '.join(server.unbuilt)}. Lists of runs and `why` are slow meanwhile."
+        yield warning(
+            "indexes", text, "tickbird migrate   # builds them while everybody works on", missing=list(server.unbuilt)
+        )
+    else:
+        yield ok("indexes", "All are built.")
+
+
 def _bloated(condition: Condition, server: Server, table: Table) -> Finding:
     since = (
         "never vacuumed"

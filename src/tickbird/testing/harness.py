@@ -138,7 +138,16 @@ class Harness:
 
 
 # The verbs of a client that ask the store for its time.
-_TIMED = {"change_schedule", "enqueue", "cancel_run", "backfill", "cancel_backfill", "decide_held", "list_workers"}
+_TIMED = {
+    "change_schedule",
+    "enqueue",
+    "cancel_run",
+    "backfill",
+    "cancel_backfill",
+    "decide_held",
+    "list_workers",
+    "examine",
+}
 
 
 class _AtManualTime:

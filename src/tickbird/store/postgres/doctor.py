@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
@@ -29,6 +29,7 @@ from tickbird.domain.condition import (
     ZonesSeen,
 )
 from tickbird.domain.errors import SchemaError
+from tickbird.domain.rates import Rate
 from tickbird.domain.zone_data import zone_source
 from tickbird.store.copies import compare, same_database
 from tickbird.store.doctor import FAILING_RUNS
@@ -37,7 +38,7 @@ from tickbird.store.postgres.connection import Connection, Connections, Session
 from tickbird.store.postgres.copies import here
 from tickbird.store.postgres.errors import translate
 from tickbird.store.postgres.rows import texts
-from tickbird.store.postgres.schema import MIGRATIONS
+from tickbird.store.postgres.schema import MIGRATIONS, missing_indexes
 from tickbird.store.protocol import Worker
 from tickbird.version import VERSION
 
@@ -81,11 +82,15 @@ class _Looker:
                 await self.db.execute("examine_freely")
                 return await ask()
         except psycopg.Error as error:
-            if self.connection.closed:
-                raise translate(error, self.place) from None
-            said = " ".join((error.diag.message_primary or str(error)).split()).rstrip(".")
-            self.unseen.setdefault(check, f"It could not be looked at: {said}.")
+            self.note(check, error)
             return []
+
+    def note(self, check: str, error: psycopg.Error) -> None:
+        """This could not be looked at; but a connection that is lost ends it all."""
+        if self.connection.closed:
+            raise translate(error, self.place) from None
+        said = " ".join((error.diag.message_primary or str(error)).split()).rstrip(".")
+        self.unseen.setdefault(check, f"It could not be looked at: {said}.")
 
 
 async def examine(connections: Connections, listening: Connections, namespace: str, now: datetime | None) -> Condition:
@@ -96,10 +101,12 @@ async def examine(connections: Connections, listening: Connections, namespace: s
         [(seen_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
         answered_at = datetime.now(UTC)
         server = await _server(looker, connections)
-        if not server.standby:
+        if server is not None and not server.standby:
             server = replace(server, heard=await _hears(connections, listening))
         schema = await _schema(looker)
         known = schema.version is not None
+        if server is not None and known:
+            server = replace(server, unbuilt=await _unbuilt(looker))
         bounds = {"namespace": namespace, "now": now}
         workers = await looker.named("workers", "list_workers", **bounds) if known else []
         planners = await looker.rows("planning", "examine_planners", now=now) if known else []
@@ -121,8 +128,11 @@ async def examine(connections: Connections, listening: Connections, namespace: s
         )
 
 
-async def _server(looker: _Looker, connections: Connections) -> Server:
-    [seen] = await looker.named("server", "examine_server")
+async def _server(looker: _Looker, connections: Connections) -> Server | None:
+    found = await looker.named("server", "examine_server")
+    if not found:
+        return None
+    [seen] = found
     [(pid,)] = await looker.rows("pooler", "examine_backend")
     info = looker.connection.info
     told = str(conninfo_to_dict(connections.conninfo).get("tcp_user_timeout") or "0")
@@ -172,7 +182,20 @@ async def _schema(looker: _Looker) -> SchemaState:
 
 async def _copied(looker: _Looker) -> str:
     stored = await looker.rows("copy", "read_place")
-    return compare(await here(looker.db), stored[0][0] if stored else None, same_database).copied
+    try:
+        place = await here(looker.db)
+    except psycopg.Error as error:
+        looker.note("copy", error)
+        return ""
+    return compare(place, stored[0][0] if stored else None, same_database).copied
+
+
+async def _unbuilt(looker: _Looker) -> Sequence[str]:
+    try:
+        return list(await missing_indexes(looker.db))
+    except psycopg.Error as error:
+        looker.note("indexes", error)
+        return ()
 
 
 async def _zones(looker: _Looker) -> ZonesSeen:
@@ -186,9 +209,11 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Work:
         return await looker.rows(check, name, **bounds, **more)
 
     held = await rows("held", "examine_held") or [(0, 0)]
+    rates = await rows("queues", "stored_rates", queue=None)
     return Work(
         parked=[Parked(*row) for row in await rows("parked", "examine_parked")],
         waiting=[Waiting(*row) for row in await rows("queues", "examine_waiting")],
+        rates={queue: Rate(count, seconds) for queue, count, seconds, _ in rates},
         scheduled=[Scheduled(*row) for row in await rows("queues", "examine_scheduled")],
         due=Due(*(await rows("planning", "examine_due") or [()])[0]),
         expired=Expired(*(await rows("leases", "examine_expired") or [()])[0]),

@@ -52,14 +52,14 @@ async def migrate(connection: Connection, schema: str) -> list[str]:
 async def build_indexes(connection: Connection, guard: Connection, schema: str) -> list[str]:
     """Build the indexes that are missing or that an interrupted build left unusable; nobody waits for it."""
     db = Session(connection, schema)
-    if not await _missing(db):
+    if not await missing_indexes(db):
         return []
     async with guard.transaction():
         # Building must not happen inside of a transaction; this one only keeps others from building the same.
         [(alone,)] = await Session(guard, schema).fetch("lock_indexes")
         # Also ends the statement before, whose snapshot the building would wait for.
         await guard.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        missing = await _missing(db) if alone else {}
+        missing = await missing_indexes(db) if alone else {}
         if missing:
             # It waits until every transaction has ended that began before, and for the whole table to be read.
             await connection.execute("SET statement_timeout = 0")
@@ -71,7 +71,7 @@ async def build_indexes(connection: Connection, guard: Connection, schema: str) 
     return [f"index {name}" for name in missing]
 
 
-async def _missing(db: Session) -> dict[str, bool]:
+async def missing_indexes(db: Session) -> dict[str, bool]:
     """The indexes that are not there, and those that cannot be used."""
     usable = dict(await db.fetch("read_indexes"))
     return {name: name in usable for name in INDEXES if not usable.get(name)}

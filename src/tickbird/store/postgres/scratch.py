@@ -10,10 +10,10 @@ import psycopg
 from psycopg import sql
 
 from tickbird.domain.errors import StoreError
+from tickbird.store.postgres import schema
 from tickbird.store.postgres.connection import Connection, Connections, Session
 from tickbird.store.postgres.errors import translate
 from tickbird.store.postgres.naming import join, split
-from tickbird.store.postgres.store import PostgresStore
 from tickbird.store.scratch import check_name, new_name
 
 T = TypeVar("T")
@@ -52,7 +52,12 @@ class PostgresScratches:
                 f"the role {role!r} may not make a schema in the database {database!r};",
                 hint=f'GRANT CREATE ON DATABASE "{database}" TO "{role}"; or give the URL of a role that may.',
             )
-        await PostgresStore(url).migrate()
+
+        async def migrate(db: Session) -> None:
+            # Without the indexes that are built beside the work: that waits for every transaction of the database.
+            await schema.migrate(db.connection, self.name(url))
+
+        await self._ask(migrate)
 
     async def left(self) -> Sequence[str]:
         """The URLs of all that are there."""

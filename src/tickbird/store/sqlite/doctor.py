@@ -23,6 +23,7 @@ from tickbird.domain.condition import (
     ZonesSeen,
 )
 from tickbird.domain.errors import SchemaError, StoreError
+from tickbird.domain.rates import Rate
 from tickbird.domain.zone_data import zone_source
 from tickbird.store.doctor import FAILING_RUNS
 from tickbird.store.migrations import read_version
@@ -105,6 +106,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Work:
     return Work(
         parked=[Parked(*row) for row in rows("examine_parked")],
         waiting=[Waiting(queue, task, count, to_instant(since)) for queue, task, count, since in waiting],
+        rates={queue: Rate(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
         scheduled=[
             Scheduled(queue, task, count, to_instant(next_at))
             for queue, task, count, next_at in rows("examine_scheduled")

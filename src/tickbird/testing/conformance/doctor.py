@@ -7,6 +7,7 @@ from datetime import date
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import PauseCommand, Recalendar
 from tickbird.domain.condition import Condition, Due, Expired, Failing, Work
+from tickbird.domain.rates import Rate
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (
@@ -79,6 +80,9 @@ class Doctors:
             ("gpu", "mail", 1, later(4)),
             ("gpu", "report", 2, later(3)),
         ]
+        await store.limit_queue(NAMESPACE, "gpu", Rate(5, 60), "ada", now=later(9))
+        await store.limit_queue("elsewhere", "gpu", Rate(7, 60), "ada", now=later(9))
+        assert (await work(store, 10)).rates == {"gpu": Rate(5, 60)}
         await claim(store, 10)
         assert {each.queue for each in (await work(store, 10)).waiting} == {"gpu"}
 
