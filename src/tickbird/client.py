@@ -11,12 +11,25 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from tickbird.domain.ahead import Ahead
 from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.domain.audit import Audit, Auditor, Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
 from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.codec import encode_field
-from tickbird.domain.commands import Command, Create, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.commands import (
+    Command,
+    Create,
+    Delete,
+    Override,
+    PauseCommand,
+    Reschedule,
+    Resume,
+    Skip,
+    Trigger,
+    UndoOverride,
+    Update,
+)
 from tickbird.domain.definition import Definition, Target, check_name, check_payload, check_text
 from tickbird.domain.durations import Duration, in_words, seconds
 from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError, NotFoundError, PayloadError
@@ -25,10 +38,11 @@ from tickbird.domain.explanation import Explanation
 from tickbird.domain.findings import diagnose
 from tickbird.domain.happenings import Happening
 from tickbird.domain.held import Drop, HeldSchedule, Release
-from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds, to_seconds_ceil
+from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, iso, to_datetime, to_seconds, to_seconds_ceil
 from tickbird.domain.keys import check_key
 from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY, Limit, check_concurrency_key, key_for
 from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.overrides import OverrideRecord
 from tickbird.domain.policies import check_fields, policies
 from tickbird.domain.progress import executes
 from tickbird.domain.rates import Queue, Rate, Turn, read_rate
@@ -70,6 +84,8 @@ class ComingTick:
     scheduled_for: datetime
     due_at: datetime
     skipped: str | None = None
+    # What was decided for it alone, by whom and why.
+    override: OverrideRecord | None = None
 
 
 class Client:
@@ -205,6 +221,73 @@ class Client:
         command = Skip(actor=actor, revision=revision, count=1 if count is None else count, until=end, note=note)
         return (await self._change(name, command)).schedule
 
+    async def override(
+        self,
+        name: str,
+        tick: datetime,
+        *,
+        actor: str,
+        skip: bool = False,
+        move_to: datetime | None = None,
+        payload: Mapping[str, Any] | None = None,
+        note: str = "",
+        revision: int | None = None,
+    ) -> OverrideRecord:
+        """Decide for one coming tick: skip it, or make it due at another instant, give it another payload, or both.
+
+        What was decided for that tick before is replaced.
+        """
+        if payload is not None:
+            payload = await self._payload_for(name, payload)
+        at, to = _whole_second(tick, "tick"), None if move_to is None else to_seconds(move_to)
+        command = Override(actor=actor, revision=revision, tick=at, skip=skip, move_to=to, payload=payload, note=note)
+        schedule = await self._change_tick(name, at, command)
+        ahead = Ahead(schedule)
+        made = ahead.override(at)
+        assert made is not None
+        return ahead.record(made)
+
+    async def undo_override(
+        self, name: str, tick: datetime, *, actor: str, note: str = "", revision: int | None = None
+    ) -> Schedule:
+        """Let a coming tick be as if nothing had been decided for it, by an override or by a reschedule."""
+        at = _whole_second(tick, "tick")
+        return await self._change_tick(name, at, UndoOverride(actor=actor, revision=revision, tick=at, note=note))
+
+    async def overrides(self, name: str) -> Sequence[OverrideRecord]:
+        """The coming ticks for which something was decided one by one, in order."""
+        return overrides_of(await self.get(name))
+
+    async def _change_tick(self, name: str, tick: int, command: Command) -> Schedule:
+        try:
+            return (await self._change(name, command)).schedule
+        except (ConflictError, InvalidError) as error:
+            # A tick of the past was decided, and whoever asks for it wants to know how.
+            if (told := await self._what_became(name, tick)) is not None:
+                raise told from error
+            raise
+
+    async def _what_became(self, name: str, tick: int) -> ConflictError | None:
+        found = await self.decisions(name, to_datetime(tick), to_datetime(tick))
+        hint = f"only ticks to come can be overridden; `tickbird why {name} {iso(tick)}` tells more."
+        for run in found.runs:
+            if run.scheduled_for == to_datetime(tick):
+                return ConflictError(
+                    f"the tick of {iso(tick)} is decided already: run {run.id} of it {_stands(run.status)};", hint=hint
+                )
+        for each in found.skips:
+            schedule = await self.get(name)
+            if each.first <= to_datetime(tick) <= each.last and schedule.definition is not None:
+                if not schedule.grid.contains(tick):
+                    continue
+                by = f" by {each.actor}" if each.actor else ""
+                noted = f" ({each.note})" if each.note else ""
+                return ConflictError(
+                    f"the tick of {iso(tick)} is decided already: it was skipped{by} for {each.reason}{noted};",
+                    hint=hint,
+                )
+        return None
+
     async def trigger(
         self,
         name: str,
@@ -221,10 +304,7 @@ class Client:
         if wait is not None:
             seconds(wait, "wait")
         if payload is not None:
-            schedule = await self.get(name)
-            if schedule.definition is not None:
-                task = schedule.definition.target.name
-                payload = await self._checked_payload(task, payload, unknown_task_ok=True)
+            payload = await self._payload_for(name, payload)
         key = None if idempotency_key is None else check_key(idempotency_key)
         command = Trigger(actor=actor, payload=payload, idempotency_key=key)
         run = _made(await self._change(name, command))
@@ -742,6 +822,13 @@ class Client:
                 return declared
         return {}
 
+    async def _payload_for(self, name: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A payload for a run of a schedule, by what its task says of it."""
+        schedule = await self.get(name)
+        if schedule.definition is None:
+            return payload
+        return await self._checked_payload(schedule.definition.target.name, payload, unknown_task_ok=True)
+
     async def _checked_payload(
         self, task: str, payload: Mapping[str, Any], *, unknown_task_ok: bool
     ) -> Mapping[str, Any]:
@@ -815,6 +902,18 @@ def _served(found: Sequence[Queue], workers: Sequence[Worker]) -> list[Queue]:
     return [replace(each, workers=served[each.name]) for each in found]
 
 
+def _whole_second(at: datetime, field: str) -> int:
+    """The instant of a tick, which has no parts of a second."""
+    second = to_seconds(at)
+    if to_datetime(second) != at:
+        raise InvalidError(f"{field}: {at.isoformat()} is not a whole second, as ticks are.", field=field)
+    return second
+
+
+def _stands(status: Status) -> str:
+    return status if status in ("succeeded", "failed") else f"{'was' if status == 'cancelled' else 'is'} {status}"
+
+
 def _made(changed: Changed) -> RunRecord:
     assert changed.run is not None
     return changed.run
@@ -841,6 +940,14 @@ def _validate_by_schema(task: str, payload: Mapping[str, Any], schema: Mapping[s
         raise PayloadError(f"payload of task {task!r}: {text[:300]}.", field="payload")
 
 
+def overrides_of(schedule: Schedule) -> Sequence[OverrideRecord]:
+    """The coming ticks of a schedule for which something was decided one by one, in order."""
+    if schedule.definition is None or schedule.cursor.planned_until is None:
+        return []
+    ahead = Ahead(schedule)
+    return [ahead.record(each) for each in ahead.overrides]
+
+
 def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[ComingTick]:
     """The next ticks of a schedule, with what will keep them from running, as it stands now."""
     if not 1 <= count <= 10_000:
@@ -852,21 +959,23 @@ def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Comi
     if schedule.state == "paused":
         after = max(after, to_seconds(now))
     left = None if definition.max_runs is None else definition.max_runs - cursor.runs_planned
-    moved_due_at = None if cursor.moved_due_at is None else cursor.moved_due_at - schedule.offset
+    ahead = None if cursor.planned_until is None else Ahead(schedule)
     until = schedule.pause.until if schedule.pause else None
     ticks: list[ComingTick] = []
     while len(ticks) < count and (tick := schedule.grid.next(after)) is not None and left != 0:
         after = tick
+        override = None if ahead is None else ahead.override(tick)
         skipped: str | None = None
         if schedule.state == "paused" and (until is None or schedule.due_at(tick) < until):
             skipped = "paused"
-        elif cursor.skip_until is not None and tick <= cursor.skip_until:
-            skipped = "operator"
-        elif cursor.moved_tick is not None and moved_due_at is not None and cursor.moved_tick < tick <= moved_due_at:
+        elif ahead is not None and ahead.passed_over_by(tick) is not None:
             skipped = "rescheduled"
-        elif tick != cursor.moved_tick and schedule.grid.excludes(tick):
+        elif ahead is not None and ahead.is_skipped(tick):
+            skipped = "operator"
+        elif (override is None or override.due_at is None) and schedule.grid.excludes(tick):
             skipped = "calendar"
         elif left is not None:
             left -= 1
-        ticks.append(ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped))
+        shown = None if ahead is None or override is None else ahead.record(override)
+        ticks.append(ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped, shown))
     return ticks

@@ -27,6 +27,7 @@ from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.every import every
 from tickbird.domain.instants import to_seconds
+from tickbird.domain.overrides import TickOverride
 from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts
 from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.domain.triggers import at
@@ -127,7 +128,8 @@ def test_create_and_run_now() -> None:
 
 
 def test_update_of_a_policy_keeps_the_cursor() -> None:
-    cursor = Cursor(planned_until=BASE, next_run_at=BASE + 90, moved_tick=BASE + 60, moved_due_at=BASE + 90)
+    move = TickOverride(BASE + 60, "ada", BASE, due_at=BASE + 90)
+    cursor = Cursor(planned_until=BASE, next_run_at=BASE + 90, tick_overrides=(move,))
     change = apply(Update(actor="ada", fields={"priority": 4}), schedule(cursor=cursor))
     assert (change.schedule.cursor, change.schedule.definition) == (cursor, define(priority=4))
     assert change.detail == {"before": {"priority": None}, "after": {"priority": 4}}
@@ -246,11 +248,12 @@ def test_resume() -> None:
 
 def test_reschedule() -> None:
     change = apply(Reschedule(actor="ada", to=BASE + 100), schedule())
-    assert change.schedule.cursor == Cursor(
-        planned_until=BASE, next_run_at=BASE + 100, moved_tick=BASE + 60, moved_due_at=BASE + 100
-    )
+    [move] = change.schedule.cursor.tick_overrides
+    assert (move.tick, move.due_at, move.actor, move.payload) == (BASE + 60, BASE + 100, "ada", None)
+    assert (change.schedule.cursor.planned_until, change.schedule.cursor.next_run_at) == (BASE, BASE + 100)
     again = apply(Reschedule(actor="ada", to=BASE + 30), change.schedule)
-    assert (again.schedule.cursor.moved_tick, again.schedule.cursor.next_run_at) == (BASE + 60, BASE + 30)
+    assert again.schedule.cursor.next_run_at == BASE + 30
+    assert [(each.tick, each.due_at) for each in again.schedule.cursor.tick_overrides] == [(BASE + 60, BASE + 30)]
     paused = apply(Reschedule(actor="ada", to=BASE + 100), schedule("paused"))
     assert (paused.schedule.state, paused.schedule.cursor.next_run_at) == ("paused", None)
     with pytest.raises(InvalidError):
@@ -268,9 +271,9 @@ def test_skip() -> None:
     more = apply(Skip(actor="bo"), change.schedule)
     assert (more.schedule.cursor.skip_until, more.schedule.cursor.skip_by) == (BASE + 180, "bo")
     behind = apply(Reschedule(actor="ada", to=BASE + 20), change.schedule)
-    assert behind.schedule.cursor.moved_tick == BASE + 180
+    assert [each.tick for each in behind.schedule.cursor.tick_overrides] == [BASE + 180]
     unmoved = apply(Skip(actor="ada"), apply(Reschedule(actor="ada", to=BASE + 100), schedule()).schedule)
-    assert (unmoved.schedule.cursor.moved_tick, unmoved.schedule.cursor.skip_until) == (None, BASE + 60)
+    assert (unmoved.schedule.cursor.tick_overrides, unmoved.schedule.cursor.skip_until) == ((), BASE + 60)
     few = apply(Skip(actor="ada", count=50), schedule(end_at=T0 + timedelta(seconds=130)))
     assert few.schedule.cursor.skip_until == BASE + 120
     for count in (0, -1, 10_001, True, 1.5):

@@ -16,6 +16,7 @@ from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.every import every
 from tickbird.domain.instants import to_seconds
+from tickbird.domain.overrides import TickOverride
 from tickbird.domain.planner import (
     ActiveRun,
     Facts,
@@ -379,8 +380,11 @@ def test_pause_until_beyond_the_last_tick_ends_it() -> None:
 
 
 def moved(tick: int, due: int, **options: Any) -> Schedule:
-    cursor = Cursor(planned_until=BASE, moved_tick=BASE + tick, moved_due_at=BASE + due)
-    return schedule(cursor=cursor, **options)
+    return schedule(cursor=Cursor(planned_until=BASE, tick_overrides=(move(tick, due),)), **options)
+
+
+def move(tick: int, due: int) -> TickOverride:
+    return TickOverride(BASE + tick, "ada", BASE, due_at=BASE + due)
 
 
 @pytest.mark.parametrize(
@@ -413,10 +417,11 @@ def test_rescheduled(made: Schedule, seconds: int, ran: Any, skipped: Any, follo
     decided = look(made, seconds)
     assert (runs(decided), skips(decided)) == (ran, skipped)
     assert _since(decided.cursor.next_run_at) == following
-    assert (decided.cursor.moved_tick is None) == bool(ran or skipped)
+    assert (not decided.cursor.tick_overrides) == bool(ran or skipped)
+    [override] = made.cursor.tick_overrides
     for run in decided.runs:
-        if run.scheduled_for == made.cursor.moved_tick:
-            assert run.due_at == made.cursor.moved_due_at
+        if run.scheduled_for == override.tick:
+            assert (run.due_at, run.override) == (override.due_at, override)
 
 
 def test_rescheduled_beyond_the_last_tick_still_runs() -> None:
@@ -442,7 +447,7 @@ def test_ticks_to_skip_are_recorded_when_they_come() -> None:
 
 
 def test_a_tick_moved_before_those_to_skip_comes_first() -> None:
-    cursor = Cursor(planned_until=BASE, moved_tick=BASE + 180, moved_due_at=BASE + 30)
+    cursor = Cursor(planned_until=BASE, tick_overrides=(move(180, 30),))
     both = skipping(120, cursor=cursor)
     assert next_look(both, both.cursor) == BASE + 30
     made = look(both, 30)
@@ -451,13 +456,13 @@ def test_a_tick_moved_before_those_to_skip_comes_first() -> None:
 
 
 def test_ticks_to_skip_before_a_moved_one_are_recorded_in_time() -> None:
-    cursor = Cursor(planned_until=BASE, moved_tick=BASE + 180, moved_due_at=BASE + 400)
+    cursor = Cursor(planned_until=BASE, tick_overrides=(move(180, 400),))
     both = skipping(120, cursor=cursor)
     assert next_look(both, both.cursor) == BASE + 60
     made = look(both, 60)
-    assert (skips(made), made.cursor.moved_tick, made.cursor.next_run_at) == (
+    assert (skips(made), made.cursor.tick_overrides, made.cursor.next_run_at) == (
         [("operator", 60, 60, 1)],
-        BASE + 180,
+        (move(180, 400),),
         BASE + 120,
     )
 
@@ -490,29 +495,27 @@ def test_repair_skips_what_was_missed() -> None:
 
 def test_retime_never_goes_back() -> None:
     ahead = schedule(until=500)
-    assert retime(ahead, BASE + 100.5).cursor == Cursor(planned_until=BASE + 500, next_run_at=BASE + 540)
-    moved_on = retime(moved(60, 90), BASE + 100.5)
+    assert retime(ahead, ahead, BASE + 100.5).cursor == Cursor(planned_until=BASE + 500, next_run_at=BASE + 540)
+    moved_on = retime(moved(60, 90), moved(60, 90), BASE + 100.5)
     assert moved_on.cursor == Cursor(planned_until=BASE + 100, next_run_at=BASE + 120)
 
 
 def test_pass_over_voids_what_it_passes() -> None:
-    cursor = Cursor(
-        planned_until=BASE, moved_tick=BASE + 120, moved_due_at=BASE + 125, skip_until=BASE + 60, skip_by="x"
-    )
+    cursor = Cursor(planned_until=BASE, tick_overrides=(move(120, 125),), skip_until=BASE + 60, skip_by="x")
     made = pass_over(schedule(cursor=cursor), "paused", BASE + 130, actor="ada", note="n")
     assert made.cursor == Cursor(planned_until=BASE + 130, next_run_at=BASE + 180)
     assert (skips(made), made.skips[0].actor, made.skips[0].note) == ([("paused", 60, 120, 2)], "ada", "n")
     windowed = pass_over(schedule(start_at=later(100), end_at=later(200)), "paused", BASE + 500)
     assert (skips(windowed), windowed.state) == ([("paused", 120, 180, 2)], "ended")
-    later_on = replace(cursor, moved_due_at=BASE + 500)
+    later_on = replace(cursor, tick_overrides=(move(120, 500),))
     kept = pass_over(schedule(cursor=later_on), "paused", BASE + 130)
-    assert (kept.cursor.planned_until, kept.cursor.moved_tick, kept.cursor.next_run_at) == (
+    assert (kept.cursor.planned_until, kept.cursor.tick_overrides, kept.cursor.next_run_at) == (
         BASE + 119,
-        BASE + 120,
+        (move(120, 500),),
         BASE + 500,
     )
     before = pass_over(schedule(cursor=cursor), "paused", BASE - 10)
-    assert (before.cursor.planned_until, before.cursor.moved_tick, before.skips) == (BASE, BASE + 120, ())
+    assert (before.cursor.planned_until, before.cursor.tick_overrides, before.skips) == (BASE, (move(120, 125),), ())
 
 
 def edited(before: Schedule, **policies: Any) -> Schedule:

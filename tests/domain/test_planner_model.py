@@ -392,4 +392,7 @@ def _compare(schedule: Schedule, model: Model) -> None:
     assert schedule.state == model.state
     assert schedule.cursor.next_run_at == model.next_look()
     assert schedule.cursor.runs_planned == model.made
-    assert (schedule.cursor.moved_tick, schedule.cursor.skip_until) == (model.moved, model.skip_until)
+    assert [each.tick for each in schedule.cursor.tick_overrides] == [
+        tick for tick in [model.moved] if tick is not None
+    ]
+    assert schedule.cursor.skip_until == model.skip_until

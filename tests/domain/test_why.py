@@ -21,6 +21,7 @@ from tickbird.domain.errors import InvalidError, TriggerError
 from tickbird.domain.every import every
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation, Times
+from tickbird.domain.overrides import TickOverride
 from tickbird.domain.planner import NO_FACTS, at_plan, plan
 from tickbird.domain.progress import brief, obstacle
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord
@@ -358,7 +359,7 @@ def test_what_is_foretold_is_what_the_planner_does(
     if moved_by is not None:
         # Only the next tick that is not to be skipped can be moved.
         tick = T0 + (skip_until or 0) + 60
-        cursor = replace(cursor, moved_tick=tick, moved_due_at=tick + moved_by)
+        cursor = replace(cursor, tick_overrides=(TickOverride(tick, "ana", T0, due_at=tick + moved_by),))
     pause = None if paused_until is None else Pause("ana", until=T0 + paused_until)
     schedule = a_schedule(definition, cursor=cursor, state="paused" if pause else "active", pause=pause)
     # One look leaves the cursor as a store would have it.

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.store.grids import Shape
 
+LATENESS = ("misfire", "late", "on_time")
 ACTIVE = ("waiting", "queued", "running")
 TICK_ORIGINS = ("schedule", "catch_up")
 
@@ -32,6 +33,7 @@ class ModelRun:
     revision: int
     start_by: float | None = None
     covers: tuple[int, int, int] | None = None
+    told: Told | None = None
     # Known once the store has told it.
     id: int = 0
     attempt: int = 0
@@ -74,6 +76,16 @@ class Range:
         return *self.kind, self.first, self.last, self.count
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a person decided for one tick: that it is skipped, due at another instant, or has a payload of its own."""
+
+    made: int
+    skip: bool = False
+    due: int | None = None
+    payload: bool = False
+
+
 @dataclass
 class ModelSchedule:
     """A schedule as it must stand."""
@@ -84,7 +96,7 @@ class ModelSchedule:
     revision: int = 0
     planned_until: int = 0
     runs_planned: int = 0
-    moved: tuple[int, int] | None = None
+    told: dict[int, Told] = field(default_factory=dict)
     skip_until: int | None = None
     pause_until: int | None = None
     by_code: bool = False
@@ -128,7 +140,8 @@ class Model:
                 for skip in schedule.skips
             ]
             shapes, ever = dict(schedule.shapes), set(schedule.ever)
-            other.schedules[name] = replace(schedule, skips=skips, shapes=shapes, ever=ever)
+            told = dict(schedule.told)
+            other.schedules[name] = replace(schedule, skips=skips, shapes=shapes, ever=ever, told=told)
         return other
 
     # Schedules
@@ -156,11 +169,44 @@ class Model:
         if schedule.state != "active" or (most is not None and schedule.runs_planned >= most):
             return None
         tick = schedule.shape.next(schedule.planned_until)
-        dues = [] if tick is None else [tick + self.offset(schedule)]
-        if schedule.moved is not None:
-            dues = [] if tick == schedule.moved[0] else dues
-            dues.append(schedule.moved[1])
-        return min(dues, default=None)
+        dues: list[int] = []
+        # Ticks to skip are recorded when they come, or with the one behind them if that is due before.
+        while tick is not None and self.is_skipped(schedule, tick):
+            dues.append(tick + self.offset(schedule))
+            tick = schedule.shape.next(tick)
+        return min(dues if tick is None else [*dues, self.due_at(schedule, tick)], default=None)
+
+    def due_at(self, schedule: ModelSchedule, tick: int) -> int:
+        """When a tick is due."""
+        told = schedule.told.get(tick)
+        return tick + self.offset(schedule) if told is None or told.due is None else told.due
+
+    def is_skipped(self, schedule: ModelSchedule, tick: int) -> bool:
+        """Is a tick not to run, since a person said so? What was said of it alone counts first."""
+        told = schedule.told.get(tick)
+        return told.skip if told is not None else schedule.skip_until is not None and tick <= schedule.skip_until
+
+    def coming(self, schedule: ModelSchedule, horizon: int) -> list[tuple[int, str]]:
+        """The ticks that can be decided when those up to `horizon` are due, in order, and why they do not run."""
+        found: list[tuple[int, str]] = []
+        early: list[tuple[int, str]] = []
+        passed, offset = 0, self.offset(schedule)
+        for tick in schedule.shape.ticks(schedule.planned_until, max([horizon, *schedule.told])):
+            told = schedule.told.get(tick)
+            if tick <= passed:
+                found.append((tick, "rescheduled"))
+            elif told is not None and told.due is not None:
+                if told.due - offset > horizon:
+                    break
+                found += [*early, (tick, "")]
+                early, passed = [], told.due - offset
+            elif self.is_skipped(schedule, tick):
+                (found if tick <= horizon else early).append((tick, "operator"))
+            elif tick > horizon:
+                break
+            else:
+                found.append((tick, ""))
+        return found
 
     def is_due(self, schedule: ModelSchedule, now: float) -> bool:
         """Would a planner look at it?"""
@@ -221,25 +267,60 @@ class Model:
         else:
             schedule.skips.append(new)
 
-    def _pass_over(self, schedule: ModelSchedule, reason: str, until: int, shape: Shape | None = None) -> None:
-        if schedule.moved is not None:
-            still_runs = schedule.moved[1] - self.offset(schedule) > until
-            until = min(until, schedule.moved[0] - 1) if still_runs else max(until, schedule.moved[0])
-        ticks = (shape or schedule.shape).ticks(schedule.planned_until, until)
+    def _pass_over(self, schedule: ModelSchedule, reason: str, until: int) -> None:
+        ticks = [tick for tick, _ in self.coming(schedule, until)]
+        # One that is moved to a later instant still runs then.
+        waiting = [t for t, told in schedule.told.items() if told.due is not None and t > max([0, *ticks])]
+        waiting = [tick for tick in waiting if schedule.told[tick].due - self.offset(schedule) > until]  # type: ignore[operator]
+        until = min([max([until, *ticks]), *(tick - 1 for tick in waiting)])
         self._record(schedule, schedule.revision, reason, None, ticks)
         schedule.planned_until = max(schedule.planned_until, until)
         self._forget_passed(schedule, until)
 
     def _leave_grid(self, schedule: ModelSchedule, reason: str, now: float) -> None:
         """What is past and not due yet lies on the grid that is being left."""
-        schedule.moved = schedule.skip_until = None
+        schedule.told, schedule.skip_until = {}, None
         if schedule.state in ("active", "paused"):
             self._pass_over(schedule, "paused" if schedule.state == "paused" else reason, floor(now))
         schedule.planned_until = max(schedule.planned_until, floor(now))
 
+    def _passed(self, schedule: ModelSchedule, tick: int, told: Told) -> int:
+        """How many ticks the move of one passes over."""
+        if told.due is None:
+            return 0
+        return len(schedule.shape.ticks(tick, told.due - self.offset(schedule)))
+
+    def _take_along(self, schedule: ModelSchedule, told: dict[int, Told], passed: dict[int, int]) -> None:
+        """What was decided for ticks that the new grid has too; of moves the newest go first where they do not fit."""
+        for tick, each in sorted(told.items()):
+            there = schedule.shape.next(tick - 1) == tick and tick > schedule.planned_until
+            if there and self._passed(schedule, tick, each) == passed[tick]:
+                schedule.told[tick] = each
+        while not self._in_order(schedule, schedule.told):
+            moves = [tick for tick, each in schedule.told.items() if each.due is not None]
+            del schedule.told[max(moves, key=lambda tick: schedule.told[tick].made)]
+
+    def _in_order(self, schedule: ModelSchedule, told: dict[int, Told]) -> bool:
+        """Is nothing told of a tick that a move passes over, and is no tick moved before the one before it?"""
+        trial, offset = replace(schedule, told=told), self.offset(schedule)
+
+        def passing(tick: int) -> list[int]:
+            return [each.due for t, each in told.items() if each.due is not None and t < tick <= each.due - offset]
+
+        for tick, each in told.items():
+            if passing(tick):
+                return False
+            before = [
+                t for t in schedule.shape.ticks(schedule.planned_until, tick - 1) if not self.is_skipped(trial, t)
+            ]
+            if each.due is not None and before:
+                decided_at = min(passing(before[-1]), default=self.due_at(trial, before[-1]))
+                if decided_at > each.due:
+                    return False
+        return True
+
     def _forget_passed(self, schedule: ModelSchedule, until: int) -> None:
-        if schedule.moved is not None and schedule.moved[0] <= until:
-            schedule.moved = None
+        schedule.told = {tick: told for tick, told in schedule.told.items() if tick > until}
         if schedule.skip_until is not None and schedule.skip_until <= until:
             schedule.skip_until = None
 
@@ -264,7 +345,7 @@ class Model:
         reached = schedule.planned_until
         schedule.shape, schedule.state, schedule.by_code, schedule.overrides = shape, "active", by_code, set()
         schedule.planned_until, schedule.runs_planned = max(start, reached), 0
-        schedule.moved = schedule.skip_until = schedule.pause_until = None
+        schedule.told, schedule.skip_until, schedule.pause_until = {}, None, None
         self._revise(schedule)
         self.schedules[name] = schedule
         missed = shape.last(start) if over else None
@@ -283,8 +364,12 @@ class Model:
             return
         schedule.overrides |= fields.keys()
         if schedule.state == "ended" or before.grid != after.grid:
+            told = schedule.told
+            passed = {tick: self._passed(schedule, tick, each) for tick, each in told.items()}
             self._leave_grid(schedule, "edited", now)
             schedule.state = "paused" if schedule.state == "paused" else "active"
+            schedule.shape = after
+            self._take_along(schedule, told, passed)
         schedule.shape = after
         self._revise(schedule)
         self._settle(schedule)
@@ -327,11 +412,41 @@ class Model:
     def _next_tick(self, schedule: ModelSchedule) -> int:
         if schedule.state not in ("active", "paused"):
             raise Refused
-        after = max(schedule.planned_until, schedule.skip_until or 0)
-        tick = schedule.shape.next(after)
+        tick = schedule.shape.next(schedule.planned_until)
+        while tick is not None and self.is_skipped(schedule, tick):
+            tick = schedule.shape.next(tick)
         if tick is None:
             raise Refused
         return tick
+
+    def _tell(self, schedule: ModelSchedule, told: dict[int, Told]) -> None:
+        if not self._in_order(schedule, told):
+            raise Refused
+        schedule.told = dict(sorted(told.items()))
+        self._revise(schedule)
+        self._settle(schedule)
+
+    def override(self, name: str, tick: int, told: Told, now: float) -> None:
+        """Something else for one tick to come."""
+        schedule = self.find(name)
+        self.plan(schedule, now)
+        if not self._is_open(schedule, tick) or (told.due is not None and told.due <= now):
+            raise Refused
+        if told.payload and told.due is None and schedule.shape.excludes(tick):
+            raise Refused
+        self._tell(schedule, {**schedule.told, tick: told})
+
+    def undo(self, name: str, tick: int, now: float) -> None:
+        """As if nothing had been decided for it."""
+        schedule = self.find(name)
+        self.plan(schedule, now)
+        if not self._is_open(schedule, tick) or tick not in schedule.told:
+            raise Refused
+        self._tell(schedule, {other: told for other, told in schedule.told.items() if other != tick})
+
+    def _is_open(self, schedule: ModelSchedule, tick: int) -> bool:
+        known = schedule.state in ("active", "paused")
+        return known and tick > schedule.planned_until and schedule.shape.next(tick - 1) == tick
 
     def reschedule(self, name: str, to: int, now: float) -> None:
         """Another due_at for the next tick."""
@@ -340,18 +455,19 @@ class Model:
         tick = self._next_tick(schedule)
         if to <= now:
             raise Refused
-        schedule.moved = tick, to
-        self._revise(schedule)
-        self._settle(schedule)
+        known = schedule.told.get(tick)
+        moved = Told(floor(now), due=to, payload=known is not None and known.payload)
+        self._tell(schedule, {**schedule.told, tick: moved})
 
     def skip(self, name: str, count: int, now: float) -> None:
         """The next ticks are not to run."""
         schedule = self.find(name)
         self.plan(schedule, now)
-        last = self._next_tick(schedule)
+        first = last = self._next_tick(schedule)
         for _ in range(count - 1):
             last = schedule.shape.next(last) or last
-        schedule.moved, schedule.skip_until = None, last
+        schedule.told = {tick: told for tick, told in schedule.told.items() if not first <= tick <= last}
+        schedule.skip_until = max(last, schedule.skip_until or 0)
         self._revise(schedule)
         self._settle(schedule)
 
@@ -461,6 +577,7 @@ class Look:
     """One look at an active schedule: every due tick gets its fate, then its decision, one at a time."""
 
     def __init__(self, model: Model, schedule: ModelSchedule, now: float) -> None:
+        self.model = model
         self.schedule = schedule
         self.shape = schedule.shape
         self.offset = model.offset(schedule)
@@ -481,35 +598,26 @@ class Look:
             decisions[decision.tick] = decision
         ordered = [decisions[tick] for tick, _ in fates]
         self._replace_unborn(ordered, late)
-        if self.schedule.moved is not None:
-            moved_run = decisions[self.schedule.moved[0]].run if self.schedule.moved[0] in decisions else None
-            for decision in ordered:
-                if decision.reason == "rescheduled":
-                    decision.behind = moved_run
+        moves = {tick: told.due for tick, told in self.schedule.told.items() if told.due is not None}
+        for decision in ordered:
+            if decision.reason == "rescheduled":
+                passing = next(t for t, due in moves.items() if t < decision.tick <= due - self.offset)
+                decision.behind = decisions[passing].run
         self.cancelled = [run for run in self.cancelled if run in self.existing]
         return ordered
 
     def _fates(self) -> list[tuple[int, str]]:
-        schedule, shape, offset = self.schedule, self.shape, self.offset
-        horizon = floor(self.now) - offset
-        after = schedule.planned_until
-        moved = schedule.moved
-        moved_is_due = moved is not None and moved[1] <= self.now
         fates: list[tuple[int, str]] = []
-        if schedule.skip_until is not None:
-            # A moved tick behind the skipped ones may be due before they have come: it ends their wait.
-            told = schedule.skip_until if moved_is_due else min(schedule.skip_until, horizon)
-            fates += [(tick, "operator") for tick in shape.ticks(after, told)]
-            after = max(after, told)
-        if moved is not None:
-            if not moved_is_due:
-                return fates
-            tick, due_at = moved
-            fates.append((tick, self._lateness(due_at)))
-            fates += [(passed, "rescheduled") for passed in shape.ticks(tick, due_at - offset)]
-            after = max(tick, due_at - offset)
-        for tick in shape.ticks(after, horizon):
-            fates.append((tick, "calendar" if shape.excludes(tick) else self._lateness(tick + offset)))
+        least = 0
+        for tick, why_not in self.model.coming(self.schedule, floor(self.now) - self.offset):
+            told = self.schedule.told.get(tick)
+            if why_not:
+                fates.append((tick, why_not))
+                continue
+            # Nothing is later than what is decided before it.
+            least = max(least, LATENESS.index(self._lateness(self.model.due_at(self.schedule, tick))))
+            closed = (told is None or told.due is None) and self.shape.excludes(tick)
+            fates.append((tick, "calendar" if closed else LATENESS[least]))
         return fates
 
     def _lateness(self, due_at: int) -> str:
@@ -530,12 +638,30 @@ class Look:
             return older + [Decision(tick, self._start(tick, "catch_up")) for tick in kept]
         if (blocker := self._blocker()) is not None:
             return [Decision(tick, reason="overlap", behind=blocker) for tick in late]
-        label = late[0] if policy == "one" else late[-1]
-        covers = (late[0], late[-1], len(late)) if len(late) > 1 else None
-        run = self._start(label, "catch_up", covers)
+        alone = self._alone(late)
+        others = [tick for tick in late if tick not in alone]
+        label = None if not others else others[0] if policy == "one" else others[-1]
+        covers = (others[0], others[-1], len(others)) if len(others) > 1 else None
+        runs = {
+            tick: self._start(tick, "catch_up", covers if tick == label else None)
+            for tick in late
+            if tick == label or tick in alone
+        }
         return [
-            Decision(tick, run) if tick == label else Decision(tick, reason="coalesced", behind=run) for tick in late
+            Decision(tick, runs[tick])
+            if tick in runs
+            else Decision(tick, reason="coalesced", behind=runs.get(label or 0))
+            for tick in late
         ]
+
+    def _alone(self, late: list[int]) -> list[int]:
+        """Late ticks with a payload of their own get a run of their own, if there is room for all."""
+        most = self.shape.max_runs
+        room = len(late) if most is None else most - self.schedule.runs_planned
+        alone = [tick for tick in late if (told := self.schedule.told.get(tick)) is not None and told.payload]
+        if self.shape.overlap == "replace" or len(alone) + (len(alone) < len(late)) > room:
+            return []
+        return alone
 
     def _on_time(self, ticks: list[int]) -> list[Decision]:
         decisions = []
@@ -565,8 +691,7 @@ class Look:
             surplus = max(0, len(self.ticking) + 1 - most)
             self.stopped = self.ticking[:surplus]
         waits = shape.overlap != "allow" and len(self.ticking) + self.others >= most
-        moved = self.schedule.moved
-        due_at = moved[1] if moved is not None and moved[0] == tick else tick + self.offset
+        due_at = self.model.due_at(self.schedule, tick)
         limit = shape.start_limit
         run = ModelRun(
             self.schedule.name,
@@ -579,6 +704,7 @@ class Look:
             self.schedule.revision,
             start_by=None if limit is None else due_at + limit,
             covers=covers,
+            told=self.schedule.told.get(tick),
         )
         self.ticking.append(run)
         return run

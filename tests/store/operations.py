@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import floor
 from typing import Any
 
 from tests.store.grids import DAY, Once, Rule, Shape, Times
-from tests.store.model import Model, ModelRun, Refused
+from tests.store.model import Model, ModelRun, Refused, Told
 from tickbird.domain.calendars import WEEKDAYS, exclude
 from tickbird.domain.commands import (
     Command,
     Create,
     Delete,
+    Override,
     PauseCommand,
     Reschedule,
     Resume,
     Skip,
     Trigger,
+    UndoOverride,
     Update,
 )
 from tickbird.domain.cron import cron
@@ -329,6 +332,52 @@ class Skipped(Change):
 
     def mirror(self, model: Model, state: State, answer: Any) -> None:
         model.skip(self.name, self.count, state.now)
+
+
+@dataclass(frozen=True)
+class Overrode(Change):
+    """Something is decided for a tick to come, counted from the next: `by` moves it by so many seconds."""
+
+    which: int
+    skip: bool = False
+    by: int | None = None
+    payload: bool = False
+
+    def _tick(self, state: State) -> int:
+        schedule = state.model.schedules.get(self.name)
+        tick = None if schedule is None else schedule.shape.next(int(state.now))
+        for _ in range(self.which):
+            tick = tick if schedule is None or tick is None else schedule.shape.next(tick)
+        return tick or T0
+
+    def _due(self, state: State) -> int | None:
+        return None if self.by is None else self._tick(state) + self.by
+
+    def command(self, state: State) -> Command:
+        payload = {"own": 1} if self.payload else None
+        return Override(actor="ada", tick=self._tick(state), skip=self.skip, move_to=self._due(state), payload=payload)
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        told = Told(floor(state.now), self.skip, self._due(state), self.payload)
+        model.override(self.name, self._tick(state), told, state.now)
+
+
+@dataclass(frozen=True)
+class Undone(Change):
+    """What was decided for a tick is undone."""
+
+    which: int
+
+    def _tick(self, state: State) -> int:
+        schedule = state.model.schedules.get(self.name)
+        ticks = [] if schedule is None else list(schedule.told)
+        return ticks[self.which % len(ticks)] if ticks else T0
+
+    def command(self, state: State) -> Command:
+        return UndoOverride(actor="ada", tick=self._tick(state))
+
+    def mirror(self, model: Model, state: State, answer: Any) -> None:
+        model.undo(self.name, self._tick(state), state.now)
 
 
 @dataclass(frozen=True)

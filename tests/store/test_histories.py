@@ -40,6 +40,7 @@ from tests.store.operations import (
     Moved,
     Nothing,
     Operation,
+    Overrode,
     Paused,
     Plan,
     Pruned,
@@ -50,6 +51,7 @@ from tests.store.operations import (
     Skipped,
     State,
     Triggered,
+    Undone,
     Updated,
     instant,
 )
@@ -128,6 +130,12 @@ def weighed(*weighted: tuple[int, st.SearchStrategy[Any]]) -> st.SearchStrategy[
 updates = st.sampled_from(sorted(FIELDS)).flatmap(
     lambda key: st.builds(Updated, name, st.just(key), FIELDS[key], st.sampled_from([False] * 9 + [True]))
 )
+ahead = st.sampled_from([0, 0, 1, 2, 4])
+overriding = st.one_of(
+    st.builds(Overrode, name, ahead, st.just(True)),
+    st.builds(Overrode, name, ahead, st.just(False), st.sampled_from([-70, -20, 0, 15, 50, 400]), st.booleans()),
+    st.builds(Overrode, name, ahead, st.just(False), st.none(), st.just(True)),
+)
 calls = weighed(
     (5, st.builds(Plan, st.sampled_from([500, 1]))),
     (4, st.builds(Claimed, a_worker, st.sampled_from([100, 1]))),
@@ -144,6 +152,8 @@ calls = weighed(
     (1, st.builds(Created, name, shapes, st.booleans())),
     (1, st.builds(Moved, name, st.sampled_from([1, 50, 400, 90_000, -5]))),
     (1, st.builds(Skipped, name, st.sampled_from([1, 3]))),
+    (3, overriding),
+    (1, st.builds(Undone, name, small)),
 )
 
 
@@ -247,6 +257,7 @@ def row_of(run: ModelRun) -> dict[str, Any]:
         "finished_at": None if run.finished_at is None else run.finished_at - T0,
         "reason": run.reason if run.status == "cancelled" and not run.attempt else None,
         "asked": run.asked_to_stop if run.status == "running" else None,
+        "told": run.told and (run.told.due is not None, run.told.payload),
     }
 
 
@@ -277,6 +288,7 @@ def row_in(run: RunRecord) -> dict[str, Any]:
         "finished_at": since(run.finished_at),
         "reason": run.reason if run.status == "cancelled" and not run.attempt and run.reason in REASONS else None,
         "asked": run.cancel_requested_at is not None if run.status == "running" else None,
+        "told": run.override and (run.override.moved, run.override.payload),
     }
 
 
@@ -289,7 +301,10 @@ def cursor_of(model: Model, schedule: ModelSchedule) -> dict[str, Any]:
         "planned_until": schedule.planned_until - T0,
         "next_run_at": None if (at := model.next_look(schedule)) is None or deleted else at - T0,
         "runs_planned": schedule.runs_planned,
-        "moved": schedule.moved and (schedule.moved[0] - T0, schedule.moved[1] - T0),
+        "told": [
+            (tick - T0, told.skip, None if told.due is None else told.due - T0, told.payload)
+            for tick, told in schedule.told.items()
+        ],
         "skip_until": schedule.skip_until and schedule.skip_until - T0,
         "paused": schedule.state == "paused",
         "error": None,
@@ -299,14 +314,16 @@ def cursor_of(model: Model, schedule: ModelSchedule) -> dict[str, Any]:
 def cursor_in(schedule: Schedule) -> dict[str, Any]:
     """A schedule of the store, for comparison."""
     cursor = schedule.cursor
-    moved = cursor.moved_tick is not None and cursor.moved_due_at is not None
     return {
         "state": schedule.state,
         "revision": schedule.revision,
         "planned_until": None if cursor.planned_until is None else cursor.planned_until - T0,
         "next_run_at": None if cursor.next_run_at is None else cursor.next_run_at - T0,
         "runs_planned": cursor.runs_planned,
-        "moved": (cursor.moved_tick - T0, cursor.moved_due_at - T0) if moved else None,  # type: ignore[operator]
+        "told": [
+            (each.tick - T0, each.skip, None if each.due_at is None else each.due_at - T0, each.payload is not None)
+            for each in cursor.tick_overrides
+        ],
         "skip_until": cursor.skip_until and cursor.skip_until - T0,
         "paused": schedule.pause is not None,
         "error": schedule.error,

@@ -42,6 +42,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "resume": ("changes", "Let a paused schedule go on."),
         "reschedule": ("changes", "Make the next tick of a schedule due at another instant."),
         "skip": ("changes", "Do not run the next ticks of a schedule."),
+        "override": ("overrides", "Skip or move one coming tick, or give its run another payload."),
         "set": ("changes", "Set some fields of a schedule and leave the others as they are."),
         "calendar": ("calendars", "Store calendars of closed days, and see what they do to schedules."),
         "rm": ("changes", "Delete a schedule; what was decided for its ticks stays on record."),

@@ -19,6 +19,7 @@ from tickbird.cli.schedules import state_text, what, zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
 from tickbird.client import Client
+from tickbird.domain.ahead import Ahead
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import count as in_numbers
 from tickbird.domain.progress import obstacle
@@ -131,8 +132,10 @@ def reschedule(settings: Settings, name: str, when: str, note: str, revision: in
             return await client.reschedule(name, to, actor=actor, note=note, revision=revision)
 
     schedule = complete(work(), settings)
-    moved, due_at = schedule.cursor.moved_tick, schedule.cursor.moved_due_at
-    assert moved is not None and due_at is not None
+    ahead = Ahead(schedule)
+    moved = ahead.to_run(ahead.decided)
+    assert moved is not None
+    due_at = ahead.due_at(moved)
     passed = schedule.grid.count(moved, due_at - schedule.offset)
 
     def show_move(screen: Screen) -> None:

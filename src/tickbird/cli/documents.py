@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from tickbird.cli.output import iso
-from tickbird.client import ComingTick
+from tickbird.client import ComingTick, overrides_of
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
 from tickbird.domain.happenings import Happening
 from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine
+from tickbird.domain.overrides import OverrideRecord
 from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
@@ -30,6 +31,7 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
         "zone": None if definition is None else definition.trigger.tz,
         "definition": dict(schedule.raw),
         "overrides": dict(schedule.overrides),
+        "tick_overrides": [override_document(each) for each in overrides_of(schedule)],
         "revision": schedule.revision,
         "app": schedule.app,
         "paused": None
@@ -101,6 +103,30 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "held": run.held,
         "released_at": iso(run.released_at),
         "released_by": run.released_by,
+        "override": None
+        if run.override is None
+        else {
+            "moved": run.override.moved,
+            "payload": run.override.payload,
+            "note": run.override.note,
+            "actor": run.override.actor,
+            "made_at": iso(to_datetime(run.override.made_at)),
+        },
+    }
+
+
+def override_document(override: OverrideRecord) -> dict[str, Any]:
+    """A tick to come for which something was decided; `payload` is null where it is the schedule's."""
+    return {
+        "tick": iso(override.scheduled_for),
+        "skip": override.skip,
+        "moved": override.moved,
+        "due_at": iso(override.due_at),
+        "passes_over": override.passes_over,
+        "payload": None if override.payload is None else dict(override.payload),
+        "note": override.note,
+        "actor": override.actor,
+        "made_at": iso(override.made_at),
     }
 
 
@@ -240,11 +266,12 @@ def attempt_document(attempt: AttemptRecord) -> dict[str, Any]:
 
 
 def tick_document(tick: ComingTick, notes: Iterable[str] = ()) -> dict[str, Any]:
-    """A tick to come; `skipped` is the reason why it will not run."""
+    """A tick to come; `skipped` is the reason why it will not run, `override` what was decided for it alone."""
     return {
         "scheduled_for": iso(tick.scheduled_for),
         "due_at": iso(tick.due_at),
         "skipped": tick.skipped,
+        "override": None if tick.override is None else override_document(tick.override),
         "notes": list(notes),
     }
 

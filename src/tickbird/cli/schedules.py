@@ -15,7 +15,8 @@ from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, rela
 from tickbird.cli.runs import STYLES, held_back, run_table
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
-from tickbird.cli.ticks import tick_table, with_notes
+from tickbird.cli.ticks import override_table, tick_table, with_notes
+from tickbird.client import overrides_of
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime
@@ -174,6 +175,9 @@ def show(settings: Settings, name: str) -> None:
             screen.fields(policies, indent=2)
         screen.title("Next ticks")
         tick_table(screen, ticks, tz, now)
+        if overrides := overrides_of(schedule):
+            screen.title("Decided for single ticks")
+            override_table(screen, overrides, tz, now)
         screen.title("Newest runs")
         run_table(screen, runs, now, slow, tz=tz)
         screen.title("Revisions")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -11,7 +12,7 @@ from tickbird.cli.arguments import name_argument, schedule_names, words
 from tickbird.cli.clock_changes import notes
 from tickbird.cli.documents import tick_document
 from tickbird.cli.instants import Instant, Reader
-from tickbird.cli.output import Cell, Screen, clock, emit, iso, relative, warn
+from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client, ComingTick
@@ -19,6 +20,8 @@ from tickbird.domain.cron import cron as parse_cron
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.overrides import OverrideRecord
+from tickbird.domain.progress import brief
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.triggers import Trigger
 
@@ -63,10 +66,30 @@ def tick_table(screen: Screen, ticks: Noted, tz: str, now: datetime) -> None:
         moved = tick.due_at != tick.scheduled_for
         said = [f"will be skipped ({tick.skipped})"] if tick.skipped else []
         said += [f"due {clock(tick.due_at, tz)}"] if moved and not tick.skipped else []
+        said += [decided_by(tick.override)] if tick.override is not None else []
         utc = "" if tz == "UTC" else clock(tick.scheduled_for)
         when = relative(tick.due_at, now)
         rows.append((clock(tick.scheduled_for, tz), utc, when, Cell("; ".join([*said, *remarks]), "yellow")))
     screen.table(("TICK", "UTC", "DUE", "NOTE"), rows)
+
+
+def decided_by(override: OverrideRecord) -> str:
+    """What was decided for a tick alone, by whom and why."""
+    done = ["skipped"] if override.skip else ["moved"] if override.moved else []
+    done += ["another payload"] if override.payload is not None else []
+    return f"{', '.join(done)} by {override.actor}" + (f": {brief(override.note)}" if override.note else "")
+
+
+def override_table(screen: Screen, overrides: Sequence[OverrideRecord], tz: str, now: datetime) -> None:
+    """Ticks to come for which something was decided one by one."""
+    rows = []
+    for each in overrides:
+        what = "skip" if each.skip else f"due {both(each.due_at, now, tz)}" if each.moved else ""
+        payload = "" if each.payload is None else json.dumps(each.payload, ensure_ascii=False)
+        passed = f"{each.passes_over:,} passed over" if each.passes_over else ""
+        done = "; ".join(part for part in (what, passed, f"payload {payload}" if payload else "") if part)
+        rows.append((clock(each.scheduled_for, tz), done, each.actor, both(each.made_at, now, tz), brief(each.note)))
+    screen.table(("TICK", "DECIDED", "BY", "WHEN", "NOTE"), rows)
 
 
 @click.command(cls=Command)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
+from tickbird.domain.ahead import Ahead
 from tickbird.domain.definition import Definition
 from tickbird.domain.evidence import Revision, readable
 from tickbird.domain.instants import to_datetime, to_seconds
@@ -165,6 +166,12 @@ def _same(one: Definition | None, other: Definition | None) -> bool:
     return same_grid(one, other) and one.max_runs == other.max_runs
 
 
+def _moves(revisions: Iterable[Revision]) -> list[tuple[int, int]]:
+    """Ticks that were moved at some time, and when that was decided."""
+    moves = (each for each in revisions if each.action in ("reschedule", "override"))
+    return [(int(each.detail["tick"]), to_seconds(each.at)) for each in moves if each.detail.get("to") is not None]
+
+
 class Auditor:
     """Takes the decisions of a schedule in the order of their ticks, and tells what is wrong with them."""
 
@@ -193,8 +200,7 @@ class Auditor:
     @property
     def reach(self) -> int:
         """How far decisions must be read: a tick of a later instant may have been moved to an earlier one."""
-        moves = (each for each in self._revisions.values() if each.action == "reschedule")
-        moved = [int(each.detail["tick"]) for each in moves if to_seconds(each.at) <= self._cap]
+        moved = [tick for tick, at in _moves(self._revisions.values()) if at <= self._cap]
         return max([self._cap, *moved])
 
     def take(self, decisions: Iterable[Decision]) -> None:
@@ -235,7 +241,8 @@ class Auditor:
         if come is None or following is None:
             return 0
         late = schedule.state == "active" and self._now - schedule.due_at(following) > schedule.definition.grace
-        due = grid.whole(after, end - schedule.offset) if late and end - schedule.offset > after else None
+        reach = Ahead(schedule).reach(end - schedule.offset)
+        due = grid.whole(after, reach) if late and reach > after else None
         if due is None:
             return come.count
         text = f"{_ticks(due.count)} came due and no worker has planned {'it' if due.count == 1 else 'them'}"
@@ -257,8 +264,7 @@ class _Fold:
         # Everything up to here has been compared.
         self._reached = max(lowest, found[0].start) if found else lowest
         self._decided_in_era = False
-        moves = (each for each in revisions.values() if each.action == "reschedule")
-        self._moved = {int(each.detail["tick"]) for each in moves}
+        self._moved = {tick for tick, _ in _moves(revisions.values())}
         # Ticks that were backfilled and may have no other decision.
         self._backfilled: deque[int] = deque()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 
 from tickbird.domain.calendars import BUILT_IN, WEEKDAYS
 from tickbird.domain.definition import Definition
@@ -127,6 +127,11 @@ class Chain:
             text = f"Due {in_words(offset)} after the tick, at {self.times(due_at)}: its place in a spread of {spread}."
             self._step(None, "spread", text, at=due_at)
         return ""
+
+    def _payload(self, actor: str, note: str, at: datetime) -> str:
+        """The step that tells of another payload; and the same for the sentence."""
+        self.steps.append(Step(None, "payload", f"{actor} gave it another payload{noted(note)}.", None, at))
+        return f", with another payload by {actor}"
 
     def _past_this(self, tick: int, due_at: int, moved: Revision | None) -> str:
         by = f" by {moved.actor}{noted(str(moved.detail.get('note') or ''))}" if moved is not None else ""

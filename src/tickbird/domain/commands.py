@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any, Literal
 
+from tickbird.domain.ahead import Ahead, replaced
 from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
 from tickbird.domain.codec import decode_definition, definition_text, encode_definition
 from tickbird.domain.definition import Definition, check_payload, check_text
 from tickbird.domain.dependencies import check_dependencies, check_dependents, needed_by
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.instants import to_datetime
+from tickbird.domain.instants import iso, to_datetime
+from tickbird.domain.overrides import LONGEST_OVERRIDES, MOST_OVERRIDES, TickOverride, overrides_text
 from tickbird.domain.planner import (
     Facts,
     Plan,
@@ -23,6 +25,7 @@ from tickbird.domain.planner import (
     begin,
     leave_grid,
     pass_over,
+    redefine,
     repair,
     retime,
     same_grid,
@@ -297,10 +300,11 @@ def _redefine(
     if before.state == "parked":
         return _revised(action, after, repair(after, now), **detail)
     if before.state != "ended" and same_grid(before.definition, definition):
-        return _revised(action, after, settle(after, after.cursor), **detail)
+        return _revised(action, after, redefine(before, after), **detail)
     skips = leave_grid(before, now, "edited")
     state: State = "paused" if after.state == "paused" else "active"
-    return _revised(action, after, replace(retime(replace(after, state=state), now), skips=skips), **detail)
+    timed = retime(before, replace(after, state=state), now)
+    return _revised(action, after, replace(timed, skips=skips), **detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,7 +318,8 @@ class Delete(Command):
         check_dependents(schedule.name, facts.dependents)
         reached = max(schedule.cursor.planned_until or 0, floor(now))
         cursor = Cursor(planned_until=reached, runs_planned=0)
-        plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"))
+        void = tuple((each, "deleted") for each in schedule.cursor.tick_overrides)
+        plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"), void=void)
         if self.cancel_runs:
             plan = _cancel_runs(plan, facts)
         gone = replace(schedule, overrides={}, fingerprint=None)
@@ -384,17 +389,130 @@ class Reschedule(Command):
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Only the next tick moves, and only into the future."""
+        """Only the next tick to run moves, and only into the future; a payload that it was given stays with it."""
         tick = _next_tick(schedule, "reschedule")
-        if self.to <= now:
-            raise InvalidError(
-                f"to: {to_datetime(self.to).isoformat()} is past;",
-                field="to",
-                hint="choose a later instant, or trigger the schedule now.",
-            )
-        cursor = replace(schedule.cursor, moved_tick=tick, moved_due_at=self.to)
-        plan = settle(schedule, cursor)
+        _check_future(self.to, "to", now)
+        known = Ahead(schedule).override(tick)
+        moved = TickOverride(tick, self.actor, floor(now), due_at=self.to, note=self.note)
+        if known is not None:
+            moved = replace(moved, payload=known.payload)
+        plan = settle(schedule, _with_override(schedule, moved))
         return _revised("reschedule", schedule, plan, tick=tick, to=self.to, note=self.note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Override(Command):
+    """Decide for one coming tick: skip it, make it due at another instant, give its run another payload."""
+
+    tick: int
+    skip: bool = False
+    move_to: int | None = None
+    payload: Mapping[str, Any] | None = None
+    note: str = ""
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Whatever was decided for this tick before is replaced."""
+        if self.skip == (self.move_to is not None or self.payload is not None):
+            raise InvalidError(
+                "override: skip the tick, or give it another instant or payload, not both;"
+                if self.skip
+                else "override: nothing was decided for the tick;",
+                field="skip",
+                hint="give skip, or move_to, payload or both.",
+            )
+        ahead = _undecided(schedule, self.tick)
+        if self.move_to is not None:
+            _check_future(self.move_to, "move_to", now)
+        self._check_payload(schedule)
+        known = ahead.override(self.tick)
+        new = TickOverride(self.tick, self.actor, floor(now), self.skip, self.move_to, self._sent, self.note)
+        plan = settle(schedule, _with_override(schedule, new))
+        detail: dict[str, Any] = {"tick": self.tick, "skip": self.skip, "to": self.move_to, "payload": self._sent}
+        detail |= {"note": self.note, "before": None if known is None else known.to_json()}
+        return _revised("override", schedule, plan, **detail)
+
+    @property
+    def _sent(self) -> dict[str, Any] | None:
+        return None if self.payload is None else dict(self.payload)
+
+    def _check_payload(self, schedule: Schedule) -> None:
+        if self.payload is None or schedule.definition is None:
+            return
+        check_payload(self.payload)
+        # Refused here where the key needs a field that the payload has not.
+        schedule.definition.key(self.payload)
+        if self.move_to is None and schedule.grid.excludes(self.tick):
+            raise ConflictError(
+                f"the calendar of {schedule.name!r} excludes the day of {iso(self.tick)}, so nothing would run then;",
+                hint="give move_to as well, be it that very instant: then it runs all the same.",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoOverride(Command):
+    """Let a coming tick be as if nothing had been decided for it, also by a reschedule."""
+
+    tick: int
+    note: str = ""
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Only as long as its tick is not decided."""
+        ahead = _undecided(schedule, self.tick)
+        known = ahead.override(self.tick)
+        if known is None:
+            hint = "`tickbird override NAME --list` shows those that have one."
+            if ahead.is_skipped(self.tick):
+                hint = f"it is one of those that {schedule.cursor.skip_by} told it to skip with `skip`."
+            raise NotFoundError(f"the tick of {iso(self.tick)} has no override;", hint=hint)
+        left = tuple(each for each in schedule.cursor.tick_overrides if each.tick != self.tick)
+        cursor = replace(schedule.cursor, tick_overrides=left)
+        Ahead(schedule, cursor).check()
+        plan = settle(schedule, cursor)
+        return _revised("undo_override", schedule, plan, tick=self.tick, note=self.note, before=known.to_json())
+
+
+def _undecided(schedule: Schedule, tick: int) -> Ahead:
+    """The ticks to come of a schedule, of which this must be one."""
+    decided = schedule.cursor.planned_until
+    if schedule.state not in ("active", "paused") or decided is None:
+        raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}; it has no tick to come.")
+    if not schedule.grid.contains(tick):
+        before, after = schedule.grid.previous(tick), schedule.grid.next(tick)
+        around = [f"{iso(each)} {where}" for each, where in ((before, "before"), (after, "after")) if each is not None]
+        raise InvalidError(
+            f"tick: {iso(tick)} is no tick of {schedule.name!r};",
+            field="tick",
+            hint=f"the nearest ones are {' and '.join(around)} it." if around else "it has none.",
+        )
+    if tick <= decided:
+        raise ConflictError(
+            f"the tick of {iso(tick)} is decided already;",
+            hint=f"`tickbird why {schedule.name} {iso(tick)}` tells how.",
+        )
+    return Ahead(schedule)
+
+
+def _check_future(instant: int, field: str, now: float) -> None:
+    if instant <= now:
+        raise InvalidError(
+            f"{field}: {to_datetime(instant).isoformat()} is past;",
+            field=field,
+            hint="choose a later instant, or trigger the schedule now.",
+        )
+
+
+def _with_override(schedule: Schedule, override: TickOverride) -> Cursor:
+    """The cursor with one more override, if that is possible beside the others."""
+    overrides = replaced(schedule.cursor.tick_overrides, override)
+    if len(overrides) > MOST_OVERRIDES or len(overrides_text(overrides) or "") > LONGEST_OVERRIDES:
+        raise ConflictError(
+            f"schedule {schedule.name!r} has {len(overrides) - 1:,} overridden ticks, and no room for this one "
+            f"(at most {MOST_OVERRIDES:,}, with {LONGEST_OVERRIDES:,} characters in all);",
+            hint="undo some, or edit the schedule itself.",
+        )
+    cursor = replace(schedule.cursor, tick_overrides=overrides)
+    Ahead(schedule, cursor).check()
+    return cursor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -424,16 +542,19 @@ class Skip(Command):
             if following is None:
                 break
             last = following
+        # What was decided for one of them before is replaced; those before them are skipped already.
+        overrides = schedule.cursor.tick_overrides
+        gone = [each for each in overrides if first <= each.tick <= last]
         cursor = replace(
             schedule.cursor,
-            moved_tick=None,
-            moved_due_at=None,
-            skip_until=last,
+            tick_overrides=tuple(each for each in overrides if each not in gone),
+            skip_until=max(last, schedule.cursor.skip_until or last),
             skip_by=self.actor,
             skip_note=self.note,
         )
-        plan = settle(schedule, cursor)
-        return _revised("skip", schedule, plan, first=first, last=last, note=self.note)
+        detail: dict[str, Any] = {"first": first, "last": last, "note": self.note}
+        detail |= {"overrides": [each.to_json() for each in gone]} if gone else {}
+        return _revised("skip", schedule, settle(schedule, cursor), **detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -479,8 +600,7 @@ def _next_tick(schedule: Schedule, verb: str) -> int:
     cursor = schedule.cursor
     if schedule.state not in ("active", "paused") or cursor.planned_until is None:
         raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}; it has no next tick to {verb}.")
-    after = cursor.planned_until if cursor.skip_until is None else max(cursor.planned_until, cursor.skip_until)
-    tick = schedule.grid.next(after)
+    tick = Ahead(schedule).to_run(cursor.planned_until)
     if tick is None:
         raise ConflictError(f"schedule {schedule.name!r} has no next tick to {verb}.")
     return tick

@@ -43,11 +43,22 @@ class RunChain(Chain):
             self.steps.append(Step(None, "backfill", text, run.id, skip.decided_at))
         if definition is not None:
             self._move(self.evidence.moved(self.tick), to_seconds(run.due_at))
+        override = run.override
+        if override is not None and override.payload:
+            self._payload(override.actor, override.note, to_datetime(override.made_at))
         self._caught_up(run)
         progress = Progress(run, definition, self.evidence, self.times)
         self.steps += progress.steps()
-        sentence = self._run_sentence(run, progress) + self._retried(run)
+        sentence = self._run_sentence(run, progress) + self._told(run) + self._retried(run)
         return self._answer(_VERDICTS[run.status], sentence, run.id)
+
+    def _told(self, run: RunRecord) -> str:
+        """What a person had decided for the tick, for the sentence."""
+        if run.override is None:
+            return ""
+        done = ["moved it"] if run.override.moved else []
+        done += ["gave it another payload"] if run.override.payload else []
+        return f" {run.override.actor} {' and '.join(done)}{noted(run.override.note)}."
 
     def _caught_up(self, run: RunRecord) -> None:
         if run.origin != "catch_up":
@@ -137,6 +148,9 @@ class SkipChain(Chain):
             name, why = "reschedule", self._passed_over(skip)
         else:
             self._move(self.evidence.moved(self.tick), self._due_at(definition))
+            told = self.evidence.overridden(self.tick)
+            if told is not None and told.detail.get("payload") is not None:
+                self._payload(told.actor, str(told.detail.get("note") or ""), told.at)
             name, why = self._reason(skip, definition)
         if skip.count > 1:
             why += f"; so were {skip.count:,} ticks in all, from {self.times(skip.first)} to {self.times(skip.last)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -15,6 +15,9 @@ from tickbird.domain.limits import Limit
 from tickbird.domain.rates import Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.schedule import Schedule
+
+# What concerns single ticks; their detail names the tick.
+_ABOUT_TICKS = ("reschedule", "override", "undo_override")
 
 
 class Revision(Protocol):
@@ -174,22 +177,30 @@ class Evidence:
         edits = (each for each in reversed(self.revisions) if each.action in ("update", "sync", "calendar", "delete"))
         return next((edit for edit in edits if tick <= edit.at < due), None)
 
+    def overridden(self, tick: int) -> Revision | None:
+        """The newest reschedule or override of a tick, unless it was undone."""
+        about = (each for each in self.revisions if each.action in _ABOUT_TICKS and each.detail.get("tick") == tick)
+        newest = next(about, None)
+        return None if newest is None or newest.action == "undo_override" else newest
+
     def moved(self, tick: int) -> Revision | None:
-        """The newest reschedule of a tick."""
-        return self._rescheduled("tick", tick)
+        """What moved a tick last, unless it was undone."""
+        newest = self.overridden(tick)
+        return None if newest is None or newest.detail.get("to") is None else newest
 
     def moved_past(self, offset: int) -> Revision | None:
-        """The newest reschedule of an earlier tick that passes over this one."""
-        moves = (revision for revision in self.revisions if revision.action == "reschedule")
-        return next((m for m in moves if m.detail["tick"] < self.tick <= m.detail["to"] - offset), None)
+        """The newest move of an earlier tick that passes over this one."""
+        return next((m for m in self._moves() if m.detail["tick"] < self.tick <= m.detail["to"] - offset), None)
 
     def moved_to(self, due_at: int) -> Revision | None:
-        """The newest reschedule to an instant."""
-        return self._rescheduled("to", due_at)
+        """The newest move to an instant."""
+        return next((revision for revision in self._moves() if revision.detail["to"] == due_at), None)
 
-    def _rescheduled(self, key: str, instant: int) -> Revision | None:
-        moves = (revision for revision in self.revisions if revision.action == "reschedule")
-        return next((revision for revision in moves if revision.detail.get(key) == instant), None)
+    def _moves(self) -> Iterator[Revision]:
+        """Moves that still hold, or held when their tick was decided; newest first."""
+        for revision in self.revisions:
+            if revision.action in _ABOUT_TICKS and self.moved(revision.detail["tick"]) is revision:
+                yield revision
 
 
 def readable(revision: Revision) -> Definition | None:

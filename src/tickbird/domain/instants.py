@@ -38,6 +38,11 @@ def to_datetime(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
+def iso(seconds: int) -> str:
+    """The ISO 8601 text of a whole epoch second, in UTC."""
+    return to_datetime(seconds).isoformat().replace("+00:00", "Z")
+
+
 def wall_seconds(wall: datetime) -> int:
     """Seconds from 1970-01-01T00:00 to a naive wall-clock time, in the same clock."""
     since = wall.replace(tzinfo=UTC) - EPOCH

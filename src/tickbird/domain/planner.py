@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import ceil, floor
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from tickbird.domain.ahead import Ahead, carry_over, drop_decided, without_strays
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.definition import Definition
 from tickbird.domain.dependencies import Await, LastSuccess, Needs
+from tickbird.domain.overrides import TickOverride, Void
 from tickbird.domain.runs import TICK_ORIGINS, Origin, SkipReason, Status
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule, State
 from tickbird.domain.ticks import Segment
@@ -75,6 +77,8 @@ class PlannedRun:
     held: bool = False
     # Waits until these have come, or until it is too late for one of them.
     awaits: tuple[Await, ...] = ()
+    # What was decided for its tick beforehand.
+    override: TickOverride | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,8 @@ class Plan:
     stop: tuple[int, ...] = ()
     # Are the runs that wait aside, of backfills, and those that are held not to start either?
     clear: bool = False
+    # Overrides that were not carried out, and why.
+    void: tuple[Void, ...] = ()
 
     @property
     def relies_on_runs(self) -> bool:
@@ -135,14 +141,20 @@ def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = N
         if until is None or until > now:
             return settle(schedule, schedule.cursor)
         paused = end_pause(schedule, until)
-        following = plan(at_plan(schedule, paused), facts, now)
-        return replace(following, skips=paused.skips + following.skips)
-    return _Look(_without_stale_move(schedule), facts, now).plan()
+        return after_plan(paused, plan(at_plan(schedule, paused), facts, now))
+    schedule, strays = without_strays(schedule)
+    made = _Look(schedule, facts, now).plan()
+    return replace(made, void=strays + made.void) if strays else made
 
 
 def at_plan(schedule: Schedule, decided: Plan) -> Schedule:
     """The schedule as this plan leaves it."""
     return replace(schedule, cursor=decided.cursor, state=decided.state, pause=decided.pause, error=decided.error)
+
+
+def after_plan(first: Plan, then: Plan) -> Plan:
+    """Two plans as one, where the second begins where the first ends, which makes no runs."""
+    return replace(then, skips=first.skips + then.skips, void=first.void + then.void)
 
 
 def begin(schedule: Schedule, now: float) -> Plan:
@@ -158,19 +170,33 @@ def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str 
     """Record every undecided tick up to `until` as one skip, and go on behind them."""
     cursor = schedule.cursor
     skips: tuple[PlannedSkip, ...] = ()
-    moved, moved_due_at = cursor.moved_tick, cursor.moved_due_at
-    if moved is not None and moved_due_at is not None:
-        # What counts is when it is due: moved to a later instant, it still runs then.
-        still_runs = moved_due_at - schedule.offset > until
-        until = min(until, moved - 1) if still_runs else max(until, moved)
-    if cursor.planned_until is not None and (ticks := schedule.grid.whole(cursor.planned_until, until)):
-        skips = (PlannedSkip(reason, ticks.first, ticks.last, ticks.count, actor=actor, note=note),)
-    if cursor.moved_tick is not None and cursor.moved_tick <= until:
-        cursor = replace(cursor, moved_tick=None, moved_due_at=None)
+    if cursor.planned_until is not None:
+        # What counts is when a tick is due: moved to a later instant, it still runs then.
+        until = Ahead(schedule).reach(until)
+        if ticks := schedule.grid.whole(cursor.planned_until, until):
+            skips = (PlannedSkip(reason, ticks.first, ticks.last, ticks.count, actor=actor, note=note),)
     if cursor.skip_until is not None and cursor.skip_until <= until:
         cursor = replace(cursor, skip_until=None, skip_by=None, skip_note="")
     reached = until if cursor.planned_until is None else max(cursor.planned_until, until)
-    return settle(schedule, replace(cursor, planned_until=reached), skips=skips)
+    cursor = drop_decided(cursor, replace(cursor, planned_until=reached))
+    void = _not_carried_out(schedule.cursor, cursor, skips=skips)
+    return replace(settle(schedule, cursor, skips=skips), void=void)
+
+
+def _not_carried_out(
+    before: Cursor, after: Cursor, runs: Sequence[PlannedRun] = (), skips: Sequence[PlannedSkip] = ()
+) -> tuple[Void, ...]:
+    """The overrides that are gone from a cursor though their tick neither ran nor was skipped on their account."""
+    if not before.tick_overrides:
+        return ()
+    left, ran = {each.tick for each in after.tick_overrides}, {run.scheduled_for for run in runs}
+    void: list[Void] = []
+    for each in before.tick_overrides:
+        if each.tick not in left and each.tick not in ran:
+            reason = next((skip.reason for skip in skips if skip.first <= each.tick <= skip.last), "invalid")
+            if not each.skip or reason != "operator":
+                void.append((each, reason))
+    return tuple(void)
 
 
 def end_pause(schedule: Schedule, until: int) -> Plan:
@@ -191,11 +217,18 @@ def leave_grid(schedule: Schedule, now: float, reason: SkipReason) -> tuple[Plan
     return (PlannedSkip(reason, ticks.first, ticks.last, ticks.count, revision=schedule.revision),)
 
 
-def retime(schedule: Schedule, now: float) -> Plan:
-    """The grid changed: no instant up to `now` is on the new one, and what was moved or skipped on the old is void."""
+def retime(before: Schedule, schedule: Schedule, now: float) -> Plan:
+    """The grid changed: no instant up to `now` is on the new one, and what was to be skipped on the old is void."""
     reached = max(schedule.cursor.planned_until or 0, floor(now))
     cursor = Cursor(planned_until=reached, runs_planned=schedule.cursor.runs_planned)
-    return settle(schedule, cursor)
+    cursor, void = carry_over(before, schedule, cursor, same_grid=False)
+    return replace(settle(schedule, cursor), void=void)
+
+
+def redefine(before: Schedule, schedule: Schedule) -> Plan:
+    """Something else than the grid changed: the schedule goes on from where it is."""
+    cursor, void = carry_over(before, schedule, schedule.cursor, same_grid=True)
+    return replace(settle(schedule, cursor), void=void)
 
 
 def repair(schedule: Schedule, now: float) -> Plan:
@@ -225,13 +258,10 @@ def next_look(schedule: Schedule, cursor: Cursor) -> int | None:
     """When the planner must look at an active schedule again: the `due_at` of its next tick to run."""
     if _used_up(schedule, cursor) or cursor.planned_until is None:
         return None
-    tick = schedule.grid.next(cursor.planned_until)
-    if cursor.moved_due_at is None:
+    if not cursor.tick_overrides:
+        tick = schedule.grid.next(cursor.planned_until)
         return None if tick is None else tick + schedule.offset
-    if tick is None or tick == cursor.moved_tick:
-        return cursor.moved_due_at
-    # Ticks before the moved one are to be skipped, and recorded when they come.
-    return min(cursor.moved_due_at, tick + schedule.offset)
+    return Ahead(schedule, cursor).next_look()
 
 
 def follow_zones(schedule: Schedule) -> Plan:
@@ -247,14 +277,44 @@ def follow_zones(schedule: Schedule) -> Plan:
         again = schedule.grid.next(cursor.skip_until)
         if again is not None and again - cursor.skip_until <= REPAIR_LIMIT:
             cursor = replace(cursor, skip_until=again)
-    until = _repeated(schedule, decided)
+    # Where the next look is that of a moved tick, it tells nothing of the grid before.
+    moves = (each for each in cursor.tick_overrides if each.due_at is not None)
+    awaited = next((each for each in moves if each.due_at == cursor.next_run_at), None)
+    until = None if awaited else _repeated(schedule, decided)
     reached = max(decided, until or decided, cursor.skip_until or decided)
-    if cursor.moved_tick is not None and not schedule.grid.contains(cursor.moved_tick):
-        cursor = replace(cursor, moved_tick=schedule.grid.next(reached))
-    if until is None or cursor.moved_tick is not None:
-        return settle(replace(schedule, cursor=cursor), cursor)
+    cursor, void = _follow_overrides(schedule, cursor, reached, awaited)
+    schedule = replace(schedule, cursor=cursor)
+    if until is None:
+        return replace(settle(schedule, cursor), void=void)
     note = "its time on the wall clock had come already, by the zone rules before"
-    return pass_over(replace(schedule, cursor=cursor), "zone_data", until, note=note)
+    repeated = pass_over(schedule, "zone_data", until, note=note)
+    return replace(repeated, void=void + repeated.void)
+
+
+def _follow_overrides(
+    schedule: Schedule, cursor: Cursor, reached: int, awaited: TickOverride | None
+) -> tuple[Cursor, tuple[Void, ...]]:
+    """Overrides under the new instants of their ticks: the nearest ones within a jump of the clock."""
+    if not cursor.tick_overrides:
+        return cursor, ()
+    followed: dict[int, TickOverride] = {}
+    void: list[Void] = []
+    for each in cursor.tick_overrides:
+        tick = each.tick if schedule.grid.contains(each.tick) else _moved_by_rules(schedule, each.tick, reached)
+        if tick is None and each is awaited:
+            tick = schedule.grid.next(reached)
+        if tick is None or tick in followed:
+            void.append((each, "zone_data"))
+        else:
+            followed[tick] = replace(each, tick=tick)
+    ordered = tuple(followed[tick] for tick in sorted(followed))
+    return replace(cursor, tick_overrides=ordered), tuple(void)
+
+
+def _moved_by_rules(schedule: Schedule, tick: int, reached: int) -> int | None:
+    around = (schedule.grid.previous(tick), schedule.grid.next(tick))
+    near = [each for each in around if each is not None and each > reached and abs(each - tick) <= REPAIR_LIMIT]
+    return min(near, key=lambda each: abs(each - tick), default=None)
 
 
 def _repeated(schedule: Schedule, decided: int) -> int | None:
@@ -295,22 +355,12 @@ def _after_edit(schedule: Schedule, facts: Facts, now: float, edited: Edited) ->
     state: State = "paused" if old.state == "paused" else "active"
     edited_schedule = replace(schedule, cursor=old.cursor, state=state, pause=old.pause, error=None)
     if old.state != "ended" and same_grid(before.definition, schedule.definition):
-        new = settle(edited_schedule, old.cursor)
+        new = redefine(at_plan(before, old), edited_schedule)
     else:
         left = leave_grid(at_plan(before, old), edited.changed_at, "edited")
         old = replace(old, skips=old.skips + left)
-        new = retime(edited_schedule, edited.changed_at)
-    return replace(old, cursor=new.cursor, state=new.state, pause=new.pause)
-
-
-def _without_stale_move(schedule: Schedule) -> Schedule:
-    """Only the next tick can be moved; a move of any other, which only plain SQL can leave behind, is void."""
-    cursor = schedule.cursor
-    if cursor.moved_tick is None or cursor.planned_until is None:
-        return schedule
-    if cursor.moved_tick == schedule.grid.next(max(cursor.planned_until, cursor.skip_until or cursor.planned_until)):
-        return schedule
-    return replace(schedule, cursor=replace(cursor, moved_tick=None, moved_due_at=None))
+        new = retime(at_plan(before, old), edited_schedule, edited.changed_at)
+    return replace(old, cursor=new.cursor, state=new.state, pause=new.pause, void=old.void + new.void)
 
 
 def same_grid(one: Definition | None, other: Definition | None) -> bool:
@@ -362,6 +412,15 @@ class _Full(Exception):
 
 
 Fate = Literal["operator", "rescheduled", "misfire", "dependency", "late", "on_time"]
+_BY_LATENESS: tuple[Fate, ...] = ("misfire", "late", "on_time")
+
+
+class _Range(NamedTuple):
+    """Ticks of one fate, and the override that decides it or passes over them."""
+
+    fate: Fate
+    segment: Segment
+    override: TickOverride | None = None
 
 
 class _Look:
@@ -384,30 +443,39 @@ class _Look:
         self.held = facts.held
         needed = schedule.definition.depends_on
         self.needs = Needs(needed, facts.successes, now) if needed else None
+        self.ahead = Ahead(schedule)
         self.late: list[Segment] = []
         self.on_time: list[Segment] = []
         self.late_blocker: int | None = None
+        # Late ticks with a payload of their own, which are not caught up with others; and the place of the run that
+        # catches up the others.
+        self.alone: frozenset[int] = frozenset()
+        self.labelled = 0
         self.hold = False
         # How many of the newest ticks on time are left when they replace one another; None: none is replaced.
         self.last: int | None = None
 
     def plan(self) -> Plan:
         """Late ticks go by the catch-up policy, the others by the overlap policy alone."""
-        ranges = list(self._ranges())
+        ranges = self._ranges()
         if self.needs is not None:
-            ranges = [part for fate, segment in ranges for part in self._depending(fate, segment, self.needs)]
-        self.late = [segment for fate, segment in ranges if fate == "late" and not segment.excluded]
-        self.on_time = [segment for fate, segment in ranges if fate == "on_time" and not segment.excluded]
+            ranges = [part for each in ranges for part in self._depending(each, self.needs)]
         self.late_blocker = self._blocker()
+        self.alone = self._alone(ranges)
+        self.late = [
+            each.segment
+            for each in ranges
+            if each.fate == "late" and not each.segment.excluded and each.segment.first not in self.alone
+        ]
+        self.on_time = [each.segment for each in ranges if each.fate == "on_time" and not each.segment.excluded]
         self.hold = self._holds()
         self.last = self._left_over()
         with suppress(_Full):
-            for fate, segment in ranges:
-                self._decide(fate, segment)
+            for each in ranges:
+                self._decide(each)
         cursor = self.schedule.cursor
         following = replace(cursor, planned_until=self.decided, runs_planned=cursor.runs_planned + len(self.runs))
-        if cursor.moved_tick is not None and cursor.moved_tick <= self.decided:
-            following = replace(following, moved_tick=None, moved_due_at=None)
+        following = drop_decided(cursor, following)
         if cursor.skip_until is not None and cursor.skip_until <= self.decided:
             following = replace(following, skip_until=None, skip_by=None, skip_note="")
         return replace(
@@ -416,33 +484,70 @@ class _Look:
             skips=tuple(self.skips),
             cancel=tuple(self.cancel),
             stop=tuple(self.stop),
+            void=_not_carried_out(cursor, following, self.runs, self.skips),
         )
 
-    def _ranges(self) -> Iterator[tuple[Fate, Segment]]:
-        """The due ticks in order, cut where their fate changes."""
-        cursor, offset = self.schedule.cursor, self.schedule.offset
-        horizon = floor(self.now) - offset
-        after = self.decided
-        moved = cursor.moved_tick is not None and cursor.moved_due_at is not None
-        moved_is_due = moved and cursor.moved_due_at <= self.now  # type: ignore[operator]
-        if cursor.skip_until is not None and cursor.skip_until > after:
-            told = cursor.skip_until if moved_is_due else min(cursor.skip_until, horizon)
-            yield from self._cut("operator", after, told)
-            after = max(after, told)
-        if moved and not moved_is_due:
-            return
-        misfired, late = self._due_before(self.policy.start_limit), self._due_before(self.policy.grace)
-        if cursor.moved_tick is not None and cursor.moved_due_at is not None:
-            shown = cursor.moved_due_at - offset
-            fate: Fate = "misfire" if shown <= misfired else "late" if shown <= late else "on_time"
-            yield fate, Segment(cursor.moved_tick, cursor.moved_tick, 1)
-            yield from self._cut("rescheduled", cursor.moved_tick, shown)
-            after = max(cursor.moved_tick, shown)
-        fates: tuple[tuple[Fate, int], ...] = (("misfire", misfired), ("late", late), ("on_time", horizon))
-        for fate, until in fates:
-            if (end := min(until, horizon)) > after:
+    def _ranges(self) -> list[_Range]:
+        """The ticks that can be decided, in order, cut where their fate changes."""
+        offset = self.schedule.offset
+        reach, after = self.ahead.reach(floor(self.now) - offset), self.decided
+        ranges: list[_Range] = []
+        for each in self.ahead.overrides:
+            if not after < each.tick <= reach:
+                continue
+            ranges += self._plain(after, each.tick - 1)
+            lateness = (other.fate for other in reversed(ranges) if other.fate in _BY_LATENESS)
+            least: Fate = next(lateness, "misfire")
+            ranges.append(self._overridden(each, least))
+            after = each.tick
+            if each.due_at is not None:
+                ranges += self._cut("rescheduled", after, each.due_at - offset, each)
+                after = max(after, each.due_at - offset)
+        return [*ranges, *self._plain(after, reach)]
+
+    def _plain(self, after: int, until: int) -> Iterator[_Range]:
+        """The ticks of a stretch for which nobody has decided anything one by one."""
+        told = self.schedule.cursor.skip_until
+        if told is not None and told > after:
+            yield from self._cut("operator", after, min(told, until))
+            after = max(after, min(told, until))
+        for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True):
+            if (end := min(end, until)) > after:
                 yield from self._cut(fate, after, end)
                 after = end
+
+    def _overridden(self, override: TickOverride, least: Fate) -> _Range:
+        """A tick of which a person has decided something; it is not later than what is decided before it."""
+        tick, due_at = override.tick, override.due_at
+        if override.skip:
+            return _Range("operator", Segment(tick, tick, 1), override)
+        shown = tick if due_at is None else due_at - self.schedule.offset
+        fates = (fate for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True) if shown <= end)
+        fate: Fate = next(fates, "on_time")
+        fate = max(fate, least, key=_BY_LATENESS.index)
+        # A person who moves a tick knows what day that is.
+        excluded = due_at is None and self.schedule.grid.excludes(tick)
+        return _Range(fate, Segment(tick, tick, 1, excluded), override)
+
+    def _bounds(self) -> tuple[int, int, int]:
+        """Up to which instant ticks have misfired, are late, and are due."""
+        late = self._due_before(self.policy.grace)
+        return self._due_before(self.policy.start_limit), late, floor(self.now) - self.schedule.offset
+
+    def _alone(self, ranges: Sequence[_Range]) -> frozenset[int]:
+        """Late ticks that get a run each, for its payload is theirs, where others are caught up by one run.
+
+        Not where newer runs replace older ones, nor where `max_runs` leaves too little room.
+        """
+        policy = self.policy
+        if policy.catch_up not in ("one", "latest") or policy.overlap == "replace" or self.late_blocker is not None:
+            return frozenset()
+        late = [each for each in ranges if each.fate == "late" and not each.segment.excluded]
+        alone = [each for each in late if each.override is not None and each.override.payload is not None]
+        left = None if policy.max_runs is None else policy.max_runs - self.schedule.cursor.runs_planned
+        if left is not None and len(alone) + (len(alone) < len(late)) > left:
+            return frozenset()
+        return frozenset(each.segment.first for each in alone)
 
     def _due_before(self, seconds: int | None) -> int:
         """The last instant whose tick became due more than so many seconds ago."""
@@ -450,30 +555,33 @@ class _Look:
             return -(2**62)
         return ceil(self.now - seconds) - 1 - self.schedule.offset
 
-    def _cut(self, fate: Fate, after: int, until: int) -> Iterator[tuple[Fate, Segment]]:
+    def _cut(self, fate: Fate, after: int, until: int, override: TickOverride | None = None) -> Iterator[_Range]:
         for segment in self.schedule.grid.segments(after, until):
-            yield fate, segment
+            yield _Range(fate, segment, override)
 
-    def _depending(self, fate: Fate, segment: Segment, needs: Needs) -> Iterator[tuple[Fate, Segment]]:
+    def _depending(self, due: _Range, needs: Needs) -> Iterator[_Range]:
         """Ticks that would run, cut where what they depend on begins or ceases to be met; the others as they are."""
+        fate, segment, _ = due
         runs = fate == "on_time" or (fate == "late" and self.policy.catch_up != "skip")
         if not runs or segment.excluded:
-            yield fate, segment
+            yield due
             return
         offset, after = self.schedule.offset, segment.first - 1
         ends = [] if segment.count == 1 else [edge - offset for edge in needs.edges if after < edge - offset]
         for end in (*ends, segment.last):
             if end > after and (part := self.schedule.grid.whole(after, min(end, segment.last))) is not None:
                 unmet = needs.unmet(self.schedule.due_at(part.first))
-                yield "dependency" if unmet else fate, part
+                yield due._replace(fate="dependency" if unmet else fate, segment=part)
             after = max(after, end)
 
-    def _decide(self, fate: Fate, segment: Segment) -> None:
+    def _decide(self, due: _Range) -> None:
+        fate, segment, override = due
         if fate == "operator":
             cursor = self.schedule.cursor
-            self._skip("operator", segment, actor=cursor.skip_by, note=cursor.skip_note)
+            by, note = (cursor.skip_by, cursor.skip_note) if override is None else (override.actor, override.note)
+            self._skip("operator", segment, actor=by, note=note)
         elif fate == "rescheduled":
-            self._skip("rescheduled", segment, -len(self.runs) or None)
+            self._skip("rescheduled", segment, self._place(override))
         elif segment.excluded:
             self._skip("calendar", segment)
         elif fate == "misfire":
@@ -488,6 +596,12 @@ class _Look:
         else:
             self._run_each(segment)
 
+    def _place(self, override: TickOverride | None) -> int | None:
+        """The run of an overridden tick, if this plan has made it."""
+        made = (place for place, run in enumerate(self.runs, 1) if override and run.scheduled_for == override.tick)
+        place = next(made, None)
+        return None if place is None else -place
+
     def _catch_up(self, segment: Segment) -> None:
         if self.policy.catch_up == "skip":
             self._skip("misfire", segment)
@@ -501,6 +615,8 @@ class _Look:
             self._run_all(segment)
         elif self.late_blocker is not None:
             self._skip("overlap", segment, self.late_blocker)
+        elif segment.first in self.alone:
+            self._run(segment.first, "catch_up")
         else:
             label = self.late[0].first if self.policy.catch_up == "one" else self.late[-1].last
             self._run_only(label, segment)
@@ -509,13 +625,15 @@ class _Look:
         """One run for all late ticks, labelled with one of them; the others stand behind it."""
         if before := self._before(segment, label):
             self._check_room()
-            self._skip("coalesced", before, -(len(self.runs) + 1))
+            first = sum(self.decided < tick < label for tick in self.alone)
+            self._skip("coalesced", before, -(len(self.runs) + first + 1))
         if segment.first <= label <= segment.last:
             count = sum(late.count for late in self.late)
             covers = (self.late[0].first, self.late[-1].last, count) if count > 1 else None
             self._run(label, "catch_up", covers)
+            self.labelled = len(self.runs)
         if after := self._after(segment, label):
-            self._skip("coalesced", after, -len(self.runs))
+            self._skip("coalesced", after, -self.labelled)
 
     def _run_all(self, segment: Segment) -> None:
         """A run each for the newest late ticks, oldest first; none is skipped for overlap, they wait in order."""
@@ -610,8 +728,7 @@ class _Look:
         awaits = self._awaits(tick)
         waits = awaits or starts_waiting(self.policy, self.ticking, self.others)
         status: Status = "waiting" if waits else "queued"
-        due_at = self.schedule.due_at(tick)
-        self.runs.append(PlannedRun(tick, due_at, origin, status, self._start_by(tick), covers, awaits=awaits))
+        self.runs.append(replace(self._planned(tick, origin, status, covers), awaits=awaits))
         self.ticking.append(ActiveRun(-len(self.runs), status, origin, awaits=bool(awaits)))
         self.decided = tick
 
@@ -623,14 +740,19 @@ class _Look:
 
         It waits for no other schedule: whoever releases it knows how they stand.
         """
-        self.runs.append(
-            PlannedRun(tick, self.schedule.due_at(tick), "catch_up", "waiting", self._start_by(tick), held=True)
-        )
+        self.runs.append(replace(self._planned(tick, "catch_up", "waiting"), held=True))
         self.decided = tick
 
-    def _start_by(self, tick: int) -> int | None:
-        limit = self.policy.start_limit
-        return None if limit is None else self.schedule.due_at(tick) + limit
+    def _planned(
+        self, tick: int, origin: Origin, status: Status, covers: tuple[int, int, int] | None = None
+    ) -> PlannedRun:
+        due_at, limit, override = self.ahead.due_at(tick), self.policy.start_limit, self.ahead.override(tick)
+        start_by = None if limit is None else due_at + limit
+        payload = None if override is None else override.payload
+        if payload is not None:
+            # Raises where the key needs a field that it has not: then this schedule is parked, and no other later.
+            self.policy.key(payload)
+        return PlannedRun(tick, due_at, origin, status, start_by, covers, payload, override=override)
 
     def _check_room(self) -> None:
         most = self.policy.max_runs

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import ConflictError
+from tickbird.domain.overrides import Overridden
 
 Origin = Literal["schedule", "catch_up", "manual", "backfill", "retry", "event", "signal"]
 Status = Literal["waiting", "queued", "running", "succeeded", "failed", "cancelled"]
@@ -101,6 +102,8 @@ class RunRecord:
     concurrency_key: str | None = None
     # It waits for a schedule that it depends on.
     awaiting: bool = False
+    # Who moved its tick or gave it another payload, and why.
+    override: Overridden | None = None
 
 
 # One is made for each run that is executed, and a frozen one takes three times as long to make.

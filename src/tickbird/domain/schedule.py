@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from tickbird.domain.definition import Definition, spread_offset
 from tickbird.domain.instants import to_datetime
+from tickbird.domain.overrides import TickOverride
 from tickbird.domain.ticks import Ticks
 
 State = Literal["active", "paused", "parked", "ended", "deleted"]
@@ -34,13 +35,12 @@ class Cursor:
     planned_until: int | None = None
     next_run_at: int | None = None
     runs_planned: int = 0
-    # Set by reschedule: this tick is due at that instant instead of its own.
-    moved_tick: int | None = None
-    moved_due_at: int | None = None
     # Set by skip: ticks up to here are not run when they come.
     skip_until: int | None = None
     skip_by: str | None = None
     skip_note: str = ""
+    # What was decided for single ticks to come, by reschedule or override; in order.
+    tick_overrides: tuple[TickOverride, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,10 @@ class Schedule:
         return None if self.cursor.planned_until is None else to_datetime(self.cursor.planned_until)
 
     def due_at(self, tick: int) -> int:
-        """When a run of this tick becomes due: the tick plus the spread, unless it was rescheduled."""
-        if tick == self.cursor.moved_tick and self.cursor.moved_due_at is not None:
-            return self.cursor.moved_due_at
+        """When a run of this tick becomes due: the tick plus the spread, unless it was moved."""
+        for override in self.cursor.tick_overrides:
+            if override.tick == tick and override.due_at is not None:
+                return override.due_at
         return tick + self.offset
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tickbird.domain.ahead import Ahead
 from tickbird.domain.chain import Chain, capital, closed_day, noted
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Definition
@@ -179,7 +180,7 @@ class OpenChain(Chain):
 
     def _overdue(self, definition: Definition, due_at: int) -> Explanation:
         """Due, and no worker has planned it."""
-        self._move(self.evidence.moved(self.tick) if self.tick == self.schedule.cursor.moved_tick else None, due_at)
+        self._told(due_at)
         late = in_words((self.evidence.now - to_datetime(due_at)).total_seconds())
         planners = [worker for worker in self.evidence.workers if worker.kind in ("worker", "planner")]
         if planners:
@@ -216,19 +217,18 @@ class OpenChain(Chain):
 
     def _to_come(self, definition: Definition, due_at: int) -> Explanation:
         cursor, tick, times = self.schedule.cursor, self.tick, self.times
-        if cursor.skip_until is not None and tick <= cursor.skip_until:
-            text = f"{cursor.skip_by} told it to skip this tick{noted(cursor.skip_note)}"
+        ahead = None if cursor.planned_until is None else Ahead(self.schedule)
+        override = None if ahead is None else ahead.override(tick)
+        if ahead is not None and (passing := ahead.passed_over_by(tick)) is not None and passing.due_at is not None:
+            text = self._past_this(passing.tick, passing.due_at, self.evidence.moved(passing.tick))
+            self._step(False, "reschedule", f"{capital(text)}.", at=passing.due_at)
+            return self._answer("will be skipped", f"Will be skipped: {text}.")
+        if ahead is not None and ahead.is_skipped(tick):
+            by, note = (cursor.skip_by, cursor.skip_note) if override is None else (override.actor, override.note)
+            text = f"{by} told it to skip this tick{noted(note)}"
             self._step(False, "skip", f"{capital(text)}.")
             return self._answer("will be skipped", f"Will be skipped: {text}.")
-        if cursor.moved_tick is not None and cursor.moved_due_at is not None:
-            moved_to = cursor.moved_due_at
-            passed_over = cursor.moved_tick < tick <= moved_to - self.schedule.offset
-            if passed_over:
-                moved = self.evidence.moved(cursor.moved_tick)
-                text = self._past_this(cursor.moved_tick, moved_to, moved)
-                self._step(False, "reschedule", f"{capital(text)}.", at=moved_to)
-                return self._answer("will be skipped", f"Will be skipped: {text}.")
-        if tick != cursor.moved_tick:
+        if override is None or override.due_at is None:
             if day := self._excluded_day(definition):
                 self._step(False, "calendar", f"{day}.")
                 return self._answer("will be skipped", f"Will be skipped: {day}.")
@@ -236,7 +236,7 @@ class OpenChain(Chain):
         if ended := self._used_up_before(definition):
             self._step(False, "window", f"{capital(ended)}.")
             return self._answer("ended", f"Will not run: {ended}.")
-        moved_by = self._move(self.evidence.moved(tick) if tick == cursor.moved_tick else None, due_at)
+        moved_by = self._told(due_at)
         unless = self._in_the_way(definition, due_at)
         but = ""
         if unserved := obstacle(definition.queue, definition.target.name, self.evidence.workers):
@@ -244,20 +244,39 @@ class OpenChain(Chain):
             but = f", but as things stand {unserved}"
         return self._answer("will run", f"Will run at {times(due_at)}{moved_by}{unless}{but}.")
 
+    def _told(self, due_at: int) -> str:
+        """The steps that tell of a move, the spread or another payload; and the same for the sentence."""
+        overrides = (each for each in self.schedule.cursor.tick_overrides if each.tick == self.tick)
+        override = next(overrides, None)
+        moved = override is not None and override.due_at is not None
+        text = self._move(self.evidence.moved(self.tick) if moved else None, due_at)
+        if override is not None and override.payload is not None:
+            text += self._payload(override.actor, override.note, to_datetime(override.made_at))
+        return text
+
     def _used_up_before(self, definition: Definition) -> str:
         """Will max_runs be reached before this tick, if every tick before it runs?"""
         cursor = self.schedule.cursor
         if definition.max_runs is None:
             return ""
         left = definition.max_runs - cursor.runs_planned
-        after = max(cursor.planned_until or to_seconds(self.evidence.now), cursor.skip_until or 0)
-        if cursor.moved_tick is not None and cursor.moved_due_at is not None and self.tick > cursor.moved_tick:
-            left -= 1
-            after = max(after, cursor.moved_tick, cursor.moved_due_at - self.schedule.offset)
-        for stretch, segment in enumerate(definition.grid.segments(after, self.tick - 1)):
-            left -= 0 if segment.excluded else segment.count
-            if left <= 0 or stretch >= MOST_STRETCHES:
+        after = cursor.planned_until or to_seconds(self.evidence.now)
+        stretches = 0
+        for override in [*cursor.tick_overrides, None]:
+            # The ticks up to the override, and then what becomes of its own.
+            end = self.tick if override is None else min(self.tick, override.tick)
+            for segment in definition.grid.segments(max(after, cursor.skip_until or 0), end - 1):
+                left -= 0 if segment.excluded else segment.count
+                stretches += 1
+                if left <= 0 or stretches >= MOST_STRETCHES:
+                    break
+            after = max(after, end - 1)
+            if override is None or override.tick >= self.tick or stretches >= MOST_STRETCHES:
                 break
+            if override.tick > after:
+                kept_back = override.due_at is None and definition.grid.excludes(override.tick)
+                left -= 0 if override.skip or kept_back else 1
+                after = max(override.tick, (override.due_at or 0) - self.schedule.offset)
         if left <= 0:
             return f"max_runs={definition.max_runs} will be used up before, with {cursor.runs_planned:,} used so far"
         self._step(True, "window", f"{left:,} of max_runs={definition.max_runs} will be left.")

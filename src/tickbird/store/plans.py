@@ -12,12 +12,14 @@ from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, check_payload, spread_offset
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.limits import Key, Waiter, take
+from tickbird.domain.overrides import overridden_text, overrides_text, void_detail
 from tickbird.domain.planner import (
     Facts,
     OnTime,
     Plan,
     PlannedRun,
     PlannedSkip,
+    after_plan,
     at_plan,
     follow_zones,
     on_time,
@@ -153,8 +155,7 @@ def decide(
     try:
         if other_zones and edited is None:
             followed = follow_zones(schedule)
-            decided = plan(at_plan(schedule, followed), facts, now)
-            decided = replace(decided, skips=followed.skips + decided.skips)
+            decided = after_plan(followed, plan(at_plan(schedule, followed), facts, now))
         else:
             decided = plan(schedule, facts, now, edited)
     except Exception as error:  # noqa: BLE001 - see above
@@ -284,12 +285,12 @@ class CursorRow(NamedTuple):
     next_run_at: int | None
     planned_until: int | None
     runs_planned: int
-    moved_tick: int | None
-    moved_due_at: int | None
     skip_until: int | None
     skip_by: str | None
     skip_note: str
     last_skip_id: int | None
+    # As JSON text, None where there are none.
+    tick_overrides: str | None
 
 
 class RunRow(NamedTuple):
@@ -362,6 +363,16 @@ class LongerSkip(NamedTuple):
     added: int
 
 
+class VoidRow(NamedTuple):
+    """An override that was not carried out: by whose doing, and what the audit tells of it."""
+
+    namespace: str
+    schedule_id: int
+    schedule: str
+    actor: str | None
+    detail: dict[str, Any]
+
+
 class ScheduleRow(NamedTuple):
     """Pause and error of a schedule where planning changed them."""
 
@@ -381,6 +392,9 @@ class Rows:
     # Run id and JSON text, only where a run has a payload of its own.
     payloads: list[tuple[int, str]] = field(default_factory=list)
     awaits: list[AwaitRow] = field(default_factory=list)
+    # Run id and JSON text, only where its tick had an override.
+    overridden: list[tuple[int, str]] = field(default_factory=list)
+    void: list[VoidRow] = field(default_factory=list)
     skips: list[SkipRow] = field(default_factory=list)
     longer: list[LongerSkip] = field(default_factory=list)
     schedules: list[ScheduleRow] = field(default_factory=list)
@@ -474,14 +488,16 @@ def to_rows(
                 cursor.next_run_at,
                 cursor.planned_until,
                 cursor.runs_planned,
-                cursor.moved_tick,
-                cursor.moved_due_at,
                 cursor.skip_until,
                 cursor.skip_by,
                 cursor.skip_note,
                 last_skip_id,
+                overrides_text(cursor.tick_overrides) if cursor.tick_overrides else None,
             )
         )
+        for override, reason in decision.void:
+            detail = void_detail(override, reason)
+            rows.void.append(VoidRow(schedule.namespace, schedule.id, schedule.name, decided.actor, detail))
         parked = decision.state == "parked"
         if parked or decision.pause != schedule.pause or decision.error != schedule.error:
             pause = decision.pause
@@ -535,6 +551,8 @@ def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int]) -> list[int]
         if run.payload is not None:
             rows.payloads.append((run_id, check_payload(run.payload)))
         rows.awaits += [AwaitRow(run_id, each.schedule_id, each.since, each.until) for each in run.awaits]
+        if run.override is not None:
+            rows.overridden.append((run_id, overridden_text(run.override)))
     return ids
 
 

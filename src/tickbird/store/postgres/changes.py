@@ -115,6 +115,8 @@ def _keys(namespace: str, held: Held, command: Command) -> set[Key]:
         keys.add(definition.key())
         if isinstance(command, Trigger) and command.payload is not None:
             keys.add(definition.key(command.payload))
+        overrides = schedule.cursor.tick_overrides if schedule else ()
+        keys |= {definition.key(each.payload) for each in overrides if each.payload is not None}
     return {(namespace, key) for key in keys if key is not None}
 
 

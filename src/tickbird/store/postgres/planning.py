@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final
 
+from tickbird.domain.overrides import VOID, read_overrides
 from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts, park
 from tickbird.domain.runs import ClaimedRun
 from tickbird.domain.schedule import Cursor, Edited, Schedule
@@ -36,7 +37,7 @@ from tickbird.store.plans import (
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import Successes, hold_successes, read_successes, watch, write_awaits
 from tickbird.store.postgres.revisions import learn
-from tickbird.store.postgres.rows import numbers, texts, to_schedule
+from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
 from tickbird.store.postgres.waiters import hold_keys, release
 from tickbird.store.postgres.zones import audit, stamp
 from tickbird.store.protocol import HandOff, Zones
@@ -195,25 +196,25 @@ def _is_behind(look: Look, zones: int) -> bool:
 async def read_looks(db: Session, known: KnownRevisions, ids: Iterable[int]) -> list[Look]:
     """The schedules of locked cursors; where the revision is known and the state plain nothing more is read."""
     cursors = await db.fetch("read_cursors", ids=numbers(ids))
-    prior = [(row[0], row[12]) for row in cursors if row[12] is not None]
+    prior = [(row[0], row[11]) for row in cursors if row[11] is not None]
     await learn(db, known, prior)
-    plain = {row[0]: known.get(row[0], row[1]) for row in cursors if row[2] == "active" and row[12] is None}
+    plain = {row[0]: known.get(row[0], row[1]) for row in cursors if row[2] == "active" and row[11] is None}
     unknown = [row[0] for row in cursors if plain.get(row[0]) is None]
     details = (
         {row["id"]: row for row in await db.fetch_named("read_schedules", ids=numbers(unknown))} if unknown else {}
     )
     looks = []
     for row in cursors:
-        schedule_id, revision, last_skip_id = row[0], row[1], row[11]
+        schedule_id, revision, last_skip_id = row[0], row[1], row[10]
         if (found := plain.get(schedule_id)) is not None:
-            definition, cursor = found.definition, Cursor(*row[3:11])
+            definition, cursor = found.definition, Cursor(*(*row[3:9], read_overrides(row[9])))
             schedule = Schedule(schedule_id, found.namespace, found.name, revision, row[2], definition, cursor)
-            looks.append(Look(schedule, last_skip_id, zones=row[13]))
+            looks.append(Look(schedule, last_skip_id, zones=row[12]))
         else:
             schedule = to_schedule(details[schedule_id], explain=True)
-            look = Look(schedule, last_skip_id, zones=row[13])
-            if row[12] is not None:
-                look.edited = edited_by_sql(known, schedule, row[12], details[schedule_id]["edited_at"])
+            look = Look(schedule, last_skip_id, zones=row[12])
+            if row[11] is not None:
+                look.edited = edited_by_sql(known, schedule, row[11], details[schedule_id]["edited_at"])
             looks.append(look)
     return looks
 
@@ -342,13 +343,23 @@ async def write(
         await db.execute(
             "write_rare",
             ids=numbers(row.schedule_id for row in rare),
-            ticks=numbers(row.moved_tick for row in rare),
-            due=numbers(row.moved_due_at for row in rare),
             until=numbers(row.skip_until for row in rare),
             by=texts([row.skip_by for row in rare]),
             notes=texts([row.skip_note for row in rare]),
+            overrides=texts([row.tick_overrides for row in rare]),
         )
     await _write_ledger(db, rows, now)
+    if rows.void:
+        await db.execute(
+            "write_void",
+            action=VOID,
+            namespaces=texts([row.namespace for row in rows.void]),
+            ids=numbers(row.schedule_id for row in rows.void),
+            schedules=texts([row.schedule for row in rows.void]),
+            actors=texts([row.actor or PLANNER for row in rows.void]),
+            details=texts([json_text(row.detail) for row in rows.void]),
+            now=now,
+        )
     if rows.stop:
         await db.execute("stop_runs", ids=numbers(rows.stop), now=now, by=by, reason=reason)
     if cleared := [d.schedule.id for d in batch if d.plan.clear]:
@@ -370,7 +381,7 @@ async def _take_ids(db: Session, batch: Sequence[Decided]) -> Iterator[int]:
 
 
 def _is_rare(cursor: Cursor) -> bool:
-    return cursor.moved_tick is not None or cursor.skip_until is not None
+    return bool(cursor.tick_overrides) or cursor.skip_until is not None
 
 
 async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
@@ -381,7 +392,7 @@ async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
         "next": numbers(cursors[2]),
         "until": numbers(cursors[3]),
         "planned": numbers(cursors[4]),
-        "skips": numbers(cursors[10]),
+        "skips": numbers(cursors[8]),
     }
     if not rows.runs:
         await db.execute("move_cursors", **moved)
@@ -418,6 +429,12 @@ async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
             "write_payloads",
             ids=numbers(run_id for run_id, _ in rows.payloads),
             payloads=texts([payload for _, payload in rows.payloads]),
+        )
+    if rows.overridden:
+        await db.execute(
+            "mark_overridden",
+            ids=numbers(run_id for run_id, _ in rows.overridden),
+            overridden=texts([text for _, text in rows.overridden]),
         )
 
 

@@ -49,7 +49,7 @@ SELECT
     schedule_id,
     revision,
     date_part('epoch', planned_until)::bigint,
-    state = 'active' AND coalesce(moved_tick, skip_until) IS NULL AND prior_revision IS NULL
+    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL
         AND (zone_data IS NULL OR zone_data = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
@@ -70,7 +70,7 @@ SELECT
     schedule_id,
     revision,
     date_part('epoch', planned_until)::bigint,
-    state = 'active' AND coalesce(moved_tick, skip_until) IS NULL AND prior_revision IS NULL
+    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL
         AND (zone_data IS NULL OR zone_data = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
@@ -84,11 +84,10 @@ SELECT
     date_part('epoch', planned_until)::bigint,
     date_part('epoch', next_run_at)::bigint,
     runs_planned,
-    date_part('epoch', moved_tick)::bigint,
-    date_part('epoch', moved_due_at)::bigint,
     date_part('epoch', skip_until)::bigint,
     skip_by,
     skip_note,
+    tick_overrides,
     last_skip_id,
     prior_revision,
     zone_data
@@ -242,23 +241,37 @@ FROM unnest(
 WHERE t.schedule_id = c.schedule_id;
 
 -- name: write_rare
--- What reschedule, skip and edits by plain SQL left in a cursor, once it is decided.
+-- What reschedule, override, skip and edits by plain SQL left in a cursor, once it is decided.
 UPDATE tickbird.cursors AS t
-SET moved_tick = to_timestamp(c.moved_tick),
-    moved_due_at = to_timestamp(c.moved_due_at),
-    skip_until = to_timestamp(c.skip_until),
+SET skip_until = to_timestamp(c.skip_until),
     skip_by = c.skip_by,
     skip_note = c.skip_note,
+    tick_overrides = c.tick_overrides::json,
     prior_revision = NULL,
     changed_at = NULL
 FROM unnest(
-    %(ids)s::bigint[], %(ticks)s::bigint[], %(due)s::bigint[], %(until)s::bigint[], %(by)s::text[], %(notes)s::text[]
-) AS c(schedule_id, moved_tick, moved_due_at, skip_until, skip_by, skip_note)
+    %(ids)s::bigint[], %(until)s::bigint[], %(by)s::text[], %(notes)s::text[], %(overrides)s::text[]
+) AS c(schedule_id, skip_until, skip_by, skip_note, tick_overrides)
 WHERE t.schedule_id = c.schedule_id;
 
 -- name: write_payloads
 INSERT INTO tickbird.run_payloads (run_id, payload)
 SELECT u.run_id, u.payload::json FROM unnest(%(ids)s::bigint[], %(payloads)s::text[]) AS u(run_id, payload);
+
+-- name: mark_overridden
+-- What the override of its tick had to say about a run.
+UPDATE tickbird.runs AS r
+SET overridden = u.overridden::json
+FROM unnest(%(ids)s::bigint[], %(overridden)s::text[]) AS u(run_id, overridden)
+WHERE r.id = u.run_id;
+
+-- name: write_void
+-- Overrides that were not carried out.
+INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, detail)
+SELECT %(now)s, u.actor, %(action)s, u.namespace, u.schedule_id, u.schedule, u.detail::jsonb
+FROM unnest(
+    %(namespaces)s::text[], %(ids)s::bigint[], %(schedules)s::text[], %(actors)s::text[], %(details)s::text[]
+) AS u(namespace, schedule_id, schedule, actor, detail);
 
 -- name: write_skips
 INSERT INTO tickbird.skips

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from tickbird.domain.definition import Target
+from tickbird.domain.overrides import read_overridden, read_overrides
 from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.store.plans import read_definition
@@ -51,9 +52,10 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     covers = None if first is None else Covers(first, last, count)
     lane = row.pop("lane", USUAL_LANE)
     held, awaiting = lane == HELD_LANE, lane == AWAITING_LANE
+    override = read_overridden(row.pop("overridden", None))
     # A newer schema may have columns that this code has never heard of.
     known = {name: value for name, value in row.items() if name in _RUN_FIELDS}
-    return RunRecord(target=target, covers=covers, held=held, awaiting=awaiting, **known)
+    return RunRecord(target=target, covers=covers, held=held, awaiting=awaiting, override=override, **known)
 
 
 def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
@@ -77,11 +79,10 @@ def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
             row["planned_until"],
             row["next_run_at"],
             row["runs_planned"],
-            row["moved_tick"],
-            row["moved_due_at"],
             row["skip_until"],
             row["skip_by"],
             row["skip_note"],
+            read_overrides(row["tick_overrides"]),
         ),
         pause=pause,
         error=unreadable if explain and unreadable else row["error"],

@@ -2,9 +2,8 @@
 
 -- name: oldest_due
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
-    moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
-    changed_at / 1000000, zone_data
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data
 FROM cursors
 WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY next_run_at
@@ -12,9 +11,8 @@ LIMIT :limit;
 
 -- name: newest_due
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
-    moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
-    changed_at / 1000000, zone_data
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data
 FROM cursors
 WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY next_run_at DESC
@@ -22,9 +20,8 @@ LIMIT :limit;
 
 -- name: never_planned
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
-    moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
-    changed_at / 1000000, zone_data
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data
 FROM cursors
 WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY schedule_id
@@ -32,9 +29,8 @@ LIMIT :limit;
 
 -- name: some_cursors
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, moved_tick / 1000000,
-    moved_due_at / 1000000, skip_until / 1000000, skip_by, skip_note, last_skip_id, prior_revision,
-    changed_at / 1000000, zone_data
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data
 FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY schedule_id;
@@ -74,12 +70,11 @@ SET state = ?2,
     next_run_at = ?3 * 1000000,
     planned_until = ?4 * 1000000,
     runs_planned = ?5,
-    moved_tick = ?6 * 1000000,
-    moved_due_at = ?7 * 1000000,
-    skip_until = ?8 * 1000000,
-    skip_by = ?9,
-    skip_note = ?10,
-    last_skip_id = ?11,
+    skip_until = ?6 * 1000000,
+    skip_by = ?7,
+    skip_note = ?8,
+    last_skip_id = ?9,
+    tick_overrides = ?10,
     prior_revision = NULL,
     changed_at = NULL
 WHERE schedule_id = ?1;
@@ -95,6 +90,9 @@ UPDATE cursors SET revision = :revision, format = :format WHERE schedule_id = :i
 -- name: stamp_revised
 -- Computed by the zone rules of this process, which may be others than the store's.
 UPDATE cursors SET zone_data = :zones WHERE schedule_id = :id AND zone_data IS NOT NULL;
+
+-- name: mark_overridden
+UPDATE runs SET overridden = ?2 WHERE id = ?1;
 
 -- name: insert_skip
 INSERT INTO skips (id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at)

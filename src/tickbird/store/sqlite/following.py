@@ -21,9 +21,9 @@ def follow(db: sqlite3.Connection, known: KnownRevisions, zones: Zones, after: i
         db.execute(SQL["end_follow"], bounds)
         return Followed()
     # An edit by plain SQL is for the planner, who goes by the new rules as well.
-    rows = [row for row in db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall() if row[12] is None]
+    rows = [row for row in db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall() if row[11] is None]
     schedules = read_schedules(db, known, rows)
-    found = [again for row, schedule in schedules if (again := look_again(schedule, row[11])) is not None]
+    found = [again for row, schedule in schedules if (again := look_again(schedule, row[10])) is not None]
     write_plans(db, known, [decided for decided, _ in found], now)
     moved = [each for _, each in found if each is not None]
     audit(db, zones, moved, now)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickbird.domain.codec import FORMAT
+from tickbird.domain.overrides import VOID, read_overrides
 from tickbird.domain.planner import NO_FACTS, Facts, park
 from tickbird.domain.runs import ClaimedRun
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule
@@ -40,7 +41,7 @@ from tickbird.store.sqlite.dependencies import watch, write_awaits
 from tickbird.store.sqlite.rates import stored
 from tickbird.store.sqlite.records import Row, all_facts, dump
 from tickbird.store.sqlite.revisions import read_revision
-from tickbird.store.sqlite.runs import reserve_ids
+from tickbird.store.sqlite.runs import reserve_ids, write_audit
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, to_instant
 from tickbird.store.sqlite.waiters import release, room
@@ -213,15 +214,15 @@ def _learn(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -
 
 def _due_cursors(rows: Sequence[Row], zones: int) -> Iterator[DueCursor]:
     for row in rows:
-        is_plain = row[2] == "active" and row[6] is None and row[8] is None and row[12] is None
-        yield row[0], row[1], row[3], is_plain and row[14] in (None, zones)
+        is_plain = row[2] == "active" and row[6] is None and row[9] is None and row[11] is None
+        yield row[0], row[1], row[3], is_plain and row[13] in (None, zones)
 
 
 def _follow_zones(
     db: sqlite3.Connection, zones: Zones, rows: Sequence[Row], batch: Sequence[Decided], now: int
 ) -> None:
     """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
-    behind = {row[0]: row[12] is None for row in rows if _is_behind(row, zones)}
+    behind = {row[0]: row[11] is None for row in rows if _is_behind(row, zones)}
     if behind:
         written = [decided for decided in batch if decided.schedule.id in behind]
         again = (look_again(each.schedule, each.last_skip_id) for each in written if behind[each.schedule.id])
@@ -230,7 +231,7 @@ def _follow_zones(
 
 
 def _is_behind(row: Row, zones: Zones) -> bool:
-    return row[14] is not None and row[14] < zones.generation
+    return row[13] is not None and row[13] < zones.generation
 
 
 def _write_on_time(
@@ -282,7 +283,7 @@ def _decide(
             fact = replace(fact, held=bool(held))
         if names := depended_on(schedule, edited):
             fact = replace(fact, successes=watch(db, schedule.namespace, names))
-        batch.append(decide(schedule, fact, moment, edited, row[11], other_zones=_is_behind(row, zones)))
+        batch.append(decide(schedule, fact, moment, edited, row[10], other_zones=_is_behind(row, zones)))
         made += len(batch[-1].plan.runs)
         if made >= MOST_RUNS:
             break
@@ -295,7 +296,7 @@ def read_schedules(
     """The schedules with these cursors."""
     # Kept here, since reading the others may push them out of the cache.
     ready = {
-        row[0]: one for row in rows if row[2] == "active" and row[12] is None and (one := known.get(row[0], row[1]))
+        row[0]: one for row in rows if row[2] == "active" and row[11] is None and (one := known.get(row[0], row[1]))
     }
     details: dict[int, Row] = {}
     if cold := [row[0] for row in rows if row[0] not in ready]:
@@ -313,7 +314,7 @@ def plan_these(db: sqlite3.Connection, known: KnownRevisions, zones: Zones, ids:
 
 def _hot(row: Row, one: Known) -> Schedule:
     """An active schedule of a known revision: its cursor says all the rest."""
-    cursor = Cursor(*row[3:11])
+    cursor = Cursor(*(*row[3:9], read_overrides(row[9])))
     return Schedule(row[0], one.namespace, one.name, row[1], "active", one.definition, cursor)
 
 
@@ -323,13 +324,13 @@ def _cold(row: Row, detail: Row) -> Schedule:
     _, namespace, name, text, paused_by, pause_note, paused_until, error = detail
     pause = None if paused_by is None else Pause(paused_by, pause_note or "", paused_until)
     definition, unreadable = read_definition(text)
-    cursor = Cursor(*row[3:11])
+    cursor = Cursor(*(*row[3:9], read_overrides(row[9])))
     return Schedule(schedule_id, namespace, name, revision, state, definition, cursor, pause, unreadable or error)
 
 
 def _edited(db: sqlite3.Connection, known: KnownRevisions, schedule: Schedule, row: Row) -> Edited | None:
     """What held before an edit by plain SQL that the planner has not seen yet."""
-    prior_revision, changed_at = row[12:14]
+    prior_revision, changed_at = row[11:13]
     if prior_revision is None:
         return None
     prior = read_revision(db, known, schedule.id, prior_revision)
@@ -371,6 +372,11 @@ def write_plans(
         last_skips = {row[0]: LastSkip(*row) for row in found}
     rows = to_rows(batch, iter(reserve_ids(db, "run", runs)), iter(reserve_ids(db, "skip", skips)), last_skips)
     _insert(db, rows, now)
+    for void in rows.void:
+        detail, by = void.detail, void.actor or PLANNER
+        write_audit(
+            db, now, by, VOID, void.namespace, schedule_id=void.schedule_id, schedule=void.schedule, detail=detail
+        )
     change: dict[str, Any] = {"now": now, "actor": actor, "reason": reason}
     for decided in batch:
         if decided.plan.clear:
@@ -392,6 +398,8 @@ def _insert(db: sqlite3.Connection, rows: Rows, now: int) -> None:
         write_awaits(db, rows)
     if rows.payloads:
         db.executemany(SQL["insert_payload"], rows.payloads)
+    if rows.overridden:
+        db.executemany(SQL["mark_overridden"], rows.overridden)
     if rows.skips:
         db.executemany(SQL["insert_skip"], [(*skip, now) for skip in rows.skips])
     if rows.longer:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Target
+from tickbird.domain.overrides import read_overridden, read_overrides
 from tickbird.domain.planner import ActiveRun, Facts
 from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
@@ -68,6 +69,7 @@ def run_record(row: Row) -> RunRecord:
         released_by=row[38],
         concurrency_key=row[39],
         awaiting=row[36] == AWAITING_LANE,
+        override=read_overridden(row[40]),
     )
 
 
@@ -86,11 +88,10 @@ def schedule_record(row: Row) -> Schedule:
             planned_until=_seconds(row[17]),
             next_run_at=_seconds(row[16]),
             runs_planned=row[18],
-            moved_tick=_seconds(row[19]),
-            moved_due_at=_seconds(row[20]),
             skip_until=_seconds(row[21]),
             skip_by=row[22],
             skip_note=row[23],
+            tick_overrides=read_overrides(row[27]),
         ),
         pause=None if row[8] is None else Pause(row[8], row[9] or "", _seconds(row[10])),
         error=row[11],

@@ -26,6 +26,7 @@ from tickbird.testing.conformance.ledger import Ledger
 from tickbird.testing.conformance.limits import Limits
 from tickbird.testing.conformance.logs import Logs
 from tickbird.testing.conformance.outages import Outages
+from tickbird.testing.conformance.overrides import Overrides
 from tickbird.testing.conformance.plain import Plain, PlainEdits
 from tickbird.testing.conformance.planning import Planning
 from tickbird.testing.conformance.prune import Prune
@@ -48,6 +49,7 @@ class Exercise(
     Ledger,
     Edits,
     States,
+    Overrides,
     Schedules,
     Runs,
     Keys,

@@ -7,14 +7,26 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, cast
 
-from tickbird.domain.commands import Create, Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.commands import (
+    Create,
+    Delete,
+    Override,
+    PauseCommand,
+    Redefine,
+    Reschedule,
+    Resume,
+    Skip,
+    Trigger,
+    UndoOverride,
+    Update,
+)
 from tickbird.testing.simulation.clocks import LOOKS, PATIENCE, Clocks
 from tickbird.testing.simulation.deploys import Deploys
 from tickbird.testing.simulation.grids import HOUR
 from tickbird.testing.simulation.history import CursorRow, Event, RunRow, SkipRow
 from tickbird.testing.simulation.lifecycle import Lifecycle
 from tickbird.testing.simulation.specs import Spec
-from tickbird.testing.simulation.ticks import MICROS, Decision, Planner, Watched
+from tickbird.testing.simulation.ticks import MICROS, Decision, Planner, Told, Watched
 from tickbird.testing.simulation.world import Call, Record
 
 TICKING = ("schedule", "catch_up")
@@ -300,25 +312,49 @@ class Checker:
             return schedule, told
         elif isinstance(command, Reschedule | Skip):
             self._move_or_skip(schedule, command)
+        elif isinstance(command, Override | UndoOverride):
+            self._override(schedule, command)
         return schedule, []
 
     def _edit(self, schedule: Watched, spec: Spec) -> list[Decision]:
         told: list[Decision] = []
         if schedule.ended or spec.same_ticks != schedule.spec.same_ticks:
+            known = schedule.told
+            passed = {tick: schedule.passed(tick, each) for tick, each in known.items()}
             told = schedule.leave_grid("edited", self.now // MICROS)
+            schedule.spec, schedule.grid = spec, spec.grid(self.reach)
+            schedule.take_along(known, passed)
         schedule.spec, schedule.grid = spec, spec.grid(self.reach)
         return told
 
     def _move_or_skip(self, schedule: Watched, command: Reschedule | Skip) -> None:
-        tick = schedule.grid.next(max(schedule.decided, schedule.skip_until or 0))
-        if tick is None:
+        first = last = schedule.next_to_run()
+        if first is None or last is None:
             self.broken("states", f"{schedule.name} has no next tick to move or skip")
         elif isinstance(command, Reschedule):
-            schedule.moved = tick, command.to
+            known = schedule.told.get(first)
+            moved = Told(self.now // MICROS, due_at=command.to, payload=known is not None and known.payload)
+            self._tell(schedule, {**schedule.told, first: moved})
         else:
             for _ in range(command.count - 1):
-                tick = schedule.grid.next(tick) or tick
-            schedule.moved, schedule.skip_until = None, tick
+                last = schedule.grid.next(last) or last
+            schedule.told = {tick: told for tick, told in schedule.told.items() if not first <= tick <= last}
+            schedule.skip_until = max(last, schedule.skip_until or 0)
+
+    def _override(self, schedule: Watched, command: Override | UndoOverride) -> None:
+        tick = command.tick
+        if tick <= schedule.decided or schedule.grid.next(tick - 1) != tick:
+            self.broken("I2", f"{schedule.name}: {tick} is no tick to come, and was overridden")
+        if isinstance(command, UndoOverride):
+            self._tell(schedule, {other: told for other, told in schedule.told.items() if other != tick})
+        else:
+            told = Told(self.now // MICROS, command.skip, command.move_to, command.payload is not None)
+            self._tell(schedule, {**schedule.told, tick: told})
+
+    def _tell(self, schedule: Watched, told: dict[int, Told]) -> None:
+        schedule.told = dict(sorted(told.items()))
+        if not schedule.in_order():
+            self.broken("I3", f"{schedule.name}: overrides contradict each other: {schedule.told}")
 
     def _create(self, call: Call, old: Watched | None, command: Create) -> tuple[Watched, list[Decision]]:
         now = self.now // MICROS

@@ -1,10 +1,11 @@
-"""What people do meanwhile: they create, edit, pause, move, skip, trigger, cancel, retry and delete."""
+"""What people do meanwhile: they create, edit, pause, move, skip, override, trigger, cancel, retry and delete."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from tickbird.client import Client
@@ -130,6 +131,34 @@ class Person:
         self.intent = Intent("skip", {"count": count})
         await self._client.skip(name, count, actor=self.id)
 
+    async def _override(self, name: str) -> None:
+        chance, beat = self.world.chance, self.world.scenario.beat
+        ticks = [tick.scheduled_for for tick in await self._client.next_ticks(name, 5)]
+        if not ticks:
+            return
+        tick = chance.choice(ticks)
+        self.intent = Intent("override")
+        what = chance.choice(("skip", "move", "payload", "both"))
+        away = timedelta(seconds=int((chance.random() * 6 - 2) * beat))
+        definition = (await self._client.get(name)).definition
+        own = {**(definition.payload if definition else {}), "own": 1}
+        await self._client.override(
+            name,
+            tick,
+            actor=self.id,
+            skip=what == "skip",
+            move_to=tick + away if what in ("move", "both") else None,
+            payload=own if what in ("payload", "both") else None,
+            note=what,
+        )
+
+    async def _undo(self, name: str) -> None:
+        overrides = await self._client.overrides(name)
+        if overrides:
+            self.intent = Intent("undo")
+            tick = self.world.chance.choice(overrides).scheduled_for
+            await self._client.undo_override(name, tick, actor=self.id)
+
     async def _trigger(self, name: str) -> None:
         self.intent = Intent("trigger")
         await self._client.trigger(name, actor=self.id)
@@ -178,6 +207,8 @@ _ACTIONS = {
     "resume": 3,
     "reschedule": 3,
     "skip": 2,
+    "override": 4,
+    "undo": 1,
     "trigger": 3,
     "delete": 2,
     "create": 1,

@@ -26,6 +26,16 @@ class Decision:
     behind: int | None = None
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a person decided for one tick: that it is skipped, due at another instant, or has a payload of its own."""
+
+    made: int
+    skip: bool = False
+    due_at: int | None = None
+    payload: bool = False
+
+
 @dataclass
 class Watched:
     """A schedule as the checker follows it through acknowledged and unacknowledged changes."""
@@ -42,7 +52,7 @@ class Watched:
     # Every tick up to here has its record.
     decided: int = 0
     runs_planned: int = 0
-    moved: tuple[int, int] | None = None
+    told: dict[int, Told] = field(default_factory=dict)
     skip_until: int | None = None
     by_code: bool = False
     overrides: dict[str, object] = field(default_factory=dict)
@@ -54,7 +64,7 @@ class Watched:
         """Could a tick be due, or a pause be over?"""
         if now < self.quiet_until:
             return False
-        if self.state == "active" and self.moved is None and self.skip_until is None:
+        if self.state == "active" and not self.told and self.skip_until is None:
             tick = self.grid.next(self.decided)
             self.quiet_until = 2**62 if tick is None else (tick + self.offset) * MICROS
         return now >= self.quiet_until
@@ -74,7 +84,46 @@ class Watched:
         """Is it active with nothing left to come?"""
         if self.state != "active":
             return False
-        return self.room <= 0 or (self.moved is None and self.is_over(self.decided))
+        return self.room <= 0 or self.is_over(self.decided)
+
+    def due_at(self, tick: int) -> int:
+        """When a tick is due."""
+        told = self.told.get(tick)
+        return tick + self.offset if told is None or told.due_at is None else told.due_at
+
+    def is_skipped(self, tick: int) -> bool:
+        """Did a person say that it is not to run? What was said of it alone counts first."""
+        told = self.told.get(tick)
+        return told.skip if told is not None else self.skip_until is not None and tick <= self.skip_until
+
+    def next_to_run(self) -> int | None:
+        """The first tick to come that is not to be skipped."""
+        tick = self.grid.next(self.decided)
+        while tick is not None and self.is_skipped(tick):
+            tick = self.grid.next(tick)
+        return tick
+
+    def coming(self, horizon: int) -> list[tuple[int, str]]:
+        """The ticks that can be decided when those up to `horizon` are due, in order, and why they do not run."""
+        found: list[tuple[int, str]] = []
+        early: list[tuple[int, str]] = []
+        passed = self.decided
+        for tick in self.grid.between(self.decided, max([horizon, *self.told])):
+            told = self.told.get(tick)
+            if tick <= passed:
+                found.append((tick, "rescheduled"))
+            elif told is not None and told.due_at is not None:
+                if told.due_at - self.offset > horizon:
+                    break
+                found += [*early, (tick, "")]
+                early, passed = [], told.due_at - self.offset
+            elif self.is_skipped(tick):
+                (found if tick <= horizon else early).append((tick, "operator"))
+            elif tick > horizon:
+                break
+            else:
+                found.append((tick, ""))
+        return found
 
     def is_over(self, after: int) -> bool:
         """Does its grid have no tick after this? One without an end always has, if only beyond the simulation."""
@@ -84,27 +133,55 @@ class Watched:
 
     def pass_over(self, reason: str, until: int) -> list[Decision]:
         """All undecided ticks up to an instant share a reason; a tick that was moved beyond it is kept."""
-        if self.moved is not None:
-            kept = self.moved[1] - self.offset > until
-            until = min(until, self.moved[0] - 1) if kept else max(until, self.moved[0])
-        decisions = [Decision(tick, reason) for tick in self.grid.between(self.decided, until)]
-        self.reach(until)
-        return decisions
+        ticks = [tick for tick, _ in self.coming(until)]
+        self.reach(max([self.decided, *ticks]))
+        # Where nothing is left to come before the instant, it is reached; else the tick that was moved beyond it waits.
+        if not any(tick <= until for tick in self.told):
+            self.reach(until)
+        return [Decision(tick, reason) for tick in ticks]
 
     def leave_grid(self, reason: str, now: int) -> list[Decision]:
         """Its grid goes away: what is past and has no record yet gets one now."""
         known = self.state == "paused" or (self.state == "active" and not self.ended)
         reason = "paused" if self.state == "paused" else reason
         ticks = self.grid.between(self.decided, now) if known else []
-        self.moved = self.skip_until = None
+        self.told, self.skip_until = {}, None
         self.decided = max(self.decided, now)
         return [Decision(tick, reason) for tick in ticks]
+
+    def passed(self, tick: int, told: Told) -> int:
+        """How many ticks the move of one passes over."""
+        return 0 if told.due_at is None else len(self.grid.between(tick, told.due_at - self.offset))
+
+    def take_along(self, told: dict[int, Told], passed: dict[int, int]) -> None:
+        """On a new grid: what was decided for ticks that it has too; where moves do not fit, the newest go first."""
+        for tick, each in sorted(told.items()):
+            there = tick > self.decided and self.grid.next(tick - 1) == tick
+            if there and self.passed(tick, each) == passed[tick]:
+                self.told[tick] = each
+        while not self.in_order():
+            moves = [tick for tick, each in self.told.items() if each.due_at is not None]
+            del self.told[max(moves, key=lambda tick: self.told[tick].made)]
+
+    def in_order(self) -> bool:
+        """Is nothing told of a tick that a move passes over, and is no tick moved before the one before it?"""
+        for tick, each in self.told.items():
+            if self._passing(tick):
+                return False
+            before = [t for t in self.grid.between(self.decided, tick - 1) if not self.is_skipped(t)]
+            decided_at = [min(self._passing(t), default=self.due_at(t)) for t in before[-1:]]
+            if each.due_at is not None and decided_at and decided_at[0] > each.due_at:
+                return False
+        return True
+
+    def _passing(self, tick: int) -> list[int]:
+        dues = ((other, told.due_at) for other, told in self.told.items())
+        return [due for other, due in dues if due is not None and other < tick <= due - self.offset]
 
     def reach(self, tick: int) -> None:
         """All up to here is decided."""
         self.decided = max(self.decided, tick)
-        if self.moved is not None and self.moved[0] <= tick:
-            self.moved = None
+        self.told = {other: told for other, told in self.told.items() if other > tick}
         if self.skip_until is not None and self.skip_until <= tick:
             self.skip_until = None
 
@@ -152,29 +229,18 @@ class Planner:
         schedule, spec = self.schedule, self.schedule.spec
         late: list[int] = []
         on_time: list[int] = []
-        horizon = self.now // MICROS - schedule.offset
-        moved = schedule.moved
-        moved_is_due = moved is not None and moved[1] * MICROS <= self.now
-        after = schedule.decided
-        if schedule.skip_until is not None and schedule.skip_until > after:
-            told = schedule.skip_until if moved_is_due else min(schedule.skip_until, horizon)
-            self.made += [Decision(tick, "operator") for tick in schedule.grid.between(after, told)]
-            after = max(after, told)
-        if moved is not None and not moved_is_due:
-            return late, on_time
-        dues = [] if moved is None else [(moved[0], moved[1])]
-        if moved is not None:
-            passed = schedule.grid.between(moved[0], moved[1] - schedule.offset)
-            self.made += [Decision(tick, "rescheduled") for tick in passed]
-            after = max(moved[0], moved[1] - schedule.offset)
-        dues += [(tick, tick + schedule.offset) for tick in schedule.grid.between(after, horizon)]
-        for tick, due_at in dues:
-            lateness = self.now - due_at * MICROS
-            if schedule.grid.excludes(tick) and (moved is None or tick != moved[0]):
+        for tick, why_not in schedule.coming(self.now // MICROS - schedule.offset):
+            told = schedule.told.get(tick)
+            lateness = self.now - schedule.due_at(tick) * MICROS
+            misfired = spec.start_limit is not None and lateness > spec.start_limit * MICROS
+            # Nothing is later than what is decided before it.
+            if why_not:
+                self.made.append(Decision(tick, why_not))
+            elif schedule.grid.excludes(tick) and (told is None or told.due_at is None):
                 self.made.append(Decision(tick, "calendar"))
-            elif spec.start_limit is not None and lateness > spec.start_limit * MICROS:
+            elif misfired and not late and not on_time:
                 self.made.append(Decision(tick, "misfire"))
-            elif lateness > spec.grace * MICROS:
+            elif lateness > spec.grace * MICROS and not on_time:
                 late.append(tick)
             else:
                 on_time.append(tick)
@@ -194,12 +260,25 @@ class Planner:
         elif (blocker := self._blocker()) is not None:
             self.made += [Decision(tick, "overlap", behind=blocker) for tick in late]
         else:
-            label = late[0] if spec.catch_up == "one" else late[-1]
-            covers = (late[0], late[-1], len(late)) if len(late) > 1 else None
-            if not self._run(label, "catch_up", covers):
+            return self._catch_up_by_one(late)
+        return True
+
+    def _catch_up_by_one(self, late: list[int]) -> bool:
+        """One run for all, beside those of ticks with a payload of their own, if there is room for all of them."""
+        told = self.schedule.told
+        alone = [tick for tick in late if tick in told and told[tick].payload]
+        if len(alone) + (len(alone) < len(late)) > self.schedule.room - self.new:
+            alone = []
+        others = [tick for tick in late if tick not in alone]
+        label = None if not others else others[0] if self.schedule.spec.catch_up == "one" else others[-1]
+        covers = (others[0], others[-1], len(others)) if len(others) > 1 else None
+        place = 0
+        for tick in late:
+            if (tick == label or tick in alone) and not self._run(tick, "catch_up", covers if tick == label else None):
                 self.made += [Decision(tick, "full") for tick in late]
                 return False
-            self.made += [Decision(tick, "coalesced", behind=-self.new) for tick in late if tick != label]
+            place = self.new if tick == label else place
+        self.made += [Decision(tick, "coalesced", behind=-place) for tick in others if tick != label]
         return True
 
     def _run_on_time(self, ticks: list[int]) -> None:
@@ -224,8 +303,7 @@ class Planner:
             return False
         waits = spec.overlap != "allow" and len(self.ticking) + self.others >= spec.max_concurrent
         status = "waiting" if waits else "queued"
-        moved = schedule.moved
-        due_at = moved[1] if moved is not None and moved[0] == tick else tick + schedule.offset
+        due_at = schedule.due_at(tick)
         self.new += 1
         self.ticking.append((-self.new, status))
         self.made.append(Decision(tick, "run", origin, status, due_at, covers))
