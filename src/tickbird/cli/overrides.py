@@ -48,7 +48,7 @@ def override(
     revision: int | None,
     actor: str,
 ) -> None:
-    """Skip or move one coming tick of a schedule, or give its run another payload.
+    """Skip or move one coming tick, or give its run another payload.
 
     TICK is the instant of any coming tick, with a zone ("2026-12-24T09:00+01:00") or relative ("tomorrow 09:00").
     --move-to and --payload go together. Deciding again replaces what was decided for that tick.

@@ -1,4 +1,4 @@
--- min_compatible: 12
+-- min_compatible: 13
 -- What was decided for single ticks to come: skipped, moved or with another payload, by whom and why; as JSON, in the
 -- order of the ticks, and null where there is nothing. It takes the place of moved_tick and moved_due_at.
 
