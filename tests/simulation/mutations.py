@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 
 from tickbird.domain import commands, planner, sync
+from tickbird.domain.limits import choose
 from tickbird.domain.runs import TICK_ORIGINS, Outcome
 from tickbird.domain.ticks import Segment, Ticks
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockWatch
 from tickbird.engine.execution import Execution
 from tickbird.store.protocol import Held
-from tickbird.store.sqlite import driver, planning, runs
+from tickbird.store.sqlite import driver, planning, runs, waiters
 from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.waiters import release
 
 Patch = pytest.MonkeyPatch
 
@@ -80,6 +82,25 @@ def cursor_moves_without_runs(patch: Patch) -> None:
 def release_is_forgotten(patch: Patch) -> None:
     """Whoever waits goes on waiting when a run ends."""
     patch.setattr(runs, "release", lambda *_, **_named: [])
+
+
+def a_key_has_a_place_too_many(patch: Patch) -> None:
+    """One run more than allowed goes on."""
+    patch.setitem(SQL, "busy_key", SQL["busy_key"].replace(":default)", ":default) + 1"))
+
+
+def places_of_a_key_are_forgotten(patch: Patch) -> None:
+    """Who waits for a key goes on waiting when a run of another schedule ends."""
+    patch.setattr(runs, "release", lambda db, known, ids, now, **_: release(db, known, ids, now))
+
+
+def the_newest_gets_the_place(patch: Patch) -> None:
+    """Whoever came last to a key goes first."""
+
+    def reverse(found: Any, *counts: Any) -> list[int]:
+        return [-chosen for chosen in choose([replace(one, id=-one.id) for one in found], *counts)]
+
+    patch.setattr(waiters, "choose", reverse)
 
 
 def renew_asks_for_no_owner(patch: Patch) -> None:
@@ -152,7 +173,8 @@ PLANNER = (
     resume_catches_up,
 )
 STORE = (finish_takes_any_attempt, cursor_moves_without_runs, release_is_forgotten)
+LIMITS = (a_key_has_a_place_too_many, places_of_a_key_are_forgotten, the_newest_gets_the_place)
 LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
 DEPLOYS = (old_workers_revert_a_deploy,)
-MUTATIONS = PLANNER + STORE + LEASE + CLOCK + DEPLOYS
+MUTATIONS = PLANNER + STORE + LIMITS + LEASE + CLOCK + DEPLOYS

@@ -26,6 +26,7 @@ TIMED = frozenset(
         "prune",
         "report_worker",
         "list_workers",
+        "set_limit",
     )
 )
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 _RUN = (
     "id, schedule_id, revision, status, origin, scheduled_for, due_at, available_at, start_by, covers_first, "
     "covers_last, covers_count, attempt, failures, crashes, crash_limit, lease_until, worker, created_at, started_at, "
-    "finished_at, cancel_requested_at, retry_of, reason, failure_kind"
+    "finished_at, cancel_requested_at, retry_of, reason, failure_kind, queue, priority, lane, "
+    "concurrency_key, backfill_id"
 )
 _SKIP = "id, schedule_id, revision, reason, first_at, last_at, count, run_id"
 _CURSOR = "schedule_id, revision, state, next_run_at, planned_until, runs_planned"
@@ -44,6 +45,12 @@ class RunRow(NamedTuple):
     retry_of: int | None
     reason: str | None
     failure_kind: str | None
+    queue: str
+    priority: int
+    # Where it waits: -1 for another schedule, 0 among the others, 1 for its turn in a backfill, 2 for a person.
+    lane: int
+    concurrency_key: str | None
+    backfill_id: int | None
 
 
 class SkipRow(NamedTuple):

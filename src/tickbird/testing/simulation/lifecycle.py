@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tickbird.testing.simulation.effects import Effect
 from tickbird.testing.simulation.history import Event, RunRow
+from tickbird.testing.simulation.waiters import USUAL, Waiters
 
 if TYPE_CHECKING:
     from tickbird.testing.simulation.checker import Checker
@@ -25,11 +26,12 @@ class Lifecycle:
     def __init__(self, checker: Checker) -> None:
         self._checker = checker
         self.runs: dict[int, RunRow] = {}
-        self._active: dict[int, dict[int, RunRow]] = defaultdict(dict)
+        self.active: dict[int, dict[int, RunRow]] = defaultdict(dict)
         self._ticks: dict[tuple[int, int], int] = {}
         self._claims: dict[tuple[int, int], tuple[str, float]] = {}
         self._effects: dict[tuple[int, int], Effect] = {}
         self._double: list[Effect] = []
+        self._waiters = Waiters(self)
         for effect in checker.record.ledger.effects:
             key = effect.run_id, effect.attempt
             if key in self._effects:
@@ -37,13 +39,14 @@ class Lifecycle:
             self._effects[key] = effect
 
     def active_runs(self, schedule_id: int) -> list[RunRow]:
-        """The active runs of a schedule, oldest first."""
-        runs = self._active[schedule_id]
-        return [runs[run_id] for run_id in sorted(runs)]
+        """The active runs of a schedule, oldest first; without those that wait aside."""
+        runs = self.active[schedule_id]
+        return [
+            runs[run_id] for run_id in sorted(runs) if runs[run_id].status != "waiting" or runs[run_id].lane <= USUAL
+        ]
 
     def see(self, call: Call, events: list[Event]) -> None:
         """The changes of one call, in order."""
-        touched: set[int] = set()
         for event in events:
             row = event.row
             if not isinstance(row, RunRow):
@@ -59,19 +62,20 @@ class Lifecycle:
                 self.runs.pop(row.id, None)
             else:
                 self.runs[row.id] = row
-            if row.schedule_id is not None:
-                touched.add(row.schedule_id)
-                if row.status in ACTIVE and event.change != "delete":
-                    self._active[row.schedule_id][row.id] = row
-                else:
-                    self._active[row.schedule_id].pop(row.id, None)
-        for schedule_id in touched:
-            self._check_waiters(schedule_id)
+            active = row.status in ACTIVE and event.change != "delete"
+            if row.schedule_id is not None and active:
+                self.active[row.schedule_id][row.id] = row
+            elif row.schedule_id is not None:
+                self.active[row.schedule_id].pop(row.id, None)
+            self._waiters.see(old, row, active=active)
+        self._waiters.check(call)
 
-    def _broken(self, promise: str, text: str) -> None:
+    def broken(self, promise: str, text: str) -> None:
+        """Note a violation."""
         self._checker.broken(promise, text)
 
-    def _spec(self, run: RunRow) -> Spec | None:
+    def spec(self, run: RunRow) -> Spec | None:
+        """What a run was planned by, as far as it is known."""
         schedule = self._checker.schedules.get(run.schedule_id or 0)
         return None if schedule is None or run.revision is None else schedule.specs.get(run.revision)
 
@@ -79,27 +83,27 @@ class Lifecycle:
         if run.status == "running" and call.verb == "plan_due" and run.origin == "schedule":
             self._leased(call, run._replace(status="queued", attempt=0, worker=None, lease_until=None), run)
         elif run.status not in ("waiting", "queued") or run.attempt:
-            self._broken("I6", f"run {run.id} began as {run.status}")
+            self.broken("I6", f"run {run.id} began as {run.status}")
         if run.scheduled_for is not None and run.schedule_id is not None:
             first = self._ticks.setdefault((run.schedule_id, run.scheduled_for), run.id)
             if first != run.id:
-                self._broken("I1", f"runs {first} and {run.id} are of the same tick")
+                self.broken("I1", f"runs {first} and {run.id} are of the same tick")
         if run.schedule_id is not None and run.due_at > self._checker.now:
-            self._broken("I2", f"run {run.id} was planned before it was due")
+            self.broken("I2", f"run {run.id} was planned before it was due")
 
     def _changed(self, call: Call, old: RunRow, new: RunRow) -> None:
         now = self._checker.now
         if old.status not in ACTIVE:
             if old != new:
-                self._broken("I6", f"run {old.id} was {old.status} and changed: {new}")
+                self.broken("I6", f"run {old.id} was {old.status} and changed: {new}")
             return
         step = (old.status, new.status)
         if step == ("queued", "running"):
             if call.verb != "claim_runs":
-                self._broken("I8", f"run {old.id} was started by {call.verb}")
+                self.broken("I8", f"run {old.id} was started by {call.verb}")
             self._leased(call, old, new)
         elif old.attempt != new.attempt:
-            self._broken("I7", f"run {old.id} got attempt {new.attempt} without being claimed")
+            self.broken("I7", f"run {old.id} got attempt {new.attempt} without being claimed")
         elif step == ("running", "running"):
             if old.lease_until != new.lease_until:
                 self._renewed(call, old, new)
@@ -107,113 +111,97 @@ class Lifecycle:
             self._ended(call, old, new, now)
         elif new.status == "cancelled":
             if call.verb not in _CANCELLERS:
-                self._broken("I6", f"{call.verb} cancelled run {old.id}")
+                self.broken("I6", f"{call.verb} cancelled run {old.id}")
             elif call.verb == "rescue" and (old.start_by is None or old.start_by >= now):
-                self._broken("I11", f"run {old.id} was cancelled as too late before it was")
+                self.broken("I11", f"run {old.id} was cancelled as too late before it was")
         elif step not in (("waiting", "queued"), ("queued", "queued"), ("waiting", "waiting")):
-            self._broken("I6", f"run {old.id} went from {old.status} to {new.status} by {call.verb}")
+            self.broken("I6", f"run {old.id} went from {old.status} to {new.status} by {call.verb}")
         if old.schedule_id != new.schedule_id or old.scheduled_for != new.scheduled_for or old.due_at != new.due_at:
-            self._broken("I1", f"run {old.id} became another tick's")
+            self.broken("I1", f"run {old.id} became another tick's")
 
     def _leased(self, call: Call, old: RunRow, new: RunRow) -> None:
         now = self._checker.now
         if new.worker != call.host or new.attempt != old.attempt + 1:
-            self._broken("I8", f"run {old.id} was started by {call.verb} of {call.host} for {new.worker}")
+            self.broken("I8", f"run {old.id} was started by {call.verb} of {call.host} for {new.worker}")
         # Another attempt may come before the run was due, by a clock that was set back.
         early = old.available_at if old.attempt else max(old.due_at, old.available_at)
         if now < early:
-            self._broken("I2", f"run {old.id} started {early - now} µs too early")
+            self.broken("I2", f"run {old.id} started {early - now} µs too early")
         if old.start_by is not None and old.start_by < now:
-            self._broken("I11", f"run {old.id} started after the instant by which it had to")
+            self.broken("I11", f"run {old.id} started after the instant by which it had to")
         if new.lease_until is None or new.lease_until > now + self._checker.record.scenario.lease * MICROS + 1:
-            self._broken("I8", f"run {old.id} has a lease until {new.lease_until}")
+            self.broken("I8", f"run {old.id} has a lease until {new.lease_until}")
         self._claims[old.id, new.attempt] = call.host, call.at
 
     def _renewed(self, call: Call, old: RunRow, new: RunRow) -> None:
         held = {(one.run_id, one.attempt) for one in call.args[1]} if call.verb == "renew" else set()
         if old.worker != call.host or new.worker != call.host or (old.id, old.attempt) not in held:
-            self._broken(
+            self.broken(
                 "I7", f"the lease of run {old.id}, held by {old.worker}, was moved by {call.verb} of {call.host}"
             )
 
     def _ended(self, call: Call, old: RunRow, new: RunRow, now: int) -> None:
         if call.verb == "rescue":
             if old.lease_until is None or old.lease_until >= now:
-                self._broken("I8", f"run {old.id} was taken from {old.worker} while its lease was good")
+                self.broken("I8", f"run {old.id} was taken from {old.worker} while its lease was good")
             self._lost(old, new)
         elif call.verb == "finish":
             outcome = next((one for one in call.args[0] if one.run_id == old.id and one.attempt == old.attempt), None)
             if outcome is None or old.worker != call.host:
-                self._broken("I7", f"run {old.id}, attempt {old.attempt} of {old.worker}, was ended by {call.host}")
+                self.broken("I7", f"run {old.id}, attempt {old.attempt} of {old.worker}, was ended by {call.host}")
             else:
                 self._finished(old, new, outcome)
         else:
-            self._broken("I7", f"{call.verb} ended the running run {old.id}")
+            self.broken("I7", f"{call.verb} ended the running run {old.id}")
 
     def _lost(self, old: RunRow, new: RunRow) -> None:
         if new.failures != old.failures or new.crashes != old.crashes + 1:
-            self._broken("I9", f"run {old.id} lost its worker: failures {new.failures}, crashes {new.crashes}")
+            self.broken("I9", f"run {old.id} lost its worker: failures {new.failures}, crashes {new.crashes}")
         if old.cancel_requested_at is not None:
             expected = "cancelled"
         else:
             expected = "queued" if new.crashes <= old.crash_limit else "failed"
         if new.status != expected:
-            self._broken("I9", f"run {old.id} lost its worker {new.crashes} times and is {new.status}, not {expected}")
+            self.broken("I9", f"run {old.id} lost its worker {new.crashes} times and is {new.status}, not {expected}")
 
     def _finished(self, old: RunRow, new: RunRow, outcome: Any) -> None:
-        effect, spec = self._effects.get((old.id, old.attempt)), self._spec(old)
+        effect, spec = self._effects.get((old.id, old.attempt)), self.spec(old)
         retries = spec.retries if spec is not None else 0
         if new.crashes != old.crashes or new.failures - old.failures not in (0, 1):
-            self._broken("I9", f"run {old.id} counts {new.failures} failures and {new.crashes} crashes")
+            self.broken("I9", f"run {old.id} counts {new.failures} failures and {new.crashes} crashes")
         if new.status == "succeeded" and (effect is None or effect.ending != "done"):
-            self._broken("I7", f"run {old.id} succeeded, but its attempt {old.attempt} {effect}")
+            self.broken("I7", f"run {old.id} succeeded, but its attempt {old.attempt} {effect}")
         if new.failures > old.failures:
             if effect is not None and effect.ending == "done" and outcome.failure_kind != "timeout":
-                self._broken("I9", f"run {old.id} failed, but its attempt was done")
+                self.broken("I9", f"run {old.id} failed, but its attempt was done")
             if new.status == "queued" and new.failures > retries:
-                self._broken("I9", f"run {old.id} is tried again after {new.failures} failures; {retries} are allowed")
+                self.broken("I9", f"run {old.id} is tried again after {new.failures} failures; {retries} are allowed")
             if new.status == "failed" and new.failures <= retries:
-                self._broken("I9", f"run {old.id} failed for good after {new.failures} of {retries} retries")
+                self.broken("I9", f"run {old.id} failed for good after {new.failures} of {retries} retries")
         elif new.status == "failed" and old.crash_limit:
-            self._broken("I9", f"run {old.id} failed without a failure")
+            self.broken("I9", f"run {old.id} failed without a failure")
         elif new.status == "queued" and not old.crash_limit and spec is not None and effect is not None:
-            self._broken("I9", f"run {old.id} must never start twice, but was put back")
+            self.broken("I9", f"run {old.id} must never start twice, but was put back")
 
     def _deleted(self, call: Call, old: RunRow) -> None:
         scenario = self._checker.record.scenario
         if call.verb != "prune" or old.finished_at is None:
-            self._broken("I6", f"run {old.id} was {old.status} and deleted by {call.verb}")
+            self.broken("I6", f"run {old.id} was {old.status} and deleted by {call.verb}")
         elif old.finished_at >= self._checker.now - scenario.retention * MICROS:
-            self._broken("retention", f"run {old.id} was pruned too early")
-
-    def _check_waiters(self, schedule_id: int) -> None:
-        """Nobody waits while there is room, and no more are let through than may run at a time."""
-        active = self._active[schedule_id]
-        waiters = [run for run in active.values() if run.status == "waiting"]
-        busy = len(active) - len(waiters)
-        if waiters:
-            first = min(waiters, key=lambda run: run.id)
-            spec = self._spec(first)
-            if spec is not None and (spec.overlap == "allow" or busy < spec.max_concurrent):
-                self._broken("I10", f"run {first.id} waits though only {busy} are queued or running")
-        specs = [spec for run in active.values() if run.status != "waiting" and (spec := self._spec(run)) is not None]
-        if specs and all(spec.overlap != "allow" for spec in specs):
-            most = max(spec.max_concurrent for spec in specs)
-            if busy > most:
-                self._broken("I10", f"{busy} runs of schedule {schedule_id} at a time, {most} are allowed")
+            self.broken("retention", f"run {old.id} was pruned too early")
 
     def at_end(self) -> None:
         """What only the whole ledger shows."""
         for run in self.runs.values():
             if run.status in ACTIVE:
-                self._broken("I6", f"run {run.id} is still {run.status}")
+                self.broken("I6", f"run {run.id} is still {run.status}")
         for effect in self._double:
-            self._broken("I8", f"attempt {effect.attempt} of run {effect.run_id} was executed twice")
+            self.broken("I8", f"attempt {effect.attempt} of run {effect.run_id} was executed twice")
         by_run: dict[int, list[Effect]] = defaultdict(list)
         for effect in self._effects.values():
             claim = self._claims.get((effect.run_id, effect.attempt))
             if claim is None or claim[0] != effect.host or effect.began < claim[1]:
-                self._broken("I8", f"{effect.host} executed run {effect.run_id} without a claim")
+                self.broken("I8", f"{effect.host} executed run {effect.run_id} without a claim")
             by_run[effect.run_id].append(effect)
         for effects in by_run.values():
             effects.sort(key=lambda effect: effect.attempt)
@@ -232,7 +220,7 @@ class Lifecycle:
         _, claimed_at = self._claims.get((one.run_id, one.attempt), ("", one.began))
         jumped = any(claimed_at <= at <= other.began for at, _ in record.jumps)
         if not (one.thread or froze or jumped):
-            self._broken(
+            self.broken(
                 "I8",
                 f"run {one.run_id}: attempt {one.attempt} went on at {one.host} until {one.ended} "
                 f"while attempt {other.attempt} began at {other.host} at {other.began}",

@@ -55,6 +55,7 @@ class Person:
         scenario, chance = self.world.scenario, self.world.chance
         for name in scenario.people:
             await self._try(self._create(name))
+        actions = _ACTIONS | ({"limit": 4} if scenario.keys else {})
         gap = scenario.span / (scenario.operations + 1)
         for _ in range(scenario.operations):
             await asyncio.sleep(chance.random() * 2 * gap)
@@ -62,7 +63,7 @@ class Person:
                 return
             names = [*scenario.people, *scenario.versions[0]]
             name = chance.choice(names)
-            action = chance.choices(list(_ACTIONS), list(_ACTIONS.values()))[0]
+            action = chance.choices(list(actions), list(actions.values()))[0]
             await self._try(getattr(self, f"_{action}")(name))
 
     async def _try(self, work: Any) -> None:
@@ -183,16 +184,27 @@ class Person:
             await self._client.retry(self.world.chance.choice(runs).id, actor=self.id)
 
     async def _enqueue(self, name: str) -> None:
-        chance, beat = self.world.chance, self.world.scenario.beat
+        chance, scenario = self.world.chance, self.world.scenario
+        beat = scenario.beat
+        key = chance.choice((None, *scenario.keys))
         await self._client.enqueue(
             chance.choice(("work", "block")),
             {"instead of": name},
             actor=self.id,
-            delay=int(chance.random() * 3 * beat),
+            # One that has a key begins at once or waits for a place.
+            delay=0 if key else int(chance.random() * 3 * beat),
+            concurrency_key=key,
             start_within=chance.choice((None, beat)),
             priority=chance.choice((0, 9)),
             crash_limit=chance.choice((0, 3)),
         )
+
+    async def _limit(self, _: str) -> None:
+        key, most = self.world.chance.choice(self.world.scenario.keys), self.world.chance.choice((None, 1, 2, 3))
+        if most is None:
+            await self._client.remove_limit(key, actor=self.id)
+        else:
+            await self._client.set_limit(key, most, actor=self.id)
 
     async def pause_everything(self) -> None:
         """So that every run can come to its end."""

@@ -23,6 +23,8 @@ _ZONES = ("UTC", "UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_How
 # How often a worker reports: everything else in a scenario is long or short beside this.
 _BEATS = (15, 60, 10 * MINUTE, 2 * HOUR, 12 * HOUR, DAY)
 
+_KEYS: tuple[tuple[str, ...], ...] = ((), (), (), ("key",), ("key", "other"))
+
 
 @dataclass(frozen=True)
 class Rates:
@@ -57,6 +59,8 @@ class Scenario:
     operations: int = 0
     mishaps: int = 0
     jumps: bool = False
+    # Concurrency keys that schedules share; most scenarios have none.
+    keys: tuple[str, ...] = ()
 
     def add(self, spec: Spec) -> int:
         """Remember a spec; its mark."""
@@ -90,6 +94,7 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         operations=chance.choice((0, 5, 15, 30)),
         mishaps=chance.choice((0, 4, 10, 16)),
         jumps=chance.random() < 0.3,
+        keys=chance.choice(_KEYS),
     )
     names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
     version = {name: scenario.add(make_spec(scenario, chance)) for name in names}
@@ -149,6 +154,8 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
         days = tuple(sorted(chance.sample(range(7), chance.choice((1, 2)))))
         date = (scenario.begin + timedelta(seconds=chance.random() * scenario.span)).date()
         spec = replace(spec, exclude=Days(days, (date,) if chance.random() < 0.5 else ()))
+    if scenario.keys and chance.random() < 0.7:
+        spec = replace(spec, concurrency_key=chance.choice(scenario.keys))
     return spec
 
 
@@ -221,7 +228,8 @@ CHANGEABLE = (
 def changed_fields(scenario: Scenario, chance: Random) -> dict[str, object]:
     """Some fields with other values."""
     other = make_spec(scenario, chance)
-    return {name: getattr(other, name) for name in chance.choice(CHANGEABLE)}
+    changeable = CHANGEABLE + ((("concurrency_key",),) * 2 if scenario.keys else ())
+    return {name: getattr(other, name) for name in chance.choice(changeable)}
 
 
 def changed_spec(scenario: Scenario, spec: Spec, chance: Random) -> Spec:

@@ -36,6 +36,7 @@ class Spec:
     on_crash: str = "retry"
     priority: int = 0
     backoff: int = 1
+    concurrency_key: str | None = None
 
     def options(self, *names: str) -> dict[str, Any]:
         """These fields, or all, as people give them to the client; the trigger is apart."""

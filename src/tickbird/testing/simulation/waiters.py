@@ -1,0 +1,116 @@
+"""Who waits and who goes: places in a schedule and of a concurrency key, given in order and never withheld."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import inf
+from typing import TYPE_CHECKING
+
+from tickbird.testing.simulation.history import RunRow
+
+if TYPE_CHECKING:
+    from tickbird.testing.simulation.lifecycle import Lifecycle
+    from tickbird.testing.simulation.world import Call
+
+GOING = ("queued", "running")
+# Where a run waits until there is room for it; in other lanes it waits for something else to happen.
+USUAL = 0
+# Of a key for which nobody has set another limit.
+_ONE = 1
+
+
+class Waiters:
+    """The active runs of each key, and who of all that wait should not."""
+
+    def __init__(self, lifecycle: Lifecycle) -> None:
+        self._lifecycle = lifecycle
+        self._limits: dict[str, int] = {}
+        self._keyed: dict[str, dict[int, RunRow]] = defaultdict(dict)
+        self._schedules: set[int] = set()
+        self._keys: set[str] = set()
+        self._came: list[RunRow] = []
+        self._released: list[RunRow] = []
+
+    def see(self, old: RunRow | None, new: RunRow, *, active: bool) -> None:
+        """A run was made or changed, and is active or not any more."""
+        if new.schedule_id is not None:
+            self._schedules.add(new.schedule_id)
+        if new.concurrency_key is not None:
+            self._keys.add(new.concurrency_key)
+            if active:
+                self._keyed[new.concurrency_key][new.id] = new
+            else:
+                self._keyed[new.concurrency_key].pop(new.id, None)
+        if active and new.status in GOING and (old is None or old.status not in GOING):
+            self._came.append(new)
+            if old is not None:
+                self._released.append(new)
+
+    def check(self, call: Call) -> None:
+        """After a call nobody waits while there is room, and no more were let through than may go on at once."""
+        if call.verb == "set_limit":
+            _, key, most, _ = call.args
+            self._limits[key] = _ONE if most is None else most
+            self._keys.add(key)
+        for schedule_id in self._schedules:
+            self._check_schedule(schedule_id)
+        for key in self._keys:
+            self._check_key(key)
+        self._schedules.clear()
+        self._keys.clear()
+        self._came.clear()
+        self._released.clear()
+
+    def _check_schedule(self, schedule_id: int) -> None:
+        active = self._lifecycle.active[schedule_id]
+        busy = _busy(active)
+        for run in self._ready(schedule_id):
+            if run.concurrency_key is None:
+                self._broken("I10", f"run {run.id} waits though only {busy} are queued or running")
+        most = max((self._most(run) for run in active.values() if run.status in GOING), default=inf)
+        if busy > most > 0:
+            self._broken("I10", f"{busy} runs of schedule {schedule_id} at a time, {most:.0f} are allowed")
+
+    def _check_key(self, key: str) -> None:
+        runs = self._keyed[key]
+        busy, limit = _busy(runs), self._limits.get(key, _ONE)
+        if busy > limit and any(run.concurrency_key == key for run in self._came):
+            self._broken("limits", f"{busy} runs of {key!r} at a time, {limit} are allowed")
+        released = [run for run in self._released if run.concurrency_key == key]
+        if busy >= limit and not released:
+            return
+        loose = [run for run in runs.values() if run.schedule_id is None and run.status == "waiting"]
+        schedules = {run.schedule_id for run in runs.values() if run.status == "waiting"} - {None}
+        ready = loose + [run for each in schedules for run in self._ready(each or 0) if run.concurrency_key == key]
+        for run in ready:
+            if busy < limit:
+                self._broken("limits", f"run {run.id} waits though only {busy} of {limit} places of {key!r} are taken")
+            for other in released:
+                if (run.priority, -run.id) > (other.priority, -other.id):
+                    self._broken("limits", f"run {other.id} was given a place of {key!r} before run {run.id}")
+
+    def _ready(self, schedule_id: int) -> list[RunRow]:
+        """Those of a schedule's waiters that could go if their key has room: where its runs count, only the oldest."""
+        active = self._lifecycle.active[schedule_id]
+        waiting = [run for run in active.values() if run.status == "waiting" and run.lane == USUAL]
+        ready = [run for run in waiting if self._most(run) == inf]
+        counted = [run for run in waiting if self._most(run) != inf]
+        if counted:
+            first = min(counted, key=lambda run: run.id)
+            if _busy(active) < self._most(first):
+                ready.append(first)
+        return ready
+
+    def _most(self, run: RunRow) -> float:
+        """How many of its schedule may go on at once; none, where nothing is known of it."""
+        spec = self._lifecycle.spec(run)
+        if spec is None:
+            return 0
+        return inf if spec.overlap == "allow" else spec.max_concurrent
+
+    def _broken(self, promise: str, text: str) -> None:
+        self._lifecycle.broken(promise, text)
+
+
+def _busy(runs: dict[int, RunRow]) -> int:
+    return sum(run.status in GOING for run in runs.values())
