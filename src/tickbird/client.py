@@ -75,6 +75,8 @@ _LONGEST_PAUSE = 0.5
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # So many names are looked through for those that a wrong one is like.
 _NAMES = 1_000
+# So many successes of a schedule are looked through for the one that another one needed.
+_SUCCESSES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +340,7 @@ class Client:
             workers=await store.list_workers(namespace),
         )
         run, skip = evidence.run, evidence.skip
+        evidence = await self._with_needed(evidence, run.revision if run else skip.revision if skip else None)
         others: list[RunRecord] = []
         if run is None:
             behind = await store.get_run(skip.run_id) if skip is not None and skip.run_id is not None else None
@@ -363,6 +366,18 @@ class Client:
             others=others,
             running=await store.list_runs(namespace, status="running", limit=1_000) if run.status == "queued" else (),
         )
+
+    async def _with_needed(self, evidence: Evidence, revision: int | None) -> Evidence:
+        """With what is known of the schedules that this one depends on, or did by a revision."""
+        asked = (evidence.schedule.definition, evidence.definition(revision))
+        names = {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
+        if not names:
+            return evidence
+        needed: list[RunRecord] = []
+        for name in sorted(names):
+            needed += await self._store.list_runs(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
+        successes = await self._store.last_successes(self._namespace, names)
+        return replace(evidence, successes=successes, needed=needed)
 
     async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> Decisions:
         """The runs and skips whose ticks touch a range."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from math import floor
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import PauseCommand, Reschedule, Resume, Skip
 from tickbird.domain.definition import Definition, Target
+from tickbird.domain.dependencies import After, LastSuccess
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.every import every
 from tickbird.domain.planner import ActiveRun, Facts, Plan, plan
@@ -21,6 +23,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Half an hour before a Saturday, so that calendars matter for small steps too.
 START = int((datetime(2026, 1, 2, 23, 30, tzinfo=UTC) - EPOCH).total_seconds())
 MOST_TICKS = 700
+# Schedules that exist; there is no third one.
+OTHERS = ("load", "clean")
 
 
 @dataclass
@@ -30,6 +34,10 @@ class Run:
     id: int
     tick: int | None
     status: str
+    # By schedule, from when to when it must succeed before this one may start.
+    awaits: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # Running ones that it asks to stop.
+    asks: set[int] = field(default_factory=set)
 
 
 @dataclass
@@ -49,6 +57,8 @@ class Model:
     next_id: int = 1
     runs: list[Run] = field(default_factory=list)
     asked: set[int] = field(default_factory=set)
+    # When other schedules last succeeded.
+    successes: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(OTHERS))
     fates: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
@@ -136,17 +146,17 @@ class Model:
         late = [tick for tick, kind in kinds.items() if kind == "late"]
         before, blocker, last = len(self.runs), self.blocker(), self.decided
         for tick, kind in kinds.items():
-            if not self.settle_one(tick, kind, late, blocker):
+            if not self.settle_one(tick, kind, late, blocker, now):
                 break
             last = tick
         self.forget_replaced(late, before)
         self.settle(last)
 
-    def settle_one(self, tick: int, kind: str, late: list[int], blocker: int | None) -> bool:
+    def settle_one(self, tick: int, kind: str, late: list[int], blocker: int | None, now: float) -> bool:
         """A run or a skip for this tick; False when it needs a run and no further one may be made."""
         catch_up = self.definition.catch_up
         label = None if not late else late[0] if catch_up == "one" else late[-1]
-        if kind in ("operator", "rescheduled", "calendar", "misfire"):
+        if kind in ("operator", "rescheduled", "calendar", "misfire", "dependency"):
             self.fates[tick] = ("skip", kind, ANY)
         elif kind == "late" and catch_up == "skip":
             self.fates[tick] = ("skip", "misfire", None)
@@ -164,7 +174,7 @@ class Model:
             return False
         else:
             covers = (late[0], late[-1], len(late)) if kind == "late" and catch_up != "all" and len(late) > 1 else None
-            self.run(tick, "catch_up" if kind == "late" else "schedule", covers)
+            self.run(tick, "catch_up" if kind == "late" else "schedule", covers, now)
         return True
 
     def forget_replaced(self, late: list[int], before: int) -> None:
@@ -181,6 +191,7 @@ class Model:
         for run in self.runs[before:]:
             run.id = self.next_id
             self.next_id += 1
+            self.asked |= run.asks
 
     def kind(self, tick: int, now: float) -> str:
         if tick != self.moved and self.excluded(tick):
@@ -189,7 +200,35 @@ class Model:
         limit = self.wait_time("start")
         if limit is not None and since > limit:
             return "misfire"
-        return "late" if since > self.definition.grace else "on_time"
+        kind = "late" if since > self.definition.grace else "on_time"
+        if kind == "late" and self.definition.catch_up == "skip":
+            return kind
+        return "dependency" if self.awaits(tick, now) is None else kind
+
+    def awaits(self, tick: int, now: float) -> dict[str, tuple[int, int]] | None:
+        """What the tick must wait for; None where that would be in vain."""
+        found: dict[str, tuple[int, int]] = {}
+        for each in self.definition.depends_on:
+            since, until = self.due(tick) - each.within, self.due(tick) + each.wait
+            last = self.successes.get(each.schedule)
+            if last is not None and last >= since:
+                continue
+            if each.schedule not in self.successes or not each.wait or now > until:
+                return None
+            found[each.schedule] = since, until
+        return found
+
+    def succeed(self, name: str, now: float) -> None:
+        self.successes[name] = now
+        for run in self.active:
+            since, until = run.awaits.get(name, (0, -1))
+            if since <= now <= until:
+                del run.awaits[name]
+
+    def expire(self, now: float) -> None:
+        for run in self.active:
+            if any(until < now for _, until in run.awaits.values()):
+                run.status = "cancelled"
 
     def blocker(self) -> int | None:
         ticking = self.ticking
@@ -199,20 +238,23 @@ class Model:
             return ticking[0].id
         return next((run.id for run in ticking if run.status == "waiting"), None)
 
-    def run(self, tick: int, origin: str, covers: tuple[int, int, int] | None) -> None:
+    def run(self, tick: int, origin: str, covers: tuple[int, int, int] | None, now: float) -> None:
+        awaits, asks = self.awaits(tick, now) or {}, set()
         overlap, most = self.definition.overlap, self.definition.max_concurrent
         in_order = origin == "catch_up" and self.definition.catch_up == "all"
         if overlap == "replace" and not in_order and len(self.ticking) >= most:
             for run in self.ticking:
                 if run.status in ("waiting", "queued"):
                     run.status = "cancelled"
-            for run in self.ticking[: max(0, len(self.ticking) + 1 - most)]:
-                self.asked.add(run.id)
-        waits = overlap != "allow" and len(self.active) >= most
+            for run in self.ticking[: max(0, len(self.ticking) + 1 - most)] if not awaits else ():
+                asks.add(run.id)
+        going = [run for run in self.active if not run.awaits]
+        waits = bool(awaits) or (overlap != "allow" and len(going) >= most)
         limit = self.wait_time("start")
         start_by = None if limit is None else self.due(tick) + limit
-        made = Run(self.next_id, tick, "waiting" if waits else "queued")
-        self.fates[tick] = ("run", origin, made.status, self.due(tick), start_by, covers)
+        made = Run(self.next_id, tick, "waiting" if waits else "queued", awaits, asks)
+        told = {(OTHERS.index(name), *between) for name, between in awaits.items()}
+        self.fates[tick] = ("run", origin, made.status, self.due(tick), start_by, told, covers)
         self.runs.append(made)
         self.next_id += 1
         self.made += 1
@@ -227,7 +269,8 @@ def fates_of(made: Plan, ticks: list[int], next_id: int) -> dict[int, tuple[Any,
     for run in made.runs:
         assert run.scheduled_for in ticks
         assert run.scheduled_for not in fates
-        fates[run.scheduled_for] = ("run", run.origin, run.status, run.due_at, run.start_by, run.covers)
+        awaits = {(each.schedule_id, each.since, each.until) for each in run.awaits}
+        fates[run.scheduled_for] = ("run", run.origin, run.status, run.due_at, run.start_by, awaits, run.covers)
     for skip in made.skips:
         inside = [tick for tick in ticks if skip.first <= tick <= skip.last]
         assert (skip.first, skip.last, skip.count) == (inside[0], inside[-1], len(inside))
@@ -261,6 +304,13 @@ def definitions(draw: st.DrawFn) -> tuple[Definition, list[int]]:
         "spread": draw(st.sampled_from([0, 0, 2, step, 5 * step])),
         "exclude": draw(st.sampled_from([Calendar(), Calendar(), Calendar(weekdays=frozenset({5})), WEEKEND])),
     }
+    if draw(st.booleans()):
+        most = policies["start_within"] if policies["start_within"] is not None else 10**9
+        most = min(most, policies["grace"]) if policies["catch_up"] == "skip" else most
+        names = draw(st.lists(st.sampled_from((*OTHERS, *OTHERS, "none")), max_size=3, unique=True))
+        policies["depends_on"] = tuple(
+            After(name, draw(LENGTHS) * step // 2, min(most, draw(LENGTHS) * step // 2)) for name in names
+        )
     if overlap != "replace":
         policies["max_runs"] = draw(st.sampled_from([None, None, 1, 4]))
     if draw(st.booleans()):
@@ -275,8 +325,9 @@ def definitions(draw: st.DrawFn) -> tuple[Definition, list[int]]:
     return Definition(trigger=trigger, target=Target("work"), **policies), ticks
 
 
+LENGTHS = st.sampled_from([0, 0, 1, 2, 3, 8, 40])
 WEEKEND = Calendar(weekdays=frozenset({5, 6}), dates=frozenset({datetime(2026, 1, 5, tzinfo=UTC).date()}))
-ACTIONS = ["look"] * 8 + ["start"] * 3 + ["finish"] * 3 + ["manual", "skip", "reschedule", "pause", "resume"]
+ACTIONS = ["look"] * 8 + ["start", "finish", "success"] * 3 + ["manual", "skip", "reschedule", "pause", "resume"]
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(ACTIONS),
@@ -313,15 +364,18 @@ def test_planner_agrees_with_the_naive_model(
 
 
 def _act(schedule: Schedule, model: Model, action: str, now: float, number: int, step: int) -> Schedule:
+    model.expire(now)
     active = model.active
-    if action == "manual":
+    if action == "success":
+        model.succeed(OTHERS[number % 2], now)
+    elif action == "manual":
         model.runs.append(Run(model.next_id, None, "queued"))
         model.next_id += 1
     elif action == "start":
-        for run in [run for run in active if run.status != "running"][:number]:
+        for run in [run for run in active if run.status != "running" and not run.awaits][:number]:
             run.status = "running"
     elif action == "finish":
-        for run in active[:number]:
+        for run in [run for run in active if not run.awaits][:number]:
             run.status = "succeeded"
     elif action == "look":
         schedule = _look(schedule, model, now)
@@ -334,7 +388,7 @@ def _act(schedule: Schedule, model: Model, action: str, now: float, number: int,
 
 def _look(schedule: Schedule, model: Model, now: float) -> Schedule:
     """One look of both, compared; the runs of the model are then the facts of the next."""
-    facts = Facts(tuple(_facts(model)))
+    facts = _facts(model)
     next_id, known, decided = model.next_id, set(model.fates), model.decided
     unstarted = [run for run in model.ticking if run.status != "running"]
     made = plan(schedule, facts, now)
@@ -345,16 +399,20 @@ def _look(schedule: Schedule, model: Model, now: float) -> Schedule:
     assert made.cursor.planned_until is not None
     assert made.cursor.planned_until >= decided
     # A second look at the same instant has nothing left to say.
-    again = plan(_at(schedule, made), Facts(tuple(_facts(model))), now)
+    again = plan(_at(schedule, made), _facts(model), now)
     assert (again.runs, again.skips, again.cursor) == ((), (), made.cursor)
     return _at(schedule, made)
 
 
-def _facts(model: Model) -> list[ActiveRun]:
-    return [
-        ActiveRun(run.id, run.status, "manual" if run.tick is None else "schedule")  # type: ignore[arg-type]
+def _facts(model: Model) -> Facts:
+    active = [
+        ActiveRun(run.id, run.status, "manual" if run.tick is None else "schedule", None, bool(run.awaits))  # type: ignore[arg-type]
         for run in model.active
     ]
+    successes = {
+        name: LastSuccess(OTHERS.index(name), None if at is None else floor(at)) for name, at in model.successes.items()
+    }
+    return Facts(tuple(active), successes=successes)
 
 
 def _command(schedule: Schedule, model: Model, action: str, now: float, number: int, step: int) -> Schedule:

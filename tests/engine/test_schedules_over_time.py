@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tickbird import Run, Tickbird, any_of, at, cron, every
+from tickbird import Run, Tickbird, after, any_of, at, cron, every
 from tickbird.app import open_store
 from tickbird.testing import Harness
 
@@ -191,3 +191,39 @@ async def test_two_workers_share_ten_minutes(tmp_path: Path) -> None:
         runs = await one.runs("tick")
     assert [run.scheduled_for for run in runs] == [START + timedelta(minutes=n) for n in range(1, 11)]
     assert len(ran) == len(set(ran)) == 10
+
+
+async def test_a_report_comes_after_the_load_of_its_day() -> None:
+    bird = Tickbird()
+    order: list[tuple[str, int, int]] = []
+    fails = {3, 4}
+
+    @bird.task(schedule=cron("0 6 * * *"), depends_on=after("clean", within="6h", wait="2h"), catch_up="latest")
+    def report(run: Run) -> None:
+        order.append(("report", harness.now.day, harness.now.hour))
+
+    @bird.task(schedule=cron("0 5 * * *"), depends_on=[after("load", within="5h")])
+    def clean() -> None:
+        order.append(("clean", harness.now.day, harness.now.hour))
+
+    @bird.task(schedule=cron("0 1 * * *"))
+    def load() -> None:
+        if harness.now.day in fails:
+            raise ValueError("no data")
+
+    async with Harness(bird, START + timedelta(hours=12)) as harness:
+        # Created in the order in which they need each other.
+        assert [row.actor for row in await harness.client.audit()] == ["sync"] * 3
+        await harness.advance(days=1)
+        assert order == [("clean", 2, 5), ("report", 2, 6)]
+        await harness.advance(days=1)
+        assert [(run.status, run.reason) for run in await harness.runs("report")][1:] == [("cancelled", "dependency")]
+        assert [(skip.reason, skip.note) for skip in await harness.skips("clean")] == [("dependency", "load")]
+        # On the fourth somebody mends it by hand, while the report waits.
+        await harness.advance_to(START + timedelta(days=3, hours=7))
+        assert [run.awaiting for run in await harness.runs("report")] == [False, False, True]
+        await harness.client.trigger("clean", actor="ada")
+        await harness.settle()
+        assert order[2:] == [("clean", 4, 7), ("report", 4, 7)]
+        for name in ("load", "clean", "report"):
+            assert (await harness.client.audit_ticks(name)).proven

@@ -101,6 +101,7 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "concurrency_key": run.concurrency_key,
         "backfill": run.backfill_id,
         "held": run.held,
+        "awaiting": run.awaiting,
         "released_at": iso(run.released_at),
         "released_by": run.released_by,
         "override": None

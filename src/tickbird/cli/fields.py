@@ -11,6 +11,7 @@ from tickbird.cli.arguments import read_payload
 from tickbird.cli.instants import Reader
 from tickbird.domain.cron import cron
 from tickbird.domain.definition import FIELDS, Backoff
+from tickbird.domain.dependencies import After, after
 from tickbird.domain.durations import seconds
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
 from tickbird.domain.every import Every
@@ -64,6 +65,8 @@ def _value(name: str, text: str, read: Reader) -> Any:
         return _whole(name, text)
     if name in _LENGTHS:
         return seconds(int(text) if _is_digits(text) else text, name)
+    if name == "depends_on":
+        return [_dependency(part.strip()) for part in text.split(",") if part.strip()]
     if name in _LISTS:
         return [part.strip() for part in text.split(",") if part.strip()]
     if name in _INSTANTS:
@@ -86,6 +89,18 @@ def _whole(name: str, text: str) -> int:
 
 def _is_digits(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 12
+
+
+def _dependency(text: str) -> After:
+    """A schedule, how recently it must have succeeded, and how long to wait for it: load:24h or load:24h:2h."""
+    name, *lengths = text.split(":")
+    if not 1 <= len(lengths) <= 2:
+        raise DefinitionError(
+            f"depends_on: {text[:60]!r} is not of the form SCHEDULE:WITHIN or SCHEDULE:WITHIN:WAIT;",
+            field="depends_on",
+            hint="write, for example, depends_on=load:24h:2h.",
+        )
+    return after(name, *(int(length) if _is_digits(length) else length for length in lengths))
 
 
 def _backoff(text: str) -> Backoff:

@@ -222,5 +222,7 @@ def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
             continue
         is_length = name in _SECONDS and isinstance(value, int)
         text = in_words(value) if is_length else json.dumps(value, ensure_ascii=False).strip('"')
+        if name == "depends_on" and schedule.definition is not None:
+            text = "; ".join(map(str, schedule.definition.depends_on))
         shown.append((name, f"{text} (set by an operator over the code)" if override else text))
     return shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tickbird.domain.chain import Chain, capital, noted, stands
 from tickbird.domain.definition import Definition
+from tickbird.domain.dependency_words import DependencyWords
 from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import readable
 from tickbird.domain.explanation import Explanation, Step, Verdict
@@ -88,7 +89,7 @@ class RunChain(Chain):
         late = f", {in_words(progress.late)} late because {cause}" if cause else ""
         begun = progress.first_start
         if run.status == "waiting":
-            names = ("held",) if run.held else ("overlap", "limit")
+            names = ("held",) if run.held else ("dependency",) if run.awaiting else ("overlap", "limit")
             waiting = next(step.text for step in progress.steps() if step.name in names)
             return f"Run {run.id} {'is ' if run.held else ''}{waiting[:1].lower()}{waiting[1:]}"
         if run.status == "queued" and run.available_at > self.evidence.now and not run.attempt:
@@ -176,6 +177,9 @@ class SkipChain(Chain):
             return "calendar", self._excluded_day(definition) or "the calendar excluded its day"
         if skip.reason == "misfire":
             return "late", self._misfired(skip, definition)
+        if skip.reason == "dependency":
+            words = DependencyWords(definition, self._due_at(definition), self.evidence, times)
+            return "dependency", words.skipped(note, skip.decided_at)
         if skip.reason == "limit":
             most = definition.catch_up_limit
             return "catch_up", f"catch_up=all runs only the newest {most:,} ticks of an outage (catch_up_limit)"

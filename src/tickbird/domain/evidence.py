@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
 from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, spread_offset
+from tickbird.domain.dependencies import LastSuccess
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.limits import Limit
@@ -96,6 +97,9 @@ class Evidence:
     holders: Sequence[RunRecord] = ()
     # Of a queued run, when it may begin by the rate of its queue.
     turn: Turn | None = None
+    # Of the schedules that it depends on or depended on: when each last succeeded, and runs of theirs that did.
+    successes: Mapping[str, LastSuccess] = field(default_factory=dict)
+    needed: Sequence[RunRecord] = ()
 
     @property
     def tick(self) -> int:

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from tickbird.domain.definition import Definition
+from tickbird.domain.dependency_words import DependencyWords
 from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import Evidence, LiveWorker
 from tickbird.domain.explanation import Step, Times
+from tickbird.domain.instants import to_seconds
 from tickbird.domain.limits import Limit
 from tickbird.domain.rates import Turn
-from tickbird.domain.runs import AttemptRecord, RunRecord
+from tickbird.domain.runs import TICK_ORIGINS, AttemptRecord, RunRecord
 
 LONGEST_ERROR = 200
 MOST_ATTEMPTS = 20
@@ -33,12 +35,15 @@ class Progress:
         self.times = times
         self.grace = GRACE if definition is None else definition.grace
         self.attempts = sorted(evidence.attempts, key=lambda attempt: attempt.attempt)
+        self.dependencies = DependencyWords(definition, to_seconds(run.due_at), evidence, times)
 
     def steps(self) -> Iterator[Step]:
         """Every step, in the order in which it happened."""
         yield self._planned()
         if step := self._held():
             yield step
+        if self.run.origin in TICK_ORIGINS and not self.run.awaiting and self.run.reason != "dependency":
+            yield from self.dependencies.met(self.run)
         if step := self._waited():
             yield step
         if step := self._queued():
@@ -76,7 +81,7 @@ class Progress:
             return f"nothing planned it until {self.times(self.run.created_at)}"
         if longest == waited:
             blocker = self._waited_for()
-            return f"it waited for {self.name(blocker)}" if blocker else f"it waited for {self._something()}"
+            return f"it waited for {self._whose(blocker) if blocker else self._something()}"
         if self.attempts:
             # Another attempt overwrote whether it waited for a run or for a worker.
             return f"its first attempt began {in_words(queued)} after it was planned"
@@ -110,7 +115,7 @@ class Progress:
         run = self.run
         ended = [
             other
-            for other in (*self.evidence.others, *self.evidence.active)
+            for other in (*self.evidence.others, *self.evidence.active, *self.evidence.needed)
             if other.id != run.id
             and other.finished_at is not None
             and run.created_at <= other.finished_at <= run.available_at
@@ -141,9 +146,12 @@ class Progress:
         if not waited:
             return None
         blocker = self._waited_for()
-        behind = self.name(blocker) if blocker else self._something()
-        text = f"Waited {in_words(waited)} for {behind}, until {self.times(run.available_at)}{self._policy()}."
-        return Step(waited <= self.grace, "overlap", text, blocker.id if blocker else None, run.available_at)
+        behind = self._whose(blocker) if blocker else self._something()
+        needed = blocker is not None and blocker.schedule_id != run.schedule_id
+        rule = "" if needed else self._policy()
+        text = f"Waited {in_words(waited)} for {behind}, until {self.times(run.available_at)}{rule}."
+        name = "dependency" if needed else "overlap"
+        return Step(waited <= self.grace, name, text, blocker.id if blocker else None, run.available_at)
 
     def _something(self) -> str:
         """What it must have waited for, where no row tells."""
@@ -151,8 +159,14 @@ class Progress:
             return f"a place of concurrency key {self.run.concurrency_key!r}"
         return "another run of its schedule"
 
+    def _whose(self, run: RunRecord) -> str:
+        """A run, told apart where it is of another schedule."""
+        return self.name(run) + (f" of {run.schedule}" if run.schedule_id != self.run.schedule_id else "")
+
     def _waiting(self) -> Step:
         limit, definition = self.evidence.limit, self.definition
+        if self.run.awaiting:
+            return self.dependencies.waiting(self.run)
         if limit is None or limit.active < limit.most:
             return self._waits_for_its_own()
         text = self._waits_for_a_place(limit)
@@ -175,7 +189,8 @@ class Progress:
         run = self.run
         ahead = [other for other in self.evidence.active if other.id != run.id and other.status != "waiting"]
         aside = run.backfill_id is not None
-        earlier = sum(1 for other in self.evidence.active if other.status == "waiting" and (aside or other.id < run.id))
+        waiters = [other for other in self.evidence.active if other.status == "waiting" and not other.awaiting]
+        earlier = sum(1 for other in waiters if aside or other.id < run.id)
         others = f", behind {count(earlier, 'other waiting run')}" if earlier else ""
         if not ahead:
             text = f"Waits{others}, though no other run is going on: the next rescue releases it."
@@ -319,6 +334,8 @@ class Progress:
             within = "" if limit is None else f" within {in_words(limit)}"
             until = "" if run.start_by is None else f", by {times(run.start_by)}"
             return f"it had not started{within} of being due{until} (misfire)"
+        if run.reason == "dependency":
+            return self.dependencies.cancelled(run.error)
         if run.reason == "replaced":
             newer = self.replaced_by()
             return f"{self.name(newer)} of a newer tick replaced it" if newer else "a newer tick replaced it"

@@ -6,6 +6,7 @@ from tickbird.domain.ahead import Ahead
 from tickbird.domain.chain import Chain, capital, closed_day, noted
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Definition
+from tickbird.domain.dependency_words import DependencyWords
 from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import Revision, readable
 from tickbird.domain.explanation import Explanation, Step
@@ -199,8 +200,9 @@ class OpenChain(Chain):
         """What the planner would decide at this moment."""
         if self.schedule.cursor.planned_until is None:
             return "state", "a new schedule does not run what was due before it is first planned"
-        active = tuple(ActiveRun(run.id, run.status, run.origin) for run in self.evidence.active)
-        planned = plan(self.schedule, Facts(active), self.evidence.now.timestamp())
+        active = tuple(ActiveRun(run.id, run.status, run.origin, awaits=run.awaiting) for run in self.evidence.active)
+        facts = Facts(active, successes=self.evidence.successes)
+        planned = plan(self.schedule, facts, self.evidence.now.timestamp())
         for run in planned.runs:
             if run.scheduled_for == self.tick:
                 how = f"as a catch-up run (catch_up={definition.catch_up})" if run.origin == "catch_up" else "at once"
@@ -209,7 +211,7 @@ class OpenChain(Chain):
                 )
         for skip in planned.skips:
             if skip.first <= self.tick <= skip.last:
-                behind = f" behind run {skip.run_id}" if skip.run_id else ""
+                behind = f" behind run {skip.run_id}" if skip.run_id else f": {skip.note}" if skip.note else ""
                 return "catch_up", f"planned now, it would be skipped ({skip.reason}){behind}"
         if planned.state == "ended":
             return "window", f"planned now, it would not run, for max_runs={definition.max_runs} is reached before"
@@ -238,11 +240,13 @@ class OpenChain(Chain):
             return self._answer("ended", f"Will not run: {ended}.")
         moved_by = self._told(due_at)
         unless = self._in_the_way(definition, due_at)
+        needs, provided = DependencyWords(definition, due_at, self.evidence, times).to_come()
+        self.steps += needs
         but = ""
         if unserved := obstacle(definition.queue, definition.target.name, self.evidence.workers):
             self._step(False, "worker", f"As things stand, {unserved}.")
             but = f", but as things stand {unserved}"
-        return self._answer("will run", f"Will run at {times(due_at)}{moved_by}{unless}{but}.")
+        return self._answer("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")
 
     def _told(self, due_at: int) -> str:
         """The steps that tell of a move, the spread or another payload; and the same for the sentence."""
