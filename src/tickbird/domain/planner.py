@@ -570,7 +570,7 @@ class _Look:
         ends = [] if segment.count == 1 else [edge - offset for edge in needs.edges if after < edge - offset]
         for end in (*ends, segment.last):
             if end > after and (part := self.schedule.grid.whole(after, min(end, segment.last))) is not None:
-                unmet = needs.unmet(self.schedule.due_at(part.first))
+                unmet = needs.unmet(self.ahead.due_at(part.first))
                 yield due._replace(fate="dependency" if unmet else fate, segment=part)
             after = max(after, end)
 
@@ -588,7 +588,7 @@ class _Look:
             self._skip("misfire", segment)
         elif fate == "dependency":
             assert self.needs is not None
-            self._skip("dependency", segment, note=self.needs.unmet(self.schedule.due_at(segment.first)))
+            self._skip("dependency", segment, note=self.needs.unmet(self.ahead.due_at(segment.first)))
         elif fate == "late":
             self._catch_up(segment)
         elif self.last is not None:
@@ -733,7 +733,7 @@ class _Look:
         self.decided = tick
 
     def _awaits(self, tick: int) -> tuple[Await, ...]:
-        return () if self.needs is None else self.needs.awaits(self.schedule.due_at(tick))
+        return () if self.needs is None else self.needs.awaits(self.ahead.due_at(tick))
 
     def _hold(self, tick: int) -> None:
         """A run aside: it is not active, so that ticks on time go on as if it were not there.
