@@ -17,6 +17,7 @@ from tickbird.domain.errors import StoreError
 from tickbird.domain.findings import diagnose
 from tickbird.domain.verdicts import Finding
 from tickbird.store.postgres import PostgresStore
+from tickbird.store.postgres.scratch import PostgresScratches
 from tickbird.store.protocol import Store, Worker
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.doctor import file_system
@@ -258,15 +259,26 @@ class TestSqlite:
         assert file_system(Path("/var/birds.db"), tmp_path / "none") == ""
 
 
-def test_a_server_that_syncs_is_well(tmp_path: Path) -> None:
-    """Slower than the one that all other tests share, so there is only this one."""
+def test_a_server_that_syncs_and_then_one_that_only_follows(debian_postgres: int) -> None:
+    """Slower than the server that all other tests share, so there is only this one; and an older version."""
 
     async def look(url: str) -> Sequence[Finding]:
-        store = PostgresStore(url)
-        await store.migrate()
-        return await findings(store)
+        return await findings(PostgresStore(url))
 
-    with PostgresServer(fsync=True, settings={"autovacuum": "off"}) as server:
-        found = asyncio.run(look(server.create_database()))
-    assert {finding.check for finding in found if not finding.ok} == {"vacuum"}
-    assert of(found, "vacuum")[0][1].startswith("autovacuum is off")
+    with PostgresServer(debian_postgres, fsync=True, settings={"autovacuum": "off"}) as server:
+        url = server.create_database()
+        asyncio.run(PostgresStore(url).migrate())
+        found = asyncio.run(look(url))
+        assert {finding.check for finding in found if finding.severity != "ok"} == {"vacuum"}
+        assert of(found, "vacuum")[0][1].startswith("autovacuum is off")
+        server.stop()
+        (server._data / "standby.signal").touch()
+        server.start()
+        found = asyncio.run(look(url))
+        assert of(found, "server")[0][0] == "problem"
+        assert "is a standby here" in of(found, "server")[0][1]
+        # All that can be read is told all the same.
+        assert of(found, "parked") == [("ok", "No schedule is parked.")]
+        assert (of(found, "pooler"), of(found, "replication")) == ([], [])
+        with pytest.raises(StoreError, match="this server is a standby"):
+            asyncio.run(PostgresScratches(url).make(PostgresScratches(url).address()))

@@ -142,6 +142,9 @@ class Doctors:
         assert (await work(store, 400, "elsewhere")).failing == []
 
     async def test_held_runs_are_counted(self, store: Store) -> None:
+        # One that waits for its turn is not held.
+        for _ in range(2):
+            await enqueue(store, concurrency_key="one")
         await create(store, "held", catch_up="all", hold_above=2)
         await plan_all(store, 300)
         seen = await work(store, 300)
