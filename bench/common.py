@@ -210,16 +210,18 @@ def to_markdown(report: Report, whole: dict[str, Any]) -> str:
     if report.bars:
         words = {True: "yes", False: "**no**", None: "–"}
         rows = [(bar.work, bar.bar, bar.measured, words[bar.met]) for bar in report.bars]
-        lines += ["", "## Bars", "", *_grid(("work", "bar", "measured", "met?"), rows)]
+        lines += ["", "## Bars", "", *grid(("work", "bar", "measured", "met?"), rows)]
     for table in report.tables:
         lines += ["", f"## {table.title}", ""]
         if table.note:
             lines += [table.note, ""]
-        lines += _grid(table.columns, table.rows)
+        lines += grid(table.columns, table.rows)
     return "\n".join(lines) + "\n"
 
 
-def _grid(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+def grid(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """A table in Markdown."""
+
     def line(cells: Sequence[Any]) -> str:
         return "| " + " | ".join(figure(cell) if isinstance(cell, float) else str(cell) for cell in cells) + " |"
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,7 +21,7 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.every import every
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, until
-from tickbird.testing.servers import PostgresServer
+from tickbird.testing.servers import PostgresServer, postgres_programs
 
 
 def _copy_file(url: str) -> str:
@@ -174,6 +177,78 @@ async def test_planning_switched_off(client: Client, store: Store, monkeypatch: 
     await until(lambda: _due(client))
     await client.pause("clock", actor="ada")
     assert await all_runs(store, "clock") == []
+
+
+def _dump_and_restore(source: str, target: str) -> None:
+    """With PostgreSQL's own programs, as people do it."""
+    programs = postgres_programs()
+    dump = subprocess.run([programs / "pg_dump", source], check=True, capture_output=True).stdout
+    restore: list[str | Path] = [programs / "psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", target]
+    subprocess.run(restore, input=dump, check=True, capture_output=True)
+
+
+def _accept(url: str) -> None:
+    """By the command; its exit code tells of everything else that it looks at."""
+    command = [sys.executable, "-m", "tickbird", "doctor", "--accept-copy", "--json", "--url", url]
+    said = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert json.loads(said.stdout), said.stderr
+
+
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_a_dump_that_is_restored(
+    url: str, store: Store, client: Client, postgres_server: PostgresServer, tmp_path: Path
+) -> None:
+    """Under another name on the same server, or under the same name on another: it waits to be accepted."""
+    await client.create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True, overlap="allow")
+    assert not (await client.place()).copied
+    elsewhere = postgres_server.create_database()
+    with PostgresServer() as other:
+        name = urlsplit(url).path[1:]
+        with psycopg.connect(other.url, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        same_name = other.url_of(name)
+        for target in (elsewhere, same_name):
+            _dump_and_restore(url, target)
+            restored = open_store(target)
+            await restored.open()
+            assert (await restored.check_place()).copied
+            await restored.close()
+        with Fleet(same_name, tmp_path) as fleet:
+            fleet.start()
+            await fleet.started(1)
+            restored = open_store(same_name)
+            await restored.open()
+            try:
+                run = await Client(restored).enqueue("brief", actor="ada")
+                await until(lambda: _due(Client(restored)))
+                assert await all_runs(restored, "clock") == []
+                _accept(same_name)
+                await fleet.ran_more(2)
+                await until(lambda: all_runs(restored, "clock"))
+                assert (await Client(restored).run(run)).status == "succeeded"
+            finally:
+                await restored.close()
+    postgres_server.drop_database(elsewhere)
+    # Where it was dumped from, nothing has changed.
+    assert not (await client.place()).copied
+
+
+async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet: Fleet) -> None:
+    await client.create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True, overlap="allow")
+    fleet.start_apart(environment={"TICKBIRD_PLANNING": "off"})
+    await fleet.started(1)
+    run = await client.enqueue("brief", actor="ada")
+    await fleet.ran_more(1)
+    assert (await client.run(run)).status == "succeeded"
+    await until(lambda: _due(client))
+    assert await all_runs(store, "clock") == []
+    [worker] = await client.workers()
+    assert (worker.kind, worker.held) == ("executor", "plans nothing: TICKBIRD_PLANNING is off")
+    assert "this worker plans nothing: TICKBIRD_PLANNING is off" in fleet.logs()
+    # It executes what another one plans.
+    fleet.start(execute=False)
+    await until(lambda: all_runs(store, "clock"))
+    await fleet.ran_more(1)
 
 
 async def _due(client: Client) -> bool:

@@ -1,0 +1,66 @@
+"""The app of the soak: tasks of every kind, on schedules that tick every few seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+
+from tickbird import Run, Tickbird, every
+from tickbird.domain.definition import Backoff
+
+bird = Tickbird(app="soak")
+# How many bytes each run of `brief` loses, to show that the verdict can fail.
+LEAK = int(os.environ.get("SOAK_LEAK", "0"))
+lost: list[bytearray] = []
+
+
+@bird.task
+async def brief(run: Run) -> int:
+    """Done at once."""
+    if LEAK:
+        lost.append(bytearray(os.urandom(1) * LEAK))
+    return run.attempt
+
+
+@bird.task
+async def chatty(run: Run, lines: int = 20) -> None:
+    """Says a lot."""
+    for number in range(lines):
+        run.log.info("line %d of %d, for %s", number, lines, run.scheduled_for)
+        run.heartbeat(progress=number / lines)
+
+
+@bird.task(retries=2, backoff=Backoff(1, 2))
+async def shaky(run: Run) -> None:
+    """Every other attempt fails."""
+    if (run.id + run.attempt) % 2:
+        raise RuntimeError(f"attempt {run.attempt} of run {run.id} fails, as every other one does")
+
+
+@bird.task
+async def slow() -> None:
+    """Longer than its interval, so that ticks are skipped."""
+    await asyncio.sleep(2.5)
+
+
+@bird.task
+def threaded() -> None:
+    """In a thread."""
+    time.sleep(0.05)
+
+
+@bird.task(isolation="process")
+def isolated(run: Run) -> int:
+    """In a child process, and prints."""
+    print(f"run {run.id}", flush=True)
+    return os.getpid()
+
+
+for count in range(8):
+    bird.schedule(f"brief-{count}", brief, every(seconds=1), overlap="allow", catch_up="all")
+bird.schedule("chatty", chatty, every(seconds=2))
+bird.schedule("shaky", shaky, every(seconds=2), overlap="allow")
+bird.schedule("slow", slow, every(seconds=1))
+bird.schedule("threaded", threaded, every(seconds=1), overlap="allow")
+bird.schedule("isolated", isolated, every(seconds=3), overlap="allow")

@@ -1,0 +1,249 @@
+"""The soak itself: workers, people who trigger, faults, pruning, and somebody who looks at it all."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from bench.soak.samples import PostgresProbe, Samples, SqliteProbe, StoreProbe, of_process
+from bench.soak.series import Judged, judge
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.errors import StoreError, TickbirdError
+from tickbird.testing.faults import Fleet, Member, until
+from tickbird.testing.servers import PostgresServer
+
+# These are never harmed, so that what they hold can be followed; the third is killed, frozen and drained.
+STEADY: Final = 2
+# What ended so long ago is pruned, apart from the newest few of each schedule.
+KEPT_SECONDS, KEPT_RUNS = 20.0, 5
+LEASE: Final = 4.0
+
+
+@dataclass
+class Soaked:
+    """What came of it."""
+
+    seconds: float
+    samples: Samples
+    faults: list[tuple[float, str]]
+    judged: list[Judged]
+    # What the audit of each schedule found: nothing, one hopes.
+    unproven: list[str]
+    executed: int
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def growing(self) -> list[Judged]:
+        """The series that grow."""
+        return [each for each in self.judged if each.word == "growing"]
+
+    @property
+    def told(self) -> bool:
+        """Was it long enough to tell?"""
+        return all(each.word != "too short" for each in self.judged)
+
+
+class Soak:
+    """One soak on one store."""
+
+    def __init__(
+        self,
+        url: str,
+        folder: Path,
+        seconds: float,
+        *,
+        server: PostgresServer | None = None,
+        every: float = 5.0,
+        seed: int = 1,
+        leak: int = 0,
+    ) -> None:
+        self.url = url
+        self.seconds = seconds
+        self.server = server
+        self.every = every
+        self.fleet = Fleet(url, folder)
+        self.samples = Samples()
+        self.faults: list[tuple[float, str]] = []
+        self.on_progress: Callable[[float, str], None] = lambda at, text: None
+        self._chance = random.Random(seed)
+        self._environment = {"TICKBIRD_URL": url, "SOAK_LEAK": str(leak), "PYTHONUNBUFFERED": "1"}
+        self._probe: StoreProbe
+        self._probe = PostgresProbe(url) if server else SqliteProbe(Path(url.removeprefix("sqlite:///")))
+        self._began = 0.0
+        self._triggered = 0
+
+    async def run(self) -> Soaked:
+        """Work, harm, look; then let it come to rest, and judge."""
+        store = open_store(self.url)
+        await store.migrate()
+        await store.open()
+        client = Client(store)
+        try:
+            with self.fleet:
+                steady = [self._start() for _ in range(STEADY)]
+                await until(lambda: self._workers(client, STEADY))
+                self._began = time.monotonic()
+                async with _working([self._trigger(client), self._prune(client), self._harm()]):
+                    await self._watch(steady)
+                seconds = time.monotonic() - self._began
+                unproven = await self._come_to_rest(client)
+                executed = max((run.id for run in await client.runs(limit=1)), default=0)
+                for member in self.fleet.alive:
+                    member.drain()
+                for member in self.fleet.alive:
+                    await member.ended()
+        finally:
+            await store.close()
+        judged = [judge(each, seconds) for each in self.samples.series]
+        counts = Counter(what for _, what in self.faults)
+        return Soaked(seconds, self.samples, self.faults, judged, unproven, executed, counts)
+
+    @property
+    def _now(self) -> float:
+        return time.monotonic() - self._began
+
+    def _start(self) -> Member:
+        return self.fleet.run([sys.executable, "-m", "bench.soak.worker"], self._environment)
+
+    async def _workers(self, client: Client, count: int) -> bool:
+        return len(await client.workers()) >= count
+
+    async def _watch(self, steady: list[Member]) -> None:
+        while (at := self._now) < self.seconds:
+            for number, member in enumerate(steady, 1):
+                self.samples.add(at, of_process(member.pid, f"worker {number}"))
+            self.samples.add(at, await asyncio.to_thread(self._probe.look))
+            self.on_progress(at, "")
+            await asyncio.sleep(max(0.0, min(self.every - (self._now - at), self.seconds - self._now)))
+
+    async def _trigger(self, client: Client) -> None:
+        """People: a run by hand now and then, some with a payload and a key, and some that are cancelled."""
+        while True:
+            await asyncio.sleep(0.5)
+            with suppress(TickbirdError):
+                self._triggered += 1
+                name = self._chance.choice(["chatty", "threaded", "brief-1"])
+                payload = {"lines": 5} if name == "chatty" else None
+                run = await client.trigger(
+                    name, actor="soak", payload=payload, idempotency_key=f"soak-{self._triggered // 2}"
+                )
+                if self._chance.random() < 0.1:
+                    await client.cancel(run.id, actor="soak", reason="one of ten")
+
+    async def _prune(self, client: Client) -> None:
+        store = client._store
+        while True:
+            await asyncio.sleep(1.0)
+            with suppress(StoreError):
+                while await store.prune(older_than=KEPT_SECONDS, keep=KEPT_RUNS, limit=1_000) >= 1_000:
+                    pass
+
+    async def _harm(self) -> None:
+        """One fault after the other, to the worker that is there for it, and to the store."""
+        member = self._start()
+        acts: list[Callable[[Member], Coroutine[Any, Any, Member]]] = [self._kill, self._freeze, self._drain]
+        if self.server is not None:
+            acts += [self._restart_server, self._end_backends]
+        else:
+            acts.append(self._lock_file)
+        pause = max(2.0, min(15.0, self.seconds / 20))
+        while True:
+            await asyncio.sleep(pause * self._chance.uniform(0.5, 1.5))
+            member = await self._chance.choice(acts)(member)
+
+    def _note(self, what: str) -> None:
+        self.faults.append((self._now, what))
+        self.on_progress(self._now, what)
+
+    async def _kill(self, member: Member) -> Member:
+        self._note("worker killed")
+        await asyncio.to_thread(member.kill)
+        return self._start()
+
+    async def _freeze(self, member: Member) -> Member:
+        self._note("worker frozen")
+        member.freeze()
+        try:
+            await asyncio.sleep(2 * LEASE)
+        finally:
+            member.thaw()
+        return member
+
+    async def _drain(self, member: Member) -> Member:
+        self._note("worker drained")
+        member.drain()
+        with suppress(TimeoutError):
+            await until(lambda: not member.alive, 15.0)
+        await asyncio.to_thread(member.kill)
+        return self._start()
+
+    async def _restart_server(self, member: Member) -> Member:
+        self._note("server restarted")
+        assert self.server is not None
+        await asyncio.to_thread(self.server.restart, immediate=True)
+        return member
+
+    async def _end_backends(self, member: Member) -> Member:
+        self._note("connections ended")
+        import psycopg
+
+        with suppress(psycopg.Error):
+            async with await psycopg.AsyncConnection.connect(self.url, autocommit=True) as connection:
+                ask = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tickbird'"
+                await connection.execute(ask)
+        return member
+
+    async def _lock_file(self, member: Member) -> Member:
+        self._note("file locked")
+        await asyncio.to_thread(self._hold_lock)
+        return member
+
+    def _hold_lock(self) -> None:
+        db = sqlite3.connect(self.url.removeprefix("sqlite:///"), timeout=10.0, isolation_level=None)
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            time.sleep(2.0)
+            db.execute("ROLLBACK")
+        finally:
+            db.close()
+
+    async def _come_to_rest(self, client: Client) -> list[str]:
+        """Every schedule paused and every run final; then each schedule's ticks must be accounted for."""
+        self.on_progress(self.seconds, "coming to rest")
+        rows = await client.list(limit=1_000)
+        for row in rows:
+            await client.pause(row.schedule.name, actor="soak")
+
+        async def at_rest() -> bool:
+            return not any([await client.runs(status=status) for status in ("waiting", "queued", "running")])
+
+        try:
+            await until(at_rest, 60.0)
+        except TimeoutError:
+            return ["not every run came to its end within a minute"]
+        audits = [await client.audit_ticks(row.schedule.name) for row in rows]
+        return [f"{audit.schedule}: {audit.found} ticks without their decision" for audit in audits if not audit.proven]
+
+
+@asynccontextmanager
+async def _working(work: list[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        # What was broken there must be told, not lost.
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Exception):
+                raise result

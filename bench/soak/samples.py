@@ -1,0 +1,118 @@
+"""What is looked at, again and again: processes through /proc, the store through its own statistics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+import psycopg
+
+from bench.soak.series import Series
+from tickbird.store.sql import load_statements
+
+STATEMENTS: Final = load_statements("bench.soak", "samples")
+Found = Mapping[tuple[str, str], float]
+MB: Final = 1e6
+
+
+class Samples:
+    """Every series of a soak, by kind and name."""
+
+    def __init__(self) -> None:
+        self._series: dict[tuple[str, str], Series] = {}
+
+    def add(self, at: float, found: Found) -> None:
+        """One sample of each."""
+        for key, value in found.items():
+            self._series.setdefault(key, Series(*key)).add(at, value)
+
+    @property
+    def series(self) -> list[Series]:
+        """In the order in which they were first seen."""
+        return list(self._series.values())
+
+
+def of_process(pid: int, name: str) -> Found:
+    """Memory, descriptors and threads of a process, and the memory of what it has started; nothing if it has ended."""
+    found: dict[tuple[str, str], float] = {}
+    with suppress(OSError):
+        found["memory", name] = _resident(pid)
+        found["descriptors", name] = _entries(pid, "fd")
+        found["threads", name] = _entries(pid, "task")
+        children = 0.0
+        for child in _descendants(pid):
+            with suppress(OSError):
+                children += _resident(child)
+        found["memory", f"{name}'s children"] = children
+    return found
+
+
+def _entries(pid: int, folder: str) -> float:
+    return float(sum(1 for _ in Path(f"/proc/{pid}/{folder}").iterdir()))
+
+
+def _resident(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") / MB
+
+
+def _descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):
+            found += map(int, (task / "children").read_text().split())
+    return found + [each for child in found for each in _descendants_or_none(child)]
+
+
+def _descendants_or_none(pid: int) -> list[int]:
+    try:
+        return _descendants(pid)
+    except OSError:
+        return []
+
+
+class StoreProbe(Protocol):
+    """Looks at a store from outside."""
+
+    def look(self) -> Found:
+        """What it finds; nothing while the store is away."""
+        ...
+
+
+class PostgresProbe:
+    """Sizes of tables and indexes, dead rows, connections."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def look(self) -> Found:
+        """A connection each time: the server may have been restarted."""
+        found: dict[tuple[str, str], float] = {}
+        with suppress(psycopg.Error), psycopg.connect(self._url, connect_timeout=2, autocommit=True) as connection:
+            for table, size, indexes, dead in connection.execute(STATEMENTS["tables"].encode()):
+                found["table size", table] = float(size) / MB
+                found["index size", table] = float(indexes) / MB
+                found["dead rows", table] = float(dead)
+            [(workers,)] = connection.execute(STATEMENTS["connections"].encode()).fetchall()
+            found["connections", "all workers"] = float(workers)
+            [(rows,)] = connection.execute(STATEMENTS["rows"].encode()).fetchall()
+            found["rows", "runs"] = float(rows)
+        return found
+
+
+class SqliteProbe:
+    """Sizes of the file and of its log."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def look(self) -> Found:
+        """Without opening the database, which would take part in its locks."""
+        found: dict[tuple[str, str], float] = {}
+        for name, path in (("database", self._path), ("log", self._path.with_name(f"{self._path.name}-wal"))):
+            with suppress(OSError):
+                found["file size", name] = path.stat().st_size / MB
+        return found

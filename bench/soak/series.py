@@ -1,0 +1,101 @@
+"""Series of samples, and whether they grow: a robust slope over the later part, beside stated thresholds."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Word = Literal["flat", "growing", "too short"]
+
+# Caches fill, pools open, tables get their free space: growth counts behind this share of the time.
+WARM_UP: Final = 0.4
+# Fewer samples tell nothing.
+LEAST: Final = 8
+# In less time much is still on its way to its level: only growth of so many times what is allowed counts.
+SHORT_SECONDS, SHORT_TIMES = 60.0, 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What still counts as flat, over the later part: a share of the level, or so much, whichever is more."""
+
+    share: float
+    amount: float
+
+    def allowed(self, level: float) -> float:
+        """The most that a series of this level may grow."""
+        return max(self.share * abs(level), self.amount)
+
+
+# By kind of series. Dead rows come and go with vacuum, so only many more of them count.
+THRESHOLDS: Final = {
+    "memory": Threshold(0.05, 4.0),
+    "descriptors": Threshold(0.10, 3.0),
+    "threads": Threshold(0.10, 3.0),
+    "connections": Threshold(0.20, 4.0),
+    "table size": Threshold(0.15, 0.5),
+    "index size": Threshold(0.15, 0.5),
+    "dead rows": Threshold(0.50, 5_000.0),
+    "file size": Threshold(0.15, 0.5),
+    "rows": Threshold(0.20, 200.0),
+}
+UNITS: Final = {"memory": "MB", "table size": "MB", "index size": "MB", "file size": "MB"}
+
+
+@dataclass
+class Series:
+    """One thing over time: `kind` decides how it is judged, `name` tells it from others of its kind."""
+
+    kind: str
+    name: str
+    seconds: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+    def add(self, at: float, value: float) -> None:
+        """One more sample."""
+        self.seconds.append(at)
+        self.values.append(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A series with its verdict: by how much it grew over the later part, and how much it might have."""
+
+    kind: str
+    name: str
+    level: float
+    growth: float
+    allowed: float
+    word: Word
+
+
+def slope(seconds: Sequence[float], values: Sequence[float]) -> float:
+    """The median of the slopes between all pairs: a few samples far off, as after a fault, do not move it."""
+    pairs = [
+        (values[late] - values[early]) / (seconds[late] - seconds[early])
+        for early in range(len(values))
+        for late in range(early + 1, len(values))
+        if seconds[late] > seconds[early]
+    ]
+    return statistics.median(pairs) if pairs else 0.0
+
+
+def judge(series: Series, end: float) -> Judged:
+    """Does it grow between the end of the warm-up and the end of the soak?"""
+    later = [(at, value) for at, value in zip(series.seconds, series.values, strict=True) if at >= WARM_UP * end]
+    if len(later) > 400:
+        # Pairs are many, and neighbours say the same.
+        later = later[:: len(later) // 200]
+    level = statistics.median(value for _, value in later) if later else 0.0
+    allowed = THRESHOLDS[series.kind].allowed(level)
+    if len(later) < LEAST:
+        return Judged(series.kind, series.name, level, 0.0, allowed, "too short")
+    times, values = [at for at, _ in later], [value for _, value in later]
+    growth = slope(times, values) * (times[-1] - times[0])
+    short = times[-1] - times[0] < SHORT_SECONDS
+    word: Word = "too short" if short else "flat"
+    if growth > allowed * (SHORT_TIMES if short else 1.0):
+        word = "growing"
+    return Judged(series.kind, series.name, level, growth, allowed, word)
