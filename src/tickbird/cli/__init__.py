@@ -52,6 +52,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "release": ("held", "Let the held runs of a schedule run, oldest first."),
         "drop": ("held", "Cancel the held runs of a schedule, oldest first."),
         "limit": ("limits", "Set or remove how many runs of a concurrency key may go on at once."),
+        "token": ("tokens", "Make, list and revoke the tokens that the HTTP API is used with."),
         "queue": ("queues", "Show a queue, or set or remove the rate at which its runs begin."),
     },
 }

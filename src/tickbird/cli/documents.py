@@ -17,6 +17,7 @@ from tickbird.domain.overrides import OverrideRecord
 from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
+from tickbird.domain.tokens import TokenRecord
 from tickbird.store.protocol import RevisionRecord, ScheduleRow
 
 
@@ -207,6 +208,23 @@ def queue_document(queue: Queue) -> dict[str, Any]:
 def turn_document(turn: Turn | None) -> dict[str, Any] | None:
     """When a queued run may begin by the rate of its queue."""
     return None if turn is None else {"rate": str(turn.rate), "ahead": turn.ahead, "at": iso(turn.at)}
+
+
+def token_document(token: TokenRecord) -> dict[str, Any]:
+    """A token, without what it is checked by; `namespaces` is null where it opens all."""
+    return {
+        "id": token.id,
+        "name": token.name,
+        "role": token.role,
+        "namespaces": None if token.namespaces is None else list(token.namespaces),
+        "state": token.state,
+        "created_at": iso(token.created_at),
+        "created_by": token.created_by,
+        "expires_at": iso(token.expires_at),
+        "revoked_at": iso(token.revoked_at),
+        "revoked_by": token.revoked_by,
+        "last_used_at": iso(token.last_used_at),
+    }
 
 
 def skip_document(skip: SkipRecord) -> dict[str, Any]:

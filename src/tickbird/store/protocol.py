@@ -27,6 +27,7 @@ from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData
 
 # The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.
@@ -562,6 +563,40 @@ class Store(Protocol):
         self, namespace: str, name: str, *, after: str = "", limit: int = 100
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar and are not deleted, by name, behind `after`."""
+        ...
+
+    # Tokens
+
+    async def create_token(
+        self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        """Keep a new token; audited in the namespaces that it opens, or in this one where it opens all."""
+        ...
+
+    async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
+        """A token by its id, with its state by the store's clock."""
+        ...
+
+    async def list_tokens(
+        self,
+        *,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[TokenRecord]:
+        """Tokens by id, behind `after`; only those that open nothing but `within`, or only those that can be used."""
+        ...
+
+    async def revoke_token(
+        self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        """End a token; harmless where that was done before. NotFoundError where there is none."""
+        ...
+
+    async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
+        """Write that a token was used, at most once a minute."""
         ...
 
     # Dependencies

@@ -27,6 +27,7 @@ from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.copies import compare, same_database
 from tickbird.store.migrations import outdated
@@ -42,6 +43,7 @@ from tickbird.store.postgres import (
     planning,
     queues,
     schema,
+    tokens,
     wakeups,
     zones,
 )
@@ -541,6 +543,40 @@ class PostgresStore:
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar and are not deleted, by name, behind `after`."""
         return await self._once(lambda db: calendars.naming(db, namespace, name, after, limit))
+
+    # Tokens
+
+    async def create_token(
+        self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        """Keep a new token."""
+        return await self._transact(lambda db: tokens.create(db, namespace, new, actor, now))
+
+    async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
+        """A token by its id."""
+        return await self._once(lambda db: tokens.find(db, token_id, now))
+
+    async def list_tokens(
+        self,
+        *,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[TokenRecord]:
+        """Tokens by id, behind `after`."""
+        return await self._once(lambda db: tokens.listed(db, within, live, after, limit, now))
+
+    async def revoke_token(
+        self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        """End a token."""
+        return await self._transact(lambda db: tokens.revoke(db, namespace, token_id, actor, now))
+
+    async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
+        """Write that a token was used, at most once a minute."""
+        await self._once(lambda db: tokens.note_use(db, token_id, now))
 
     # Dependencies
 

@@ -24,6 +24,7 @@ from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.protocol import (
@@ -62,6 +63,7 @@ from tickbird.store.sqlite import (
     reading,
     schedules,
     schema,
+    tokens,
     workers,
     zones,
 )
@@ -533,6 +535,45 @@ class SqliteStore:
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar, by name."""
         return await self._read(lambda db: calendars.naming(db, namespace, name, after, limit))
+
+    # Tokens
+
+    async def create_token(
+        self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        """Keep a new token."""
+        at = clock() if now is None else to_micros(now)
+        return await self._write(lambda db: tokens.create(db, namespace, new, actor, at))
+
+    async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
+        """A token by its id."""
+        at = clock() if now is None else to_micros(now)
+        return await self._read(lambda db: tokens.find(db, token_id, at))
+
+    async def list_tokens(
+        self,
+        *,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[TokenRecord]:
+        """Tokens by id, behind `after`."""
+        at = clock() if now is None else to_micros(now)
+        return await self._read(lambda db: tokens.listed(db, within, live, after, limit, at))
+
+    async def revoke_token(
+        self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        """End a token."""
+        at = clock() if now is None else to_micros(now)
+        return await self._write(lambda db: tokens.revoke(db, namespace, token_id, actor, at))
+
+    async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
+        """Write that a token was used, at most once a minute."""
+        at = clock() if now is None else to_micros(now)
+        await self._write(lambda db: tokens.note_use(db, token_id, at))
 
     # Dependencies
 

@@ -36,6 +36,7 @@ from tickbird.testing.conformance.rescue import Rescue
 from tickbird.testing.conformance.runs import Runs
 from tickbird.testing.conformance.schedules import Schedules
 from tickbird.testing.conformance.states import States
+from tickbird.testing.conformance.tokens import Tokens
 from tickbird.testing.conformance.waiting import Waiting
 from tickbird.testing.conformance.workers import Workers
 from tickbird.testing.conformance.zones import Zones
@@ -67,6 +68,7 @@ class Exercise(
     Doctors,
     PlainEdits,
     Calendars,
+    Tokens,
     Races,
     Histories,
 ):

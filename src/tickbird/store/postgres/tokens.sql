@@ -1,0 +1,38 @@
+-- Tokens: made, looked up, listed, revoked.
+
+-- name: insert_token
+INSERT INTO tickbird.tokens (id, digest, name, role, namespaces, created_at, created_by, expires_at)
+VALUES (
+    %(id)s, %(digest)s, %(name)s, %(role)s, %(namespaces)s, coalesce(%(now)s::timestamptz, statement_timestamp()),
+    %(actor)s, %(expires_at)s
+)
+ON CONFLICT (id) DO NOTHING
+RETURNING *, created_at AS now;
+
+-- name: find_token
+SELECT *, coalesce(%(now)s::timestamptz, statement_timestamp()) AS now FROM tickbird.tokens WHERE id = %(id)s;
+
+-- name: list_tokens
+SELECT t.*, clock.now
+FROM tickbird.tokens AS t, (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS clock
+WHERE t.id > %(after)s
+    AND (%(within)s::text[] IS NULL OR t.namespaces <@ %(within)s::text[])
+    AND (NOT %(live)s OR (t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > clock.now)))
+ORDER BY t.id
+LIMIT %(limit)s;
+
+-- name: revoke_token
+UPDATE tickbird.tokens
+SET revoked_at = coalesce(%(now)s::timestamptz, statement_timestamp()), revoked_by = %(actor)s
+WHERE id = %(id)s AND revoked_at IS NULL
+RETURNING *, revoked_at AS now;
+
+-- name: note_token_use
+UPDATE tickbird.tokens
+SET last_used_at = coalesce(%(now)s::timestamptz, statement_timestamp())
+WHERE id = %(id)s
+    AND (
+        last_used_at IS NULL
+        OR last_used_at
+            <= coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(every)s)
+    );

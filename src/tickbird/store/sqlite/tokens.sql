@@ -1,0 +1,40 @@
+-- Tokens: made, looked up, listed, revoked.
+
+-- name: insert_token
+INSERT INTO tokens (id, digest, name, role, namespaces, created_at, created_by, expires_at)
+VALUES (:id, :digest, :name, :role, :namespaces, :now, :actor, :expires_at)
+ON CONFLICT (id) DO NOTHING
+RETURNING id, digest, name, role, namespaces, created_at, created_by, expires_at, revoked_at, revoked_by, last_used_at;
+
+-- name: find_token
+SELECT id, digest, name, role, namespaces, created_at, created_by, expires_at, revoked_at, revoked_by, last_used_at
+FROM tokens
+WHERE id = :id;
+
+-- name: list_tokens
+SELECT id, digest, name, role, namespaces, created_at, created_by, expires_at, revoked_at, revoked_by, last_used_at
+FROM tokens
+WHERE id > :after
+    AND (
+        :within IS NULL
+        OR (
+            namespaces IS NOT NULL
+            AND NOT EXISTS (
+                SELECT 1 FROM json_each(namespaces) AS n WHERE n.value NOT IN (SELECT value FROM json_each(:within))
+            )
+        )
+    )
+    AND (NOT :live OR (revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)))
+ORDER BY id
+LIMIT :limit;
+
+-- name: revoke_token
+UPDATE tokens
+SET revoked_at = :now, revoked_by = :actor
+WHERE id = :id AND revoked_at IS NULL
+RETURNING id, digest, name, role, namespaces, created_at, created_by, expires_at, revoked_at, revoked_by, last_used_at;
+
+-- name: note_token_use
+UPDATE tokens
+SET last_used_at = :now
+WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now - :every * 1000000);
