@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cli.conftest import Cli
 from tickbird.testing.zones import write_zone
 
-OF_SCHEMA = "copy|zone data|workers|planning|leases|queues|parked|calendars|failing|held"
+OF_SCHEMA = "copy|zone data|workers|planning|leases|queues|parked|calendars|dependencies|failing|held"
 CHECKED = {
     "sqlite": f"schema|versions|durability|disk|{OF_SCHEMA}",
     "postgresql": (
@@ -21,7 +21,7 @@ CHECKED = {
 def test_a_store_that_is_well(bare: Cli) -> None:
     bare.ok("migrate", "--url", "sqlite:///well.db")
     said = bare.ok("doctor", "--url", "sqlite:///well.db")
-    assert said.out.count("✓") == 14
+    assert said.out.count("✓") == 15
     assert said.out.endswith("\n\n14 well.\n")
     document = bare.ok("doctor", "--strict", "--url", "sqlite:///well.db", "--json").json
     assert document["ok"] is True
@@ -61,7 +61,7 @@ def test_warnings_alone_count_only_with_strict(bare: Cli) -> None:
     sqlite.live_worker({"report": {}})
     said = sqlite.ok("doctor")
     assert "! versions: This tickbird is " in said.out
-    assert said.out.endswith("1 warning, 13 well.\n")
+    assert said.out.endswith("1 warning, 14 well.\n")
     assert sqlite("doctor", "--strict").code == 1
     assert sqlite("doctor", "--strict", "--json").json["ok"] is False
 

@@ -310,6 +310,21 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
     "parked": (work(parked=[Parked("etl", "bad\ncron")]), "parked", "problem", "does not run: bad cron.", "set etl"),
     "calendar": (work(old_calendars=[("etl", "fest")]), "calendars", "problem", "'fest' said before (etl)", "put fest"),
     "failing": (work(failing=[Failing("etl", 5, "x\nOSError: no")]), "failing", "warning", "OSError: no.", "runs"),
+    "depends": (
+        work(stuck=[("a", "load", "paused"), ("b", "load", "paused")]),
+        "dependencies",
+        "warning",
+        "a, b depend on load, which is paused.",
+        "tickbird resume load",
+    ),
+    "ended": (
+        work(stuck=[("a", "x", "ended")]),
+        "dependencies",
+        "warning",
+        "a depends on x, which has ended.",
+        "set a",
+    ),
+    "gone": (work(stuck=[("a", "x", None)]), "dependencies", "warning", "on x, which does not exist.", "set a"),
     "held": (work(held_runs=3, held_schedules=1), "held", "warning", "3 late runs of 1 schedule are held", "release"),
 }
 

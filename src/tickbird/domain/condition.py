@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from tickbird.domain.evidence import LiveWorker
 from tickbird.domain.rates import Rate
+from tickbird.domain.schedule import State
 from tickbird.domain.zone_data import ZoneData
 
 # Rows of a kind that are looked at, at most; where there are more, a figure is told as "at least".
@@ -113,6 +114,8 @@ class Work:
     expired: Expired = Expired()
     # Schedule and calendar: the schedule still has what the calendar said before.
     old_calendars: Sequence[tuple[str, str]] = ()
+    # An active schedule, one that it depends on, and why that does not tick: its state; None: it does not exist.
+    stuck: Sequence[tuple[str, str, State | None]] = ()
     failing: Sequence[Failing] = ()
     held_runs: int = 0
     held_schedules: int = 0

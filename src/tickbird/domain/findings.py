@@ -309,6 +309,21 @@ def _calendars(condition: Condition) -> Iterator[Finding]:
         yield ok("calendars", "Every schedule has what its calendars say.")
 
 
+def _dependencies(condition: Condition) -> Iterator[Finding]:
+    assert condition.work is not None
+    waiting: dict[tuple[str, str | None], list[str]] = {}
+    for schedule, needed, stands in condition.work.stuck:
+        waiting.setdefault((needed, stands), []).append(schedule)
+    for (needed, state), schedules in waiting.items():
+        verb = "depends" if len(schedules) == 1 else "depend"
+        text = f"{_names(schedules)} {verb} on {needed}, which {f'is {state}' if state else 'does not exist'}"
+        text = text.replace("is ended", "has ended")
+        fix = f"tickbird resume {needed}" if state == "paused" else f"tickbird set {schedules[0]} depends_on=…"
+        yield warning("dependencies", f"{text}.", fix, needed=needed, state=state, schedules=schedules[:_NAMED])
+    if not waiting:
+        yield ok("dependencies", "No schedule depends on one that does not tick.")
+
+
 def _failing(condition: Condition) -> Iterator[Finding]:
     assert condition.work is not None
     failing = condition.work.failing
@@ -361,6 +376,7 @@ _CHECKS: Final[dict[str, Judge]] = {
     "queues": _queues,
     "parked": _parked,
     "calendars": _calendars,
+    "dependencies": _dependencies,
     "failing": _failing,
     "held": _held,
 }

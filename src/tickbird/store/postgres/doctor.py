@@ -218,6 +218,7 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Work:
         due=Due(*(await rows("planning", "examine_due") or [()])[0]),
         expired=Expired(*(await rows("leases", "examine_expired") or [()])[0]),
         old_calendars=[(schedule, calendar) for schedule, calendar in await rows("calendars", "examine_calendars")],
+        stuck=[(name, needed, state) for name, needed, state in await rows("dependencies", "examine_dependencies")],
         failing=[Failing(*row) for row in await rows("failing", "examine_failing", streak=FAILING_RUNS)],
         held_runs=held[0][0],
         held_schedules=held[0][1],

@@ -240,6 +240,23 @@ GROUP BY s.name
 HAVING count(*) >= %(streak)s AND bool_and(f.status = 'failed')
 ORDER BY s.name;
 
+-- name: examine_dependencies
+-- Active schedules that depend on one which is not.
+SELECT d.name, e.value ->> 'after', o.state
+FROM tickbird.schedules AS d
+JOIN tickbird.cursors AS c ON c.schedule_id = d.id AND c.state = 'active'
+CROSS JOIN LATERAL jsonb_array_elements(
+    CASE jsonb_typeof(d.definition -> 'depends_on') WHEN 'array' THEN d.definition -> 'depends_on' ELSE '[]' END
+) AS e(value)
+LEFT JOIN LATERAL (
+    SELECT oc.state FROM tickbird.schedules AS os
+    JOIN tickbird.cursors AS oc ON oc.schedule_id = os.id
+    WHERE os.namespace = d.namespace AND os.name = e.value ->> 'after' AND oc.state <> 'deleted'
+) AS o ON true
+WHERE d.namespace = %(namespace)s AND d.definition ? 'depends_on' AND o.state IS DISTINCT FROM 'active'
+ORDER BY 1, 2
+LIMIT %(limit)s;
+
 -- name: examine_held
 SELECT count(*)::integer, count(DISTINCT r.schedule_id)::integer
 FROM tickbird.runs AS r

@@ -114,6 +114,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Work:
         due=Due(due, to_instant(due_since), new),
         expired=Expired(expired, to_instant(expired_since)),
         old_calendars=[(schedule, calendar) for schedule, calendar in rows("examine_calendars")],
+        stuck=[(name, needed, state) for name, needed, state in rows("examine_dependencies")],
         failing=failing,
         held_runs=held,
         held_schedules=held_of,

@@ -93,6 +93,20 @@ WHERE schedule_id = :schedule_id AND finished_at IS NOT NULL
 ORDER BY id DESC
 LIMIT :streak;
 
+-- name: examine_dependencies
+-- Active schedules that depend on one which is not.
+SELECT d.name, json_extract(e.value, '$.after'), o.state
+FROM schedules AS d
+JOIN cursors AS c ON c.schedule_id = d.id AND c.state = 'active'
+JOIN json_each(d.definition, '$.depends_on') AS e ON e.type = 'object'
+LEFT JOIN schedule_records AS o
+    ON o.namespace = d.namespace AND o.name = json_extract(e.value, '$.after') AND o.state <> 'deleted'
+WHERE d.namespace = :namespace
+    AND json_type(d.definition, '$.depends_on') = 'array'
+    AND o.state IS NOT 'active'
+ORDER BY d.name, e.key
+LIMIT :limit;
+
 -- name: examine_held
 SELECT count(*), count(DISTINCT schedule_id)
 FROM runs

@@ -7,6 +7,7 @@ from datetime import date
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import PauseCommand, Recalendar
 from tickbird.domain.condition import Condition, Due, Expired, Failing, Work
+from tickbird.domain.dependencies import After
 from tickbird.domain.rates import Rate
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain
@@ -140,6 +141,18 @@ class Doctors:
                 await finish(store, run, number * 60, "succeeded" if last else "failed", error=f"no {number}")
         assert list((await work(store, 400)).failing) == [Failing("bad", 5, "no 6")]
         assert (await work(store, 400, "elsewhere")).failing == []
+
+    async def test_dependencies_on_what_does_not_tick_are_told(self, store: Store) -> None:
+        for name in ("load", "clean", "idle"):
+            await create(store, name)
+        for name in ("b", "a"):
+            await create(store, name, depends_on=(After("load", 60), After("clean", 60)))
+        await create(store, "asleep", depends_on=(After("load", 60),))
+        assert (await work(store, 10)).stuck == []
+        for name in ("load", "idle", "asleep"):
+            await change(store, PauseCommand(actor="ada"), 20, name=name)
+        assert (await work(store, 30)).stuck == [("a", "load", "paused"), ("b", "load", "paused")]
+        assert (await work(store, 30, "elsewhere")).stuck == []
 
     async def test_held_runs_are_counted(self, store: Store) -> None:
         # One that waits for its turn is not held.
