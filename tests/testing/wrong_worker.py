@@ -1,4 +1,4 @@
-"""A worker of the fault lab with a mistake in it, which a proof must find: `python -m … MISTAKE SETUP`."""
+"""A worker of the fault lab with mistakes in it, which a proof must find: `python -m … SETUP`."""
 
 from __future__ import annotations
 
@@ -34,5 +34,6 @@ def drops_ticks() -> None:
 
 
 if __name__ == "__main__":
-    {"twice": fires_twice, "drop": drops_ticks}[sys.argv[1]]()
-    work(Setup(**json.loads(sys.argv[2])))
+    fires_twice()
+    drops_ticks()
+    work(Setup(**json.loads(sys.argv[1])))
