@@ -13,13 +13,13 @@ from typing import Any, get_args
 import click
 
 from tickbird.cli.arguments import LARGEST_ID, read_payload, schedule_names, words
-from tickbird.cli.documents import backfill_document, backfill_plan_document
 from tickbird.cli.errors import FAILED, INTERRUPTED
 from tickbird.cli.instants import Reader
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
 from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
+from tickbird.documents import backfill_document, backfill_plan_document
 from tickbird.domain.backfills import MOST_AT_ONCE, BackfillPlan, BackfillRecord, Order
 from tickbird.domain.progress import count, obstacle
 

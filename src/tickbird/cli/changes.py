@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from tickbird.cli.arguments import name_argument, read_payload, words
-from tickbird.cli.documents import run_document, schedule_document
 from tickbird.cli.errors import FAILED
 from tickbird.cli.fields import SETTABLE, read_fields, split_fields
 from tickbird.cli.instants import Reader
@@ -19,6 +18,7 @@ from tickbird.cli.schedules import state_text, what, zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
 from tickbird.client import Client
+from tickbird.documents import run_document, schedule_document
 from tickbird.domain.ahead import Ahead
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import count as in_numbers

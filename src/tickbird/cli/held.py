@@ -9,13 +9,13 @@ from datetime import datetime
 import click
 
 from tickbird.cli.arguments import name_argument, schedule_names, words
-from tickbird.cli.documents import held_document, run_document
 from tickbird.cli.errors import FAILED
 from tickbird.cli.output import Cell, Screen, clock, emit, relative, warn
 from tickbird.cli.runs import run_table
 from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
+from tickbird.documents import held_document, run_document
 from tickbird.domain.held import MOST, HeldSchedule
 from tickbird.domain.progress import count as counted
 from tickbird.domain.runs import RunRecord

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import click
 
 from tickbird.cli.arguments import words
-from tickbird.cli.documents import limit_document
 from tickbird.cli.output import Screen, emit
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
+from tickbird.documents import limit_document
 from tickbird.domain.limits import LARGEST_LIMIT, Limit
 
 

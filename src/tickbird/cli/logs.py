@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import click
 
 from tickbird.cli.arguments import LARGEST_ID
-from tickbird.cli.documents import level_name, log_document
 from tickbird.cli.output import Screen, clean, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
+from tickbird.documents import level_name, log_document
 from tickbird.domain.logs import LogLine
 from tickbird.domain.runs import FINAL, RunRecord
 

@@ -6,13 +6,14 @@ import json
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from tickbird.cli.settings import Settings
 from tickbird.domain.durations import in_words
+from tickbird.domain.instants import utc_text
 from tickbird.domain.zone_data import zone_info
 
 if TYPE_CHECKING:
@@ -147,10 +148,8 @@ def _fits(rows: Sequence[Sequence[Cell]]) -> bool:
 
 # Times
 
-
-def iso(at: datetime | None) -> str | None:
-    """An instant for programs: UTC, with as many digits as it has."""
-    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+# For programs.
+iso = utc_text
 
 
 def clock(at: datetime, tz: str = "UTC") -> str:

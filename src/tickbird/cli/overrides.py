@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from tickbird.cli.arguments import name_argument, read_payload, words
-from tickbird.cli.documents import override_document, schedule_document, tick_document
 from tickbird.cli.instants import Instant, Reader
 from tickbird.cli.output import Screen, clock, emit, iso, warn
 from tickbird.cli.schedules import zone_of
@@ -17,6 +16,7 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
 from tickbird.cli.ticks import override_table
 from tickbird.client import Client, ComingTick
+from tickbird.documents import override_document, schedule_document, tick_document
 from tickbird.domain.overrides import OverrideRecord
 from tickbird.domain.progress import count as in_numbers
 from tickbird.domain.schedule import Schedule

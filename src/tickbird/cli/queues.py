@@ -8,10 +8,10 @@ from datetime import datetime
 import click
 
 from tickbird.cli.arguments import words
-from tickbird.cli.documents import queue_document
 from tickbird.cli.output import Screen, both, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
+from tickbird.documents import queue_document
 from tickbird.domain.durations import in_words
 from tickbird.domain.progress import unserved
 from tickbird.domain.rates import Queue

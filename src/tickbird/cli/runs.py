@@ -10,11 +10,11 @@ from typing import get_args
 import click
 
 from tickbird.cli.arguments import LARGEST_ID, read_payload, words
-from tickbird.cli.documents import attempt_document, run_document, turn_document
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.client import Client
+from tickbird.documents import attempt_document, run_document, turn_document
 from tickbird.domain.durations import in_words
 from tickbird.domain.progress import brief, in_turn, obstacle
 from tickbird.domain.rates import Queue, Turn

@@ -10,13 +10,13 @@ from typing import Any, get_args
 import click
 
 from tickbird.cli.arguments import name_argument, words
-from tickbird.cli.documents import revision_document, row_document, run_document, schedule_document, tick_document
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, relative
 from tickbird.cli.runs import STYLES, held_back, run_table
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.ticks import override_table, tick_table, with_notes
 from tickbird.client import overrides_of
+from tickbird.documents import revision_document, row_document, run_document, schedule_document, tick_document
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime

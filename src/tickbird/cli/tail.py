@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 import click
 
 from tickbird.cli.arguments import schedule_names, words
-from tickbird.cli.documents import happening_document
 from tickbird.cli.instants import Reader
 from tickbird.cli.output import clean, clock, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
+from tickbird.documents import happening_document
 from tickbird.domain.durations import in_words
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.happenings import Happening

@@ -10,12 +10,12 @@ import click
 
 from tickbird.cli.arguments import name_argument, schedule_names, words
 from tickbird.cli.clock_changes import notes
-from tickbird.cli.documents import tick_document
 from tickbird.cli.instants import Instant, Reader
 from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client, ComingTick
+from tickbird.documents import tick_document
 from tickbird.domain.cron import cron as parse_cron
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explanation import Explanation

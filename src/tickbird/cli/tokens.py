@@ -8,12 +8,12 @@ from datetime import datetime
 import click
 
 from tickbird.cli.arguments import words
-from tickbird.cli.documents import token_document
 from tickbird.cli.instants import Reader
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings, actor_option
 from tickbird.client import Client
+from tickbird.documents import token_document
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.tokens import ROLES, Role, TokenRecord, is_token_id, no_such_token
 

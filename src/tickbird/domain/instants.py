@@ -38,6 +38,11 @@ def to_datetime(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
+def utc_text(at: datetime | None) -> str | None:
+    """An instant for programs: ISO 8601 in UTC, with as many digits as it has."""
+    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
 def iso(seconds: int) -> str:
     """The ISO 8601 text of a whole epoch second, in UTC."""
     return to_datetime(seconds).isoformat().replace("+00:00", "Z")

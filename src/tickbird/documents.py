@@ -1,16 +1,19 @@
-"""The objects of --json: their fields stay, new ones may come. Instants are UTC, lengths of time are seconds."""
+"""The objects of --json and of the HTTP API: their fields stay, new ones may come.
+
+Instants are UTC, lengths of time are seconds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
-from tickbird.cli.output import iso
 from tickbird.client import ComingTick, overrides_of
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
 from tickbird.domain.happenings import Happening
 from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime
+from tickbird.domain.instants import utc_text as iso
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine
 from tickbird.domain.overrides import OverrideRecord
