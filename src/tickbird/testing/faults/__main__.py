@@ -17,6 +17,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tickbird.testing.faults.mountain import Climb, climb
 from tickbird.testing.faults.storm import Report, Storm
 
 
@@ -25,9 +26,15 @@ from tickbird.testing.faults.storm import Report, Storm
 @click.option("--seed", type=int, help="Which faults; told at the end, so that they can come again.")
 @click.option("--store", type=click.Choice(["postgresql", "sqlite"]), default="postgresql", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The verdict for programs.")
+@click.option("--mountain", type=click.IntRange(1), help="Instead: so many schedules due at once, beside one other.")
 @click.option("--keep", type=click.Path(path_type=Path), help="A folder for ledgers and logs, left there.")
-def main(minutes: float, seed: int | None, store: str, as_json: bool, keep: Path | None) -> None:
+def main(minutes: float, seed: int | None, store: str, as_json: bool, mountain: int | None, keep: Path | None) -> None:
     """Play, tell, and end with 1 if a promise was broken."""
+    if mountain is not None:
+        with _folder(keep) as folder, _store(store, folder) as (url, _):
+            climbed = asyncio.run(climb(url, folder, mountain))
+        click.echo(json.dumps(asdict(climbed), indent=2) if as_json else _in_words(climbed))
+        sys.exit(1 if climbed.late else 0)
     seed = random.randrange(1_000_000) if seed is None else seed
     with _folder(keep) as folder, _store(store, folder) as (url, server), _progress(60 * minutes) as tell:
         storm = Storm(url, folder, seed, 60 * minutes, server=server)
@@ -72,6 +79,16 @@ def _progress(seconds: float) -> Iterator[Any]:
             progress.update(task, completed=done, description=text or None)
 
         yield tell
+
+
+def _in_words(climbed: Climb) -> str:
+    before, after = (each >> 20 for each in climbed.memory)
+    lines = [
+        f"{climbed.size} due at once had run after {climbed.seconds:.0f} s",
+        f"a worker took at most {after} MiB, and {before} before",
+        f"of {climbed.ticks} ticks beside them, one a second, the latest started after {climbed.worst_lateness:.2f} s",
+    ]
+    return "\n".join([*lines, *(f"late: {each}" for each in climbed.late)])
 
 
 def as_data(report: Report) -> dict[str, Any]:

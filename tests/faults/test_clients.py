@@ -1,0 +1,69 @@
+"""Fifty clients edit, pause, delete and trigger the same schedules while workers plan and execute them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.store.protocol import Store
+from tickbird.testing.faults import Fleet, judge, until
+from tickbird.testing.faults.people import Person
+
+NAMES = tuple(f"edited-{number}" for number in range(5))
+CLIENTS, ACTS = 50, 6
+
+
+@pytest.fixture
+async def stores(url: str, store: Store) -> AsyncIterator[list[Store]]:
+    """Five processes' worth of connections."""
+    found = [open_store(url) for _ in range(5)]
+    for each in found:
+        await each.open()
+    yield found
+    for each in found:
+        await each.close()
+
+
+async def test_fifty_clients(
+    url: str, client: Client, store: Store, stores: list[Store], fleet: Fleet, tmp_path: Path
+) -> None:
+    since = (await store.now()).timestamp()
+    people = [
+        Person(Client(stores[number % len(stores)]), fleet.ledger, NAMES, f"client {number}")
+        for number in range(CLIENTS)
+    ]
+    for name in NAMES:
+        await people[0].create(name)
+    for _ in range(2):
+        fleet.start()
+    await fleet.ran_more(2)
+
+    async def act(person: Person) -> None:
+        for _ in range(ACTS):
+            await person.act()
+
+    await asyncio.gather(*map(act, people))
+    assert sum(person.done for person in people) > CLIENTS
+    assert sum(person.refused for person in people) > 0, "nobody was in anybody's way"
+    for name in NAMES:
+        if (stored := await store.get_schedule("default", name)) is None or stored.state == "deleted":
+            await people[0].create(name)
+        elif stored.state == "paused":
+            await client.resume(name, actor="ada")
+    await fleet.ran_more(3)
+    for name in NAMES:
+        await client.pause(name, actor="ada")
+
+    async def at_rest() -> bool:
+        return all(run.finished_at is not None for run in await client.runs(limit=10_000))
+
+    await until(at_rest)
+    verdict = await judge(url, fleet.folder, since, time.time())
+    assert verdict.violations == []
+    assert verdict.run >= 5
