@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 import random
 import time
-from pathlib import Path
 
 import pytest
 
-from tests.conftest import lacking, leave_out
+from tests.conftest import lacking
 from tests.faults.fleet import accounted, agrees, all_runs, all_skips, at_rest, settled, ticking
 from tickbird import every
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.instants import to_seconds
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, SetClock, until
-from tickbird.testing.servers import PostgresServer, ServerMissing
 
 # How long processes are killed at random.
 STORM = 8.0 * int(os.environ.get("TICKBIRD_FUZZ", "1"))
@@ -62,33 +59,6 @@ async def test_wrong_clocks_of_workers_change_nothing(client: Client, store: Sto
         assert run.finished_at is not None
         assert run.due_at <= run.started_at <= run.finished_at <= now
     assert not await all_skips(store, "clock")
-
-
-async def test_the_server_restarts_under_its_workers(tmp_path: Path) -> None:
-    try:
-        server = PostgresServer(fsync=True)
-    except ServerMissing as missing:
-        leave_out(str(missing))
-    with server:
-        url = server.create_database()
-        store = open_store(url)
-        await store.migrate()
-        await store.open()
-        client = Client(store)
-        fleet = Fleet(url, tmp_path)
-        try:
-            since = await ticking(client)
-            for _ in range(2):
-                fleet.start()
-            for _ in range(2):
-                await fleet.ran_more(2)
-                server.restart(immediate=True)
-            await fleet.ran_more(3)
-            await settled(client, store, fleet, {"clock": since})
-            assert all(process.alive for process in fleet.members)
-        finally:
-            fleet.close()
-            await store.close()
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)

@@ -1,0 +1,166 @@
+"""PostgreSQL itself is in trouble: it restarts, has no connection to give, no disk to write to, or is out of reach."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+import pytest
+
+from tests.conftest import lacking, leave_out
+from tests.faults.fleet import final, settled, ticking
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.errors import StoreError
+from tickbird.store.protocol import Store
+from tickbird.testing.faults import Cable, Fleet, Proxy, SmallDisk, until
+from tickbird.testing.servers import PostgresServer, ServerMissing
+
+T = TypeVar("T")
+RESTARTS = 3 * int(os.environ.get("TICKBIRD_FUZZ", "1"))
+
+
+def new_server(**options: object) -> PostgresServer:
+    """A server that keeps what it has acknowledged."""
+    try:
+        return PostgresServer(fsync=True, **options)  # type: ignore[arg-type]
+    except ServerMissing as missing:
+        leave_out(str(missing))
+
+
+@asynccontextmanager
+async def opened(url: str, folder: Path) -> AsyncIterator[tuple[Store, Client, Fleet]]:
+    """A store, its client and a fleet that is killed in the end."""
+    async with AsyncExitStack() as stack:
+        store = open_store(url)
+        await store.migrate()
+        await store.open()
+        stack.push_async_callback(store.close)
+        yield store, Client(store), stack.enter_context(Fleet(url, folder))
+
+
+async def _collect(found: list[T], make: Callable[[], Awaitable[T]]) -> None:
+    """One after the other, until it raises."""
+    while True:
+        found.append(await make())
+
+
+async def test_it_restarts_without_a_checkpoint(tmp_path: Path) -> None:
+    with new_server() as server:
+        async with opened(server.create_database(), tmp_path) as (store, client, fleet):
+            since = await ticking(client)
+            for _ in range(2):
+                # Only a wake-up starts a run before the next look, which is far away.
+                fleet.start(safety_poll=300.0)
+            await fleet.started(2)
+            for _ in range(RESTARTS):
+                await fleet.ran_more(1)
+                server.restart(immediate=True)
+            await fleet.ran_more(3)
+            await settled(client, store, fleet, {"clock": since})
+            assert all(member.alive for member in fleet.members)
+            # The workers sleep now, and listen again.
+            run = await final(client, await client.enqueue("brief", actor="ada"))
+            assert run.status == "succeeded"
+
+
+async def test_it_has_no_connection_to_give(tmp_path: Path) -> None:
+    with new_server(settings={"max_connections": "12"}) as server:
+        url = server.create_database()
+        async with opened(url, tmp_path) as (store, client, fleet):
+            since = await ticking(client)
+            fleet.start()
+            await fleet.ran_more(1)
+            taken: list[psycopg.AsyncConnection[tuple[Any, ...]]] = []
+            try:
+                with pytest.raises(psycopg.OperationalError, match="clients already"):
+                    await _collect(taken, lambda: psycopg.AsyncConnection.connect(url))
+                # It makes do with what it has, and would like more for so many.
+                runs = [await client.enqueue("brief", actor="ada") for _ in range(40)]
+                await fleet.ran_more(10)
+            finally:
+                for connection in taken:
+                    await connection.close()
+            assert {(await final(client, run)).status for run in runs} == {"succeeded"}
+            await settled(client, store, fleet, {"clock": since})
+            assert "Traceback" not in fleet.logs()
+            async with await psycopg.AsyncConnection.connect(url) as connection:
+                ask = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tickbird'"
+                [(count,)] = await (await connection.execute(ask)).fetchall()
+                assert count <= 12
+
+
+@pytest.fixture
+def disk() -> Iterator[SmallDisk]:
+    """A disk that is soon full."""
+    with lacking(SmallDisk, 160 << 20) as disk:
+        yield disk
+
+
+async def test_its_disk_is_full(tmp_path: Path, disk: SmallDisk) -> None:
+    small = {"max_wal_size": "32MB", "min_wal_size": "32MB"}
+    with new_server(parent=disk.folder, settings=small) as server:
+        async with opened(server.create_database(), tmp_path) as (store, client, fleet):
+            since = await ticking(client)
+            fleet.start()
+            await fleet.ran_more(1)
+            disk.fill()
+            asked: list[int] = []
+            with pytest.raises(StoreError, match=r"No space left on device|cannot be reached"):
+                await _collect(asked, lambda: client.enqueue("brief", actor=os.urandom(90).hex()))
+            disk.clear()
+            # Without room for its log, PostgreSQL itself gives up, and somebody has to start it.
+            server.start()
+            await fleet.ran_more(2)
+            runs = await settled(client, store, fleet, {"clock": since})
+            assert len(asked) <= sum(run.schedule is None for run in runs) <= len(asked) + 1
+
+
+async def test_the_disk_of_a_file_is_full(tmp_path: Path) -> None:
+    with lacking(SmallDisk, 4 << 20) as disk:
+        async with opened(f"sqlite:///{disk.folder}/tickbird.db", tmp_path) as (store, client, fleet):
+            since = await ticking(client)
+            fleet.start()
+            await fleet.ran_more(1)
+            disk.fill()
+            asked: list[int] = []
+            with pytest.raises(StoreError, match="full"):
+                await _collect(asked, lambda: client.enqueue("brief", actor="ada"))
+            await until(lambda: "full" in fleet.logs())
+            disk.clear()
+            await fleet.ran_more(2)
+            runs = await settled(client, store, fleet, {"clock": since})
+            assert sorted(run.id for run in runs if run.schedule is None) == asked
+            assert "Traceback" not in fleet.logs()
+
+
+async def test_a_cable_is_pulled(postgres_url: str, tmp_path: Path) -> None:
+    """Packets vanish, and no socket knows: the worker stops its own work in time, and comes back when they arrive."""
+    with lacking(Cable) as cable, Proxy(postgres_url, host=cable.host) as wire:
+        async with opened(postgres_url, tmp_path) as (store, client, fleet):
+            since = await ticking(client)
+            impatient = "?connect_timeout=2&tcp_user_timeout=2000&keepalives_idle=1&keepalives_interval=1"
+            far = fleet.start_apart(url=wire.url + impatient, prefix=cable.prefix)
+            run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
+            await until(lambda: fleet.notes("began", run_id))
+            near = fleet.start()
+            await fleet.started(2)
+            cable.pull()
+            [_, again] = await until(lambda: begun if len(begun := fleet.notes("began", run_id)) == 2 else None)
+            [stopped] = await until(lambda: fleet.notes("stopped", run_id))
+            assert (stopped.pid, again.pid) == (far.pid, near.pid)
+            assert stopped.at < again.at
+            log = fleet.folder / f"{far.pid}.log"
+            await until(lambda: "cannot be reached" in log.read_text())
+            cable.plug()
+            near.kill()
+            fleet.open("gate")
+            run = await final(client, run_id)
+            assert (run.status, run.result) == ("succeeded", far.pid)
+            await fleet.ran_more(1)
+            await settled(client, store, fleet, {"clock": since})
+            assert far.alive
