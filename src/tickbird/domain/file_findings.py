@@ -76,5 +76,5 @@ def disk(condition: Condition) -> Iterator[Finding]:
         text = f"{in_bytes(unused)} of its {in_bytes(file.size)} are not in use."
         found.append(warning("disk", text, f"sqlite3 {file.path} VACUUM   # while no worker runs", **figures))
     yield from found or [
-        ok("disk", f"{in_bytes(file.size)}, and {in_bytes(file.free)} of room on the disk.", **figures)
+        ok("disk", f"{in_bytes(file.size + file.log_size)}, and {in_bytes(file.free)} of room on the disk.", **figures)
     ]

@@ -1,8 +1,10 @@
 -- What `doctor` looks at. Each statement only reads, and each is asked for by itself: what one may not see, others may.
 
 -- name: examine_freely
--- These look at whole tables, and at statistics: let the server choose how. Until the end of the transaction.
+-- These look at whole tables, and at statistics: let the server choose how. Until the end of the transaction, in which
+-- nothing is written.
 SELECT
+    set_config('transaction_read_only', 'on', true),
     set_config('enable_seqscan', 'on', true),
     set_config('enable_bitmapscan', 'on', true),
     set_config('plan_cache_mode', 'auto', true);
