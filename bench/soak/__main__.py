@@ -54,15 +54,16 @@ def main(minutes: float, store: str, every: float | None, seed: int, leak: int, 
         "seconds": round(soaked.seconds, 1),
         "runs": soaked.executed,
         "faults": [[round(at, 1), what] for at, what in soaked.faults],
-        "unproven": soaked.unproven,
+        "broken": soaked.broken,
         "tracebacks": logged.count("Traceback"),
+        "log": logged.splitlines()[-300:] if soaked.broken or "Traceback" in logged else [],
         "verdicts": [asdict(each) for each in soaked.judged],
         "samples": [asdict(each) for each in soaked.samples.series],
     }
     path = write(out, f"soak-{store}", whole, soaked)
     click.echo(path.read_text())
     click.echo(f"results are in {path}, and beside it as picture and JSON", err=True)
-    sys.exit(1 if soaked.growing or soaked.unproven else 0)
+    sys.exit(1 if soaked.growing or soaked.broken else 0)
 
 
 def write(out: Path, name: str, whole: dict[str, Any], soaked: Soaked) -> Path:
@@ -85,9 +86,7 @@ def to_markdown(whole: dict[str, Any], soaked: Soaked, title: str, picture: str)
         verdict = "Too short to tell whether anything grows."
     else:
         verdict = "Flat: nothing grows."
-    accounts = (
-        "; ".join(soaked.unproven) or "every tick of every schedule is accounted for, as far as it was not pruned"
-    )
+    accounts = "; ".join(soaked.broken) or "every tick of every schedule, as far as it was not pruned; every run ended"
     counts = ", ".join(f"{count} × {what}" for what, count in soaked.counts.most_common()) or "none"
     rows = [
         [
@@ -116,7 +115,7 @@ def to_markdown(whole: dict[str, Any], soaked: Soaked, title: str, picture: str)
         "",
         f"- {title}, in {soaked.seconds / 60:.1f} minutes; {pruned}.",
         f"- Faults: {counts}.",
-        f"- Accounting: {accounts}.",
+        f"- Accounted for: {accounts}." if not soaked.broken else f"- **Broken: {accounts}.**",
         f"- Tracebacks in the workers' logs: {whole['tracebacks']}.",
         "",
         f"![{title}]({picture})",

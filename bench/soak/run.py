@@ -37,8 +37,8 @@ class Soaked:
     samples: Samples
     faults: list[tuple[float, str]]
     judged: list[Judged]
-    # What the audit of each schedule found: nothing, one hopes.
-    unproven: list[str]
+    # Ticks without their decision, runs without an end, workers that ended by themselves: none, one hopes.
+    broken: list[str]
     executed: int
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -96,7 +96,12 @@ class Soak:
                 async with _working([self._trigger(client), self._prune(client), self._harm()]):
                     await self._watch(steady)
                 seconds = time.monotonic() - self._began
-                unproven = await self._come_to_rest(client)
+                broken = [
+                    f"worker {number} ended by itself, with {member.exitcode}"
+                    for number, member in enumerate(steady, 1)
+                    if not member.alive
+                ]
+                broken += await self._come_to_rest(client)
                 executed = max((run.id for run in await client.runs(limit=1)), default=0)
                 for member in self.fleet.alive:
                     member.drain()
@@ -106,7 +111,7 @@ class Soak:
             await store.close()
         judged = [judge(each, seconds) for each in self.samples.series]
         counts = Counter(what for _, what in self.faults)
-        return Soaked(seconds, self.samples, self.faults, judged, unproven, executed, counts)
+        return Soaked(seconds, self.samples, self.faults, judged, broken, executed, counts)
 
     @property
     def _now(self) -> float:
@@ -121,7 +126,8 @@ class Soak:
     async def _watch(self, steady: list[Member]) -> None:
         while (at := self._now) < self.seconds:
             for number, member in enumerate(steady, 1):
-                self.samples.add(at, of_process(member.pid, f"worker {number}"))
+                if member.alive:
+                    self.samples.add(at, of_process(member.pid, f"worker {number}"))
             self.samples.add(at, await asyncio.to_thread(self._probe.look))
             self.on_progress(at, "")
             await asyncio.sleep(max(0.0, min(self.every - (self._now - at), self.seconds - self._now)))
@@ -134,9 +140,9 @@ class Soak:
                 self._triggered += 1
                 name = self._chance.choice(["chatty", "threaded", "brief-1"])
                 payload = {"lines": 5} if name == "chatty" else None
-                run = await client.trigger(
-                    name, actor="soak", payload=payload, idempotency_key=f"soak-{self._triggered // 2}"
-                )
+                # Keys outlive the retention, by a day: a few of them are used again and again.
+                key = f"{name}-{self._triggered % 20}" if self._chance.random() < 0.2 else None
+                run = await client.trigger(name, actor="soak", payload=payload, idempotency_key=key)
                 if self._chance.random() < 0.1:
                     await client.cancel(run.id, actor="soak", reason="one of ten")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -125,3 +127,17 @@ async def test_another_apps_schedule_is_left_alone_and_not_taken_over(store: Sto
     assert a.state == "active"
     with pytest.raises(ConflictError, match="app 'shop'"):
         await start(store, code("bank", a=every(hours=1)))
+
+
+async def test_workers_that_start_at_once_on_an_empty_store(postgres_url: str) -> None:
+    """All declare the same, in the same order, and so meet at one schedule after the other; none may give up."""
+    declared: dict[str, Any] = {f"s{number}": every(minutes=number + 1) for number in range(25)}
+    bird = code(**declared)
+    async with AsyncExitStack() as stack:
+        stores = [open_store(postgres_url) for _ in range(4)]
+        await stores[0].migrate()
+        for each in stores:
+            await each.open()
+            stack.push_async_callback(each.close)
+        done = await asyncio.gather(*(sync(each, bird.declarations, describe_worker(bird)) for each in stores))
+        assert sorted(line for lines in done for line in lines) == sorted(f"{name}: created" for name in declared)

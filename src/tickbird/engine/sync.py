@@ -9,7 +9,7 @@ from datetime import datetime
 
 from tickbird.domain.commands import Command, Create, PauseCommand, Redefine, Resume
 from tickbird.domain.definition import Definition
-from tickbird.domain.errors import ConflictError, NotFoundError
+from tickbird.domain.errors import ConflictError, NotFoundError, TickbirdError
 from tickbird.domain.sync import reconcile
 from tickbird.store.protocol import Store, Worker
 
@@ -45,22 +45,25 @@ async def sync(
                 for name, mark in other.declares.items():
                     live.setdefault(name, set()).add(mark)
         commands = reconcile(declarations.namespace, declarations.app, declarations.schedules, stored, live)
-        try:
-            for name, command in commands:
-                try:
-                    await store.change_schedule(declarations.namespace, name, command, now=now)
-                except ConflictError:
-                    # Removed from code, and over with the ticks that are due by now: planning them ends it.
-                    if tries == _TRIES - 1 and isinstance(command, PauseCommand):
-                        continue
-                    raise
-                action = _WORDS[type(command)]
-                done.append(f"{name}: {action}")
-                log.info("schedule %s: %s", name, action)
-        except (ConflictError, NotFoundError):
-            # Another worker of this deploy or a person was quicker; what is left is decided anew.
-            if tries == _TRIES - 1:
-                raise
-            continue
-        return done
+        conflicts: dict[str, TickbirdError] = {}
+        for name, command in commands:
+            if name in conflicts:
+                continue
+            try:
+                await store.change_schedule(declarations.namespace, name, command, now=now)
+            except (ConflictError, NotFoundError) as error:
+                # Another worker of this deploy or a person was quicker. The others first, since that worker is at them
+                # too; then what is left is decided anew.
+                conflicts[name] = error
+                # Removed from code, and over with the ticks that are due by now: planning them ends it.
+                if tries == _TRIES - 1 and isinstance(command, PauseCommand) and isinstance(error, ConflictError):
+                    del conflicts[name]
+                continue
+            action = _WORDS[type(command)]
+            done.append(f"{name}: {action}")
+            log.info("schedule %s: %s", name, action)
+        if not conflicts:
+            return done
+        if tries == _TRIES - 1:
+            raise next(iter(conflicts.values()))
     return done
