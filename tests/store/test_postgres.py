@@ -26,6 +26,7 @@ from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableErro
 from tickbird.domain.every import every
 from tickbird.domain.runs import NewRun, Outcome
 from tickbird.store.postgres import PostgresStore, changes, planning, runs, schema
+from tickbird.store.postgres import store as store_module
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.naming import STATEMENTS
 from tickbird.store.postgres.planning import Batch
@@ -489,7 +490,7 @@ class TestDependencyRace:
         load: Outcome,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        gate = Gate(monkeypatch, changes, "watch")
+        gate = Gate(monkeypatch, store_module, "watch")
         making = asyncio.create_task(create(store, "report", replace(MINUTELY, depends_on=(After("load", 60),))))
         await gate.reached.wait()
         finish = asyncio.create_task(other.finish([load], now=later(30)))

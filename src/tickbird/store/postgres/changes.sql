@@ -18,7 +18,7 @@ WITH held AS MATERIALIZED (
             SELECT id FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND lane <= 0 AND finished_at IS NULL
         ))
         AND finished_at IS NULL
-    ORDER BY status = 'waiting', id
+    ORDER BY status = 'waiting', lane, id
     FOR UPDATE
 )
 SELECT

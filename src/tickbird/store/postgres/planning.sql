@@ -113,13 +113,13 @@ FROM unnest(%(ids)s::bigint[]) AS u(id)
 WHERE EXISTS (SELECT FROM tickbird.runs AS r WHERE r.schedule_id = u.id AND r.status = 'waiting' AND r.lane = 2);
 
 -- name: lock_active
--- First those that go on, then those that wait, as whoever ends a run locks them.
+-- First those that go on, by id, then those that wait, by schedule: as whoever ends runs locks them, and lets others go.
 SELECT id
 FROM tickbird.runs
 WHERE id = ANY(ARRAY(
     SELECT id FROM tickbird.runs WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane <= 0 AND finished_at IS NULL
 ))
-ORDER BY status = 'waiting', id
+ORDER BY status = 'waiting', CASE WHEN status = 'waiting' THEN schedule_id END, lane, id
 FOR UPDATE;
 
 -- name: lock_schedules

@@ -157,6 +157,9 @@ async def cancel(
     db: Session, known: KnownRevisions, run_id: int, actor: str, reason: str, now: datetime | None
 ) -> RunRecord:
     """Cancel what has not started; ask what runs to stop."""
+    # The first waiter of its schedule comes before any other, for everybody who waits for one.
+    for (schedule_id,) in await db.fetch("waits_of", id=run_id):
+        await db.fetch("lock_waiters", ids=numbers([schedule_id]))
     found = await db.fetch("lock_run", id=run_id)
     if not found:
         raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
@@ -189,10 +192,12 @@ async def cancel(
 async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) -> Rescued:
     """Take runs from lost workers, cancel what was not started in time, release who waits for nobody."""
     lost = await db.fetch("rescue_runs", limit=limit, now=now)
+    # Held before any waiter is cancelled: nobody waits for a waiter who holds one that comes later.
+    waiting = await db.fetch("waiting_schedules", limit=limit)
+    await db.fetch("lock_waiters", ids=numbers(row[0] for row in waiting))
     late = await db.fetch("cancel_misfired", limit=limit, now=now)
     unmet = await cancel_unmet(db, limit, now)
     # Nobody should be waiting for nothing; if it ever happens, it ends here.
-    waiting = await db.fetch("waiting_schedules", limit=limit)
     ended = {(namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status in FINAL}
     keys = ended.union(await db.fetch("waiting_keys", limit=limit))
     released = await release(db, known, {row[0] for row in waiting}, now, keys=keys)

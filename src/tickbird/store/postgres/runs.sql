@@ -348,6 +348,11 @@ WHERE id = ANY(ARRAY(
 ))
 RETURNING id;
 
+-- name: waits_of
+-- The schedule among whose runs this one waits.
+SELECT schedule_id FROM tickbird.runs
+WHERE id = %(id)s AND status || '' = 'waiting' AND lane < 2 AND schedule_id IS NOT NULL;
+
 -- name: lock_run
 SELECT id, schedule_id, namespace, status, concurrency_key FROM tickbird.runs WHERE id = %(id)s FOR UPDATE;
 

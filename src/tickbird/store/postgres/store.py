@@ -49,7 +49,7 @@ from tickbird.store.postgres import (
 )
 from tickbird.store.postgres.claims import Claims, Wanted
 from tickbird.store.postgres.connection import Connections, Session
-from tickbird.store.postgres.dependencies import read_successes
+from tickbird.store.postgres.dependencies import read_successes, watch
 from tickbird.store.postgres.errors import is_row_error, translate
 from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
@@ -227,6 +227,9 @@ class PostgresStore:
         """Plan what is due under the old revision, then apply the command, its revision and its audit row."""
 
         may = await self._may_plan()
+        if named := {(namespace, name) for name in command.needs(None)}:
+            # On its own: to wait for runs of other schedules while this one is held might be a circle.
+            await self._transact(lambda db: watch(db, named))
 
         async def work(db: Session) -> Changed:
             return await changes.change(db, self._known, may, namespace, name, command, now)
