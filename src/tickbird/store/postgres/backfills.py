@@ -120,8 +120,9 @@ async def cancel(
         raise no_such_backfill(backfill_id)
     schedule_id, name = rows[0]["schedule_id"], rows[0]["schedule"]
     active = await db.fetch("lock_backfilled", id=backfill_id)
-    running = [run_id for run_id, status in active if status == "running"]
-    waiting = [run_id for run_id, status in active if status != "running"]
+    running = [run_id for run_id, status, _ in active if status == "running"]
+    waiting = [run_id for run_id, status, _ in active if status != "running"]
+    keys = {(namespace, key) for _, status, key in active if status == "queued" and key is not None}
     if not waiting and not (running and stop_running):
         raise over_already(backfill_id)
     [(now,)] = await db.fetch("clock", now=now)
@@ -131,7 +132,7 @@ async def cancel(
     if stop_running:
         await db.execute("stop_runs", ids=numbers(running), by=actor, reason=reason, now=now)
     await db.execute("end_backfill", id=backfill_id, actor=actor, now=now)
-    await release(db, known, [schedule_id], now)
+    await release(db, known, [schedule_id], now, keys=keys)
     stopped = len(running) if stop_running else 0
     detail = {"backfill": backfill_id, "cancelled": len(waiting), "asked_to_stop": stopped, "note": note}
     await _audit(db, now, actor, "cancel_backfill", namespace, schedule_id, name, detail)

@@ -78,7 +78,7 @@ LIMIT %(limit)s;
 
 -- name: lock_backfilled
 -- Its runs that are not final, by id, as everybody locks them. The status is disguised, as in succeed_runs.
-SELECT id, status FROM tickbird.runs
+SELECT id, status, concurrency_key FROM tickbird.runs
 WHERE backfill_id = %(id)s AND finished_at IS NULL AND status || '' IN ('waiting', 'queued', 'running')
 ORDER BY id
 FOR UPDATE;

@@ -133,8 +133,9 @@ def cancel(
     """Cancel what has not started; what runs is asked to stop only if asked for."""
     row = _row(db, namespace, backfill_id)
     active = db.execute(SQL["unfinished_of_backfill"], {"id": backfill_id}).fetchall()
-    running = [run_id for run_id, status in active if status == "running"]
-    waiting = [run_id for run_id, status in active if status != "running"]
+    running = [run_id for run_id, status, _ in active if status == "running"]
+    waiting = [run_id for run_id, status, _ in active if status != "running"]
+    keys = {(namespace, key) for _, status, key in active if status == "queued" and key is not None}
     if not waiting and not (running and stop_running):
         raise over_already(backfill_id)
     change = {"now": now, "actor": actor, "reason": cancel_reason(backfill_id, actor, note)}
@@ -142,7 +143,7 @@ def cancel(
     if stop_running:
         db.execute(SQL["stop_runs"], {**change, "ids": dump(running)})
     db.execute(SQL["end_backfill"], {"id": backfill_id, "actor": actor, "now": now})
-    release(db, known, [row[-1]], now)
+    release(db, known, [row[-1]], now, keys=keys)
     stopped = len(running) if stop_running else 0
     detail = {"backfill": backfill_id, "cancelled": len(waiting), "asked_to_stop": stopped, "note": note}
     write_audit(db, now, actor, "cancel_backfill", namespace, schedule_id=row[-1], schedule=row[2], detail=detail)

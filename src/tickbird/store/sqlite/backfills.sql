@@ -90,7 +90,7 @@ ORDER BY b.id DESC
 LIMIT :limit;
 
 -- name: unfinished_of_backfill
-SELECT id, status FROM runs WHERE backfill_id = :id AND finished_at IS NULL ORDER BY id;
+SELECT id, status, concurrency_key FROM runs WHERE backfill_id = :id AND finished_at IS NULL ORDER BY id;
 
 -- name: end_backfill
 UPDATE backfills

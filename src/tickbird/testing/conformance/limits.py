@@ -273,6 +273,18 @@ class Limits:
         await limit(store, 9, at=364)
         assert await statuses(store) == ["queued"] * 3 + ["waiting"] + ["succeeded"]
 
+    async def test_cancelling_a_backfill_lets_others_go(self, store: Store) -> None:
+        await create(store, concurrency_key=KEY)
+        await change(store, PauseCommand(actor="ada"), 1)
+        await change(store, Resume(actor="ada"), 301)
+        new = NewBackfill(actor="ada", first=epoch(60), last=epoch(240))
+        made = await store.backfill(NAMESPACE, (await get(store)).name, new, now=later(302))
+        waiting = await enqueue(store, 303, concurrency_key=KEY)
+        assert (await read(store, waiting)).status == "waiting"
+        assert made.backfill_id is not None
+        await store.cancel_backfill(NAMESPACE, made.backfill_id, "ada", now=later(304))
+        assert (await read(store, waiting)).status == "queued"
+
     async def test_deleting_with_its_runs_lets_others_go(self, store: Store) -> None:
         await create(store, "a", concurrency_key=KEY)
         await change(store, Trigger(actor="ada"), 1, name="a")
