@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tickbird.domain import commands, planner, sync
+from tickbird.domain.backfills import Wanted
 from tickbird.domain.limits import choose
 from tickbird.domain.runs import TICK_ORIGINS, Outcome
 from tickbird.domain.ticks import Segment, Ticks
@@ -17,7 +18,7 @@ from tickbird.engine import clock
 from tickbird.engine.clock import ClockWatch
 from tickbird.engine.execution import Execution
 from tickbird.store.protocol import Held
-from tickbird.store.sqlite import driver, planning, runs, waiters
+from tickbird.store.sqlite import backfills, driver, planning, runs, waiters
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.waiters import release
 
@@ -103,6 +104,24 @@ def the_newest_gets_the_place(patch: Patch) -> None:
     patch.setattr(waiters, "choose", reverse)
 
 
+def a_backfill_goes_past_what_is_decided(patch: Patch) -> None:
+    """The ticks of a range that are still to come are run, too."""
+
+    def further(schedule: Any, name: str, new: Any) -> Any:
+        wanted = Wanted(schedule, name, new)
+        wanted.last = new.last
+        return wanted
+
+    patch.setattr(backfills, "Wanted", further)
+
+
+def a_backfill_takes_all_places(patch: Patch) -> None:
+    """As many of its runs go on as there is room for."""
+    patch.setitem(
+        SQL, "waiters_of_backfills", SQL["waiters_of_backfills"].replace("b.concurrency,", "99 AS concurrency,")
+    )
+
+
 def renew_asks_for_no_owner(patch: Patch) -> None:
     """A lease is extended for whoever names the run."""
 
@@ -174,7 +193,8 @@ PLANNER = (
 )
 STORE = (finish_takes_any_attempt, cursor_moves_without_runs, release_is_forgotten)
 LIMITS = (a_key_has_a_place_too_many, places_of_a_key_are_forgotten, the_newest_gets_the_place)
+BACKFILLS = (a_backfill_goes_past_what_is_decided, a_backfill_takes_all_places)
 LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
 DEPLOYS = (old_workers_revert_a_deploy,)
-MUTATIONS = PLANNER + STORE + LIMITS + LEASE + CLOCK + DEPLOYS
+MUTATIONS = PLANNER + STORE + LIMITS + BACKFILLS + LEASE + CLOCK + DEPLOYS

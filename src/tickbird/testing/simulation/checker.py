@@ -20,6 +20,7 @@ from tickbird.domain.commands import (
     UndoOverride,
     Update,
 )
+from tickbird.testing.simulation.backfills import Backfills
 from tickbird.testing.simulation.clocks import LOOKS, PATIENCE, Clocks
 from tickbird.testing.simulation.deploys import Deploys
 from tickbird.testing.simulation.grids import HOUR
@@ -53,6 +54,7 @@ class Checker:
         self.schedules: dict[int, Watched] = {}
         self.skips: dict[int, SkipRow] = {}
         self.cursors: dict[int, CursorRow] = {}
+        self.backfills = Backfills(self)
         self.lifecycle = Lifecycle(self)
         self.deploys = Deploys(self)
         self.clocks = Clocks(self)
@@ -107,6 +109,8 @@ class Checker:
                 self._see_cursor(row)
         if call.verb == "change_schedule":
             self._see_change(call, new_runs, skipped)
+        elif call.verb == "backfill":
+            self._see_backfill(call, new_runs, skipped)
         elif call.verb == "plan_due" and call.believed:
             for schedule in self.schedules.values():
                 if schedule.id in new_runs or schedule.id in skipped or schedule.may_be_due(self.now):
@@ -117,6 +121,12 @@ class Checker:
             if any(run.scheduled_for is not None for run in new_runs[schedule_id]) or skipped[schedule_id]:
                 self.broken("I3", f"decisions about an unknown schedule {schedule_id}")
         self.lifecycle.see(call, events)
+        if call.verb == "cancel_backfill":
+            self.backfills.cancelled(call)
+        elif call.verb == "change_schedule" and getattr(call.args[2], "cancel_runs", False):
+            for run in self.lifecycle.active[call.answer.schedule.id].values():
+                if run.status != "running":
+                    self.broken("states", f"run {run.id} is {run.status} though it was cancelled with its schedule")
 
     def _see_cursor(self, row: CursorRow) -> None:
         old = self.cursors.get(row.schedule_id)
@@ -236,6 +246,14 @@ class Checker:
         return wanted == actual
 
     # Changes
+
+    def _see_backfill(self, call: Call, new_runs: Any, skipped: Any) -> None:
+        """What is due is planned first; then runs are made of what was decided."""
+        schedule = next(one for one in self.schedules.values() if one.name == call.args[1])
+        runs = new_runs.pop(schedule.id, [])
+        planned = [run for run in runs if run.origin != "backfill"]
+        self._compare(schedule, self._expected(schedule), planned, skipped.pop(schedule.id, []))
+        self.backfills.made(call, schedule, planned, [run for run in runs if run.origin == "backfill"])
 
     def _see_change(self, call: Call, new_runs: Any, skipped: Any) -> None:
         stored = call.answer.schedule

@@ -27,6 +27,8 @@ TIMED = frozenset(
         "report_worker",
         "list_workers",
         "set_limit",
+        "backfill",
+        "cancel_backfill",
     )
 )
 

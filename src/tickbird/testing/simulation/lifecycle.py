@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ACTIVE = ("waiting", "queued", "running")
 MICROS = 1_000_000
-_CANCELLERS = ("cancel_run", "plan_due", "change_schedule", "rescue")
+_CANCELLERS = ("cancel_run", "plan_due", "change_schedule", "rescue", "backfill", "cancel_backfill")
 
 
 class Lifecycle:
@@ -31,7 +31,7 @@ class Lifecycle:
         self._claims: dict[tuple[int, int], tuple[str, float]] = {}
         self._effects: dict[tuple[int, int], Effect] = {}
         self._double: list[Effect] = []
-        self._waiters = Waiters(self)
+        self._waiters = Waiters(self, checker.backfills)
         for effect in checker.record.ledger.effects:
             key = effect.run_id, effect.attempt
             if key in self._effects:
@@ -44,6 +44,10 @@ class Lifecycle:
         return [
             runs[run_id] for run_id in sorted(runs) if runs[run_id].status != "waiting" or runs[run_id].lane <= USUAL
         ]
+
+    def has_run(self, schedule_id: int, tick: int) -> bool:
+        """Does a tick have a run that is not pruned yet?"""
+        return self._ticks.get((schedule_id, tick)) in self.runs
 
     def see(self, call: Call, events: list[Event]) -> None:
         """The changes of one call, in order."""
@@ -86,9 +90,12 @@ class Lifecycle:
             self.broken("I6", f"run {run.id} began as {run.status}")
         if run.scheduled_for is not None and run.schedule_id is not None:
             first = self._ticks.setdefault((run.schedule_id, run.scheduled_for), run.id)
-            if first != run.id:
+            if first != run.id and run.origin == "backfill" and first not in self.runs:
+                # What retention has deleted can be run once more by who asks for it.
+                self._ticks[run.schedule_id, run.scheduled_for] = run.id
+            elif first != run.id:
                 self.broken("I1", f"runs {first} and {run.id} are of the same tick")
-        if run.schedule_id is not None and run.due_at > self._checker.now:
+        if run.schedule_id is not None and run.due_at > self._checker.now and run.origin != "backfill":
             self.broken("I2", f"run {run.id} was planned before it was due")
 
     def _changed(self, call: Call, old: RunRow, new: RunRow) -> None:

@@ -56,6 +56,8 @@ class Person:
         for name in scenario.people:
             await self._try(self._create(name))
         actions = _ACTIONS | ({"limit": 4} if scenario.keys else {})
+        if scenario.backfills:
+            actions |= {"backfill": 10, "cancel_backfill": 3}
         gap = scenario.span / (scenario.operations + 1)
         for _ in range(scenario.operations):
             await asyncio.sleep(chance.random() * 2 * gap)
@@ -205,6 +207,27 @@ class Person:
             await self._client.remove_limit(key, actor=self.id)
         else:
             await self._client.set_limit(key, most, actor=self.id)
+
+    async def _backfill(self, name: str) -> None:
+        chance, beat = self.world.chance, self.world.scenario.beat
+        first = int(self.world.store_now().timestamp() - chance.random() * 20 * beat)
+        made = await self._client.backfill(
+            name,
+            utc(first),
+            utc(first + int(chance.uniform(1, 12) * beat)),
+            actor=self.id,
+            concurrency=chance.choice((1, 1, 2, 3)),
+            order=chance.choice(("oldest", "newest")),
+        )
+        if made.backfill_id is not None and chance.random() < 0.2:
+            # Oh, the other one.
+            await self._client.cancel_backfill(made.backfill_id, actor=self.id)
+
+    async def _cancel_backfill(self, name: str) -> None:
+        found = await self._client.list_backfills(schedule=name, limit=3)
+        if found:
+            one = self.world.chance.choice(found)
+            await self._client.cancel_backfill(one.id, actor=self.id, stop_running=self.world.chance.random() < 0.5)
 
     async def pause_everything(self) -> None:
         """So that every run can come to its end."""

@@ -61,6 +61,7 @@ class Scenario:
     jumps: bool = False
     # Concurrency keys that schedules share; most scenarios have none.
     keys: tuple[str, ...] = ()
+    backfills: bool = False
 
     def add(self, spec: Spec) -> int:
         """Remember a spec; its mark."""
@@ -95,6 +96,7 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         mishaps=chance.choice((0, 4, 10, 16)),
         jumps=chance.random() < 0.3,
         keys=chance.choice(_KEYS),
+        backfills=chance.random() < 0.3,
     )
     names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
     version = {name: scenario.add(make_spec(scenario, chance)) for name in names}

@@ -1,4 +1,4 @@
-"""Who waits and who goes: places in a schedule and of a concurrency key, given in order and never withheld."""
+"""Who waits and who goes: places in a schedule, a backfill and of a key, given in order and never withheld."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from tickbird.testing.simulation.history import RunRow
 
 if TYPE_CHECKING:
+    from tickbird.testing.simulation.backfills import Backfills
     from tickbird.testing.simulation.lifecycle import Lifecycle
     from tickbird.testing.simulation.world import Call
 
 GOING = ("queued", "running")
-# Where a run waits until there is room for it; in other lanes it waits for something else to happen.
-USUAL = 0
+# Where a run waits until there is room for it, among the others or behind them; elsewhere it waits for other things.
+USUAL, BACKFILL = 0, 1
 # Of a key for which nobody has set another limit.
 _ONE = 1
 
@@ -22,8 +23,9 @@ _ONE = 1
 class Waiters:
     """The active runs of each key, and who of all that wait should not."""
 
-    def __init__(self, lifecycle: Lifecycle) -> None:
+    def __init__(self, lifecycle: Lifecycle, backfills: Backfills) -> None:
         self._lifecycle = lifecycle
+        self._backfills = backfills
         self._limits: dict[str, int] = {}
         self._keyed: dict[str, dict[int, RunRow]] = defaultdict(dict)
         self._schedules: set[int] = set()
@@ -44,7 +46,7 @@ class Waiters:
         if active and new.status in GOING and (old is None or old.status not in GOING):
             self._came.append(new)
             if old is not None:
-                self._released.append(new)
+                self._released.append(old)
 
     def check(self, call: Call) -> None:
         """After a call nobody waits while there is room, and no more were let through than may go on at once."""
@@ -54,6 +56,9 @@ class Waiters:
             self._keys.add(key)
         for schedule_id in self._schedules:
             self._check_schedule(schedule_id)
+        for run in self._released:
+            if run.lane == BACKFILL:
+                self._check_backfill(run)
         for key in self._keys:
             self._check_key(key)
         self._schedules.clear()
@@ -86,8 +91,24 @@ class Waiters:
             if busy < limit:
                 self._broken("limits", f"run {run.id} waits though only {busy} of {limit} places of {key!r} are taken")
             for other in released:
-                if (run.priority, -run.id) > (other.priority, -other.id):
+                if _before(run, other):
                     self._broken("limits", f"run {other.id} was given a place of {key!r} before run {run.id}")
+
+    def _check_backfill(self, run: RunRow) -> None:
+        """A run of a backfill was let go: no other of its schedule waits for room, and not too many of it go on."""
+        assert run.schedule_id is not None and run.backfill_id is not None
+        active = self._lifecycle.active[run.schedule_id].values()
+        passed = [one.id for one in active if one.status == "waiting" and one.lane == USUAL]
+        if passed:
+            self._broken("backfills", f"run {run.id} of a backfill went before run {passed[0]}")
+        going, most = self._going(run), self._backfills.concurrency[run.backfill_id]
+        if going > most:
+            self._broken("backfills", f"{going} runs of backfill {run.backfill_id} at a time, {most} are allowed")
+
+    def _going(self, run: RunRow) -> int:
+        """How many runs of the same backfill go on."""
+        active = self._lifecycle.active[run.schedule_id or 0].values()
+        return sum(one.backfill_id == run.backfill_id and one.status in GOING for one in active)
 
     def _ready(self, schedule_id: int) -> list[RunRow]:
         """Those of a schedule's waiters that could go if their key has room: where its runs count, only the oldest."""
@@ -99,7 +120,13 @@ class Waiters:
             first = min(counted, key=lambda run: run.id)
             if _busy(active) < self._most(first):
                 ready.append(first)
+        if not waiting:
+            aside = [run for run in active.values() if run.status == "waiting" and run.lane == BACKFILL]
+            ready += [run for run in aside if self._most(run) > _busy(active) and self._has_turn(run)]
         return ready
+
+    def _has_turn(self, run: RunRow) -> bool:
+        return self._going(run) < self._backfills.concurrency[run.backfill_id or 0]
 
     def _most(self, run: RunRow) -> float:
         """How many of its schedule may go on at once; none, where nothing is known of it."""
@@ -114,3 +141,10 @@ class Waiters:
 
 def _busy(runs: dict[int, RunRow]) -> int:
     return sum(run.status in GOING for run in runs.values())
+
+
+def _before(one: RunRow, other: RunRow) -> bool:
+    """Does a waiter of a key come before another one? Runs of backfills come last, in an order of their own."""
+    if BACKFILL in (one.lane, other.lane):
+        return one.lane < other.lane
+    return (one.priority, -one.id) > (other.priority, -other.id)

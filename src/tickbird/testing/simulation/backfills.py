@@ -1,0 +1,56 @@
+"""What a backfill may make: one run for each decided tick of its range that has none, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tickbird.testing.simulation.history import RunRow
+from tickbird.testing.simulation.ticks import MICROS, Watched
+
+if TYPE_CHECKING:
+    from tickbird.testing.simulation.checker import Checker
+    from tickbird.testing.simulation.world import Call
+
+
+class Backfills:
+    """Follows what people ask for, and what they take back."""
+
+    def __init__(self, checker: Checker) -> None:
+        self._checker = checker
+        # How many runs of each may go on at once.
+        self.concurrency: dict[int, int] = {}
+
+    def made(self, call: Call, schedule: Watched, planned: list[RunRow], runs: list[RunRow]) -> None:
+        """The new runs of a backfill, beside those of ticks that were due."""
+        new: Any = call.args[2]
+        taken = {run.scheduled_for for run in planned}
+        decided = (self._checker.cursors[schedule.id].planned_until or 0) // MICROS
+        grid = schedule.grid
+        wanted = [
+            tick
+            for tick in grid.between(new.first - 1, min(new.last, decided))
+            if not grid.excludes(tick)
+            and tick * MICROS not in taken
+            and not self._checker.lifecycle.has_run(schedule.id, tick * MICROS)
+        ]
+        if new.order == "newest":
+            wanted.reverse()
+        runs.sort(key=lambda run: run.id)
+        made = [(run.scheduled_for or 0) // MICROS for run in runs]
+        if made != wanted:
+            self._broken(f"{schedule.name}: runs of {made} were made, not of {wanted}")
+        self.concurrency[call.answer.backfill_id] = new.concurrency
+        for run in runs:
+            if run.backfill_id != call.answer.backfill_id or run.revision != schedule.revision:
+                self._broken(f"run {run.id} is of backfill {run.backfill_id} and revision {run.revision}")
+            if run.start_by is not None or run.due_at != (run.scheduled_for or 0) + schedule.offset * MICROS:
+                self._broken(f"run {run.id} is due at {run.due_at} and must start by {run.start_by}")
+
+    def cancelled(self, call: Call) -> None:
+        """Nothing of it is to start any more."""
+        for run in self._checker.lifecycle.runs.values():
+            if run.backfill_id == call.args[1] and run.status in ("waiting", "queued"):
+                self._broken(f"run {run.id} is {run.status} though its backfill was cancelled")
+
+    def _broken(self, text: str) -> None:
+        self._checker.broken("backfills", text)
