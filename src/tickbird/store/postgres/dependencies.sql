@@ -159,13 +159,15 @@ ORDER BY s.name
 LIMIT %(limit)s;
 
 -- name: unwatch
--- What nobody depends on any more need not be noted.
-DELETE FROM tickbird.last_success AS l
-WHERE NOT EXISTS (
-    SELECT FROM tickbird.schedules AS s
-    JOIN tickbird.schedules AS d
-        ON d.namespace = s.namespace
-        AND d.definition ? 'depends_on'
-        AND d.definition -> 'depends_on' @> jsonb_build_array(jsonb_build_object('after', s.name))
-    WHERE s.id = l.schedule_id
-);
+-- What nobody depends on or waits for any more need not be noted.
+DELETE FROM tickbird.last_success
+WHERE schedule_id NOT IN (SELECT schedule_id FROM tickbird.awaits)
+    AND schedule_id NOT IN (
+        SELECT s.id
+        FROM tickbird.schedules AS d
+        CROSS JOIN LATERAL jsonb_array_elements(
+            CASE jsonb_typeof(d.definition -> 'depends_on') WHEN 'array' THEN d.definition -> 'depends_on' ELSE '[]' END
+        ) AS e(value)
+        JOIN tickbird.schedules AS s ON s.namespace = d.namespace AND s.name = e.value ->> 'after'
+        WHERE d.definition ? 'depends_on'
+    );

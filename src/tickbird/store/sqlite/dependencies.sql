@@ -96,9 +96,9 @@ ORDER BY s.name
 LIMIT :limit;
 
 -- name: unwatch
--- What nobody depends on any more need not be noted.
+-- What nobody depends on or waits for any more need not be noted.
 DELETE FROM last_success
-WHERE schedule_id NOT IN (
+WHERE schedule_id NOT IN (SELECT schedule_id FROM awaits) AND schedule_id NOT IN (
     SELECT s.id
     FROM schedules AS d
     JOIN json_each(d.definition, '$.depends_on') AS e
