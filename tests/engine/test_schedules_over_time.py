@@ -227,3 +227,49 @@ async def test_a_report_comes_after_the_load_of_its_day() -> None:
         assert order[2:] == [("clean", 4, 7), ("report", 4, 7)]
         for name in ("load", "clean", "report"):
             assert (await harness.client.audit_ticks(name)).proven
+
+
+async def test_a_queue_with_a_rate_is_worked_off_at_that_rate() -> None:
+    bird = Tickbird()
+    begun: list[timedelta] = []
+    others = 0
+
+    @bird.task(queue="mail")
+    async def letter() -> None:
+        begun.append(harness.now - START)
+
+    @bird.task(schedule=every(seconds=10))
+    def tick() -> None:
+        nonlocal others
+        others += 1
+
+    async with Harness(bird, START) as harness:
+        await harness.client.limit_queue("mail", "2/min", actor="ada")
+        for _ in range(7):
+            await letter.enqueue()
+        await harness.advance(seconds=90)
+        [mail] = [queue for queue in await harness.client.queues() if queue.name == "mail"]
+        assert (mail.queued, mail.next_at) == (3, START + timedelta(seconds=120))
+        await harness.client.limit_queue("mail", "1/s", actor="ada")
+        await harness.advance(seconds=10)
+    assert [one.total_seconds() for one in begun] == [0, 0, 60, 60, 90, 91, 92]
+    assert others == 10
+
+
+async def test_one_schedule_with_a_mountain_does_not_keep_others_waiting() -> None:
+    bird = Tickbird()
+    begun: list[str | None] = []
+
+    @bird.task
+    def work(run: Run) -> None:
+        begun.append(run.schedule)
+
+    bird.schedule("many", work, every(seconds=1), overlap="allow", catch_up="all", catch_up_limit=300)
+    for number in range(20):
+        bird.schedule(f"other{number}", work, every(minutes=5))
+    async with Harness(bird, START, slots=4) as harness:
+        await harness.settle()
+        harness.clock.move_to(START + timedelta(minutes=5))
+        await harness.settle()
+    assert len(begun) == 320
+    assert set(begun[:24]) == {"many", *(f"other{number}" for number in range(20))}

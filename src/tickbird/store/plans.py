@@ -12,6 +12,7 @@ from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, check_payload, spread_offset
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.limits import Key, Waiter, take
+from tickbird.domain.lines import IN_LINE, line_up
 from tickbird.domain.overrides import overridden_text, overrides_text, void_detail
 from tickbird.domain.planner import (
     Facts,
@@ -317,6 +318,7 @@ class RunRow(NamedTuple):
     actor: str | None
     lane: int
     concurrency_key: str | None
+    behind: int
 
 
 class AwaitRow(NamedTuple):
@@ -469,13 +471,40 @@ def wanted_skips(batch: Iterable[Decided]) -> list[int]:
     return [d.last_skip_id for d in batch if d.plan.skips and d.last_skip_id is not None]
 
 
+def wanted_lines(batch: Iterable[Decided]) -> list[int]:
+    """The schedules whose new runs may have to stand behind the line of their queue."""
+    return [
+        d.schedule.id for d in batch if d.plan.runs and d.definition is not None and d.definition.overlap == "allow"
+    ]
+
+
+def lined_up(
+    batch: Iterable[Decided], lines: Mapping[int, int | None], minute: int
+) -> tuple[dict[int, list[int]], dict[int, int]]:
+    """Until when the queued runs of each schedule in `lines` stand behind them, and the lines that are longer now."""
+    behind: dict[int, list[int]] = {}
+    longer: dict[int, int] = {}
+    for decided in batch:
+        if (schedule_id := decided.schedule.id) in lines:
+            line = lines[schedule_id] or 0
+            queued = [run for run in decided.plan.runs if run.status == "queued"]
+            behind[schedule_id], last = line_up(line, minute, (run.origin == "schedule" for run in queued))
+            if last != line:
+                longer[schedule_id] = last
+    return behind, longer
+
+
 def to_rows(
-    batch: Iterable[Decided], run_ids: Iterator[int], skip_ids: Iterator[int], last_skips: Mapping[int, LastSkip]
+    batch: Iterable[Decided],
+    run_ids: Iterator[int],
+    skip_ids: Iterator[int],
+    last_skips: Mapping[int, LastSkip],
+    behind: Mapping[int, Iterable[int]],
 ) -> Rows:
     """Everything that these plans write; `last_skips` by skip id, as asked for by `wanted_skips`."""
     rows = Rows()
     for decided in batch:
-        ids = _add_runs(rows, decided, run_ids) if decided.plan.runs else ()
+        ids = _add_runs(rows, decided, run_ids, behind.get(decided.schedule.id, ())) if decided.plan.runs else ()
         last_skip_id = decided.last_skip_id
         if decided.plan.skips:
             last_skip_id = _add_skips(rows, decided, ids, skip_ids, last_skips.get(last_skip_id or 0))
@@ -515,10 +544,10 @@ def to_rows(
     return rows
 
 
-def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int]) -> list[int]:
+def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int], behind: Iterable[int]) -> list[int]:
     schedule, definition = decided.schedule, decided.definition
     assert definition is not None
-    ids = []
+    ids, until = [], iter(behind)
     for run in decided.plan.runs:
         run_id = next(run_ids)
         ids.append(run_id)
@@ -546,6 +575,7 @@ def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int]) -> list[int]
                 decided.actor,
                 HELD_LANE if run.held else AWAITING_LANE if run.awaits else USUAL_LANE,
                 definition.key(run.payload),
+                next(until, IN_LINE) if run.status == "queued" else IN_LINE,
             )
         )
         if run.payload is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from tickbird.domain.rates import Pace, Starts
@@ -18,7 +17,7 @@ class Paced:
         self._at_once = at_once
         self.left = {queue: min(at_once, rate.left(starts, now)) for queue, (rate, starts) in paces.items()}
         self._queues: dict[int, str] = {}
-        self._taken: Counter[str] = Counter()
+        self._taken: dict[str, int] = {}
 
     def most(self, limit: int) -> int:
         """How many runs to claim of all queues."""
@@ -32,14 +31,14 @@ class Paced:
         """These runs begin."""
         for run_id in run_ids if self._queues else ():
             if (queue := self._queues.pop(run_id, None)) is not None:
-                self._taken[queue] += 1
+                self._taken[queue] = self._taken.get(queue, 0) + 1
                 self.left[queue] -= 1
 
     def changed(self, at: int | None = None) -> Iterator[tuple[str, Starts]]:
         """What has begun in those queues where that is not what is stored; what was taken began at this instant."""
         for queue, (rate, starts) in self._paces.items():
             current = rate.current(starts, self._now)
-            if number := self._taken[queue]:
+            if number := self._taken.get(queue, 0):
                 yield queue, rate.add(starts, self._now if at is None else at, number)
             elif starts[-1:] != current[-1:] and current:
                 # Written before the clock was set back.

@@ -147,6 +147,9 @@ _TIMED = {
     "decide_held",
     "list_workers",
     "examine",
+    "limit_queue",
+    "list_queues",
+    "turn_of",
 }
 
 

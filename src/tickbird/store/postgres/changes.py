@@ -13,6 +13,7 @@ from tickbird.domain.commands import Change, Command, Create, Trigger
 from tickbird.domain.definition import check_payload
 from tickbird.domain.keys import same_triggered
 from tickbird.domain.limits import Key
+from tickbird.domain.lines import IN_LINE
 from tickbird.domain.planner import ActiveRun, Facts
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, admit, decide, depended_on, held_keys, wanted_keys
@@ -20,7 +21,7 @@ from tickbird.store.postgres.calendars import contents
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import dependents, read_needs, read_successes, watch
 from tickbird.store.postgres.enqueueing import finding
-from tickbird.store.postgres.planning import edited_by_sql, write
+from tickbird.store.postgres.planning import edited_by_sql, stand, write
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
 from tickbird.store.postgres.waiters import hold_keys, release
@@ -192,6 +193,7 @@ async def _leave(
         [decided] = admit([decided], await hold_keys(db, wanted))
     [run], definition = decided.plan.runs, schedule.definition
     assert definition is not None
+    behind = [*(await stand(db, [decided], now)).get(schedule.id, ()), IN_LINE]
     [made] = await db.fetch_named(
         "write_run",
         namespace=schedule.namespace,
@@ -208,6 +210,7 @@ async def _leave(
         retry_of=run.retry_of,
         actor=actor,
         key=definition.key(run.payload),
+        behind=behind[0],
         payload=None if run.payload is None else check_payload(run.payload),
         action=changed.action,
         detail=Jsonb(dict(changed.detail)),

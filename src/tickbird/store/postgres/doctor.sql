@@ -157,7 +157,7 @@ CROSS JOIN LATERAL (
         AND r.queue = q.queue
         AND r.status = 'queued'
         AND r.available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
-    ORDER BY r.priority DESC, r.available_at, r.id
+    ORDER BY r.priority DESC, r.behind, r.available_at, r.id
     LIMIT %(limit)s
 ) AS f
 GROUP BY q.queue, f.target

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final
 
+from tickbird.domain.lines import MINUTE
 from tickbird.domain.overrides import VOID, read_overrides
 from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts, park
 from tickbird.domain.runs import ClaimedRun
@@ -26,12 +27,14 @@ from tickbird.store.plans import (
     held_keys,
     kept,
     leased,
+    lined_up,
     look_again,
     may_hold,
     plan_on_time,
     to_rows,
     wanted_ids,
     wanted_keys,
+    wanted_lines,
     wanted_skips,
 )
 from tickbird.store.postgres.connection import Session
@@ -330,7 +333,7 @@ async def write(
     last_skips: dict[int, LastSkip] = {}
     if wanted := wanted_skips(batch):
         last_skips = {row[0]: LastSkip(*row) for row in await db.fetch("read_skips", ids=numbers(wanted))}
-    rows = to_rows(batch, spare, spare, last_skips)
+    rows = to_rows(batch, spare, spare, last_skips, await stand(db, batch, now))
     await _write_hot(db, rows, now)
     if rows.awaits:
         await write_awaits(db, rows)
@@ -372,6 +375,18 @@ async def write(
     if held:
         await release(db, known, held, now, keys=keys)
     return rows
+
+
+async def stand(db: Session, batch: Sequence[Decided], now: datetime) -> dict[int, list[int]]:
+    """Until when the queued runs of these plans stand behind the line of their queue, by schedule."""
+    crowded = wanted_lines(batch)
+    if not crowded:
+        return {}
+    lines = dict(await db.fetch("lines_of", ids=numbers(crowded)))
+    behind, longer = lined_up(batch, lines, int(now.timestamp()) // MINUTE)
+    if longer:
+        await db.execute("lengthen_lines", ids=numbers(longer), lines=numbers(longer.values()))
+    return behind
 
 
 async def _take_ids(db: Session, batch: Sequence[Decided]) -> Iterator[int]:
@@ -422,6 +437,7 @@ async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
         actors=texts(runs[18]),
         lanes=numbers(runs[19]),
         keys=texts(runs[20]),
+        behind=numbers(runs[21]),
         now=now,
     )
     if rows.payloads:

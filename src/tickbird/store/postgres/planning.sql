@@ -50,6 +50,7 @@ SELECT
     revision,
     date_part('epoch', planned_until)::bigint,
     state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL
+        AND (line_until IS NULL OR to_timestamp(60.0 * line_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
         AND (zone_data IS NULL OR zone_data = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
@@ -71,6 +72,7 @@ SELECT
     revision,
     date_part('epoch', planned_until)::bigint,
     state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL
+        AND (line_until IS NULL OR to_timestamp(60.0 * line_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
         AND (zone_data IS NULL OR zone_data = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
@@ -207,22 +209,22 @@ r AS MATERIALIZED (
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(statuses)s::text[], %(origins)s::text[], %(ticks)s::bigint[], %(due)s::bigint[], %(start_by)s::bigint[],
         %(first)s::bigint[], %(last)s::bigint[], %(counts)s::integer[], %(crash_limits)s::integer[],
-        %(retries)s::bigint[], %(actors)s::text[], %(lanes)s::smallint[], %(keys)s::text[]
+        %(retries)s::bigint[], %(actors)s::text[], %(lanes)s::smallint[], %(keys)s::text[], %(behind)s::integer[]
     ) AS r(
         id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, tick, due_at,
-        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, key
+        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, key, behind
     )
 )
 INSERT INTO tickbird.runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
     scheduled_for, due_at, available_at, start_by, covers_first, covers_last, covers_count,
-    crash_limit, retry_of, actor, lane, concurrency_key, created_at
+    crash_limit, retry_of, actor, lane, concurrency_key, behind, created_at
 )
 SELECT
     r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.status, r.origin,
     to_timestamp(r.tick), coalesce(to_timestamp(r.due_at), %(now)s), coalesce(to_timestamp(r.due_at), %(now)s),
     to_timestamp(r.start_by), to_timestamp(r.covers_first), to_timestamp(r.covers_last), r.covers_count,
-    r.crash_limit, r.retry_of, r.actor, r.lane, r.key, %(now)s
+    r.crash_limit, r.retry_of, r.actor, r.lane, r.key, r.behind, %(now)s
 FROM r
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -239,6 +241,15 @@ FROM unnest(
     %(skips)s::bigint[]
 ) AS c(schedule_id, state, next_run_at, planned_until, runs_planned, last_skip_id)
 WHERE t.schedule_id = c.schedule_id;
+
+-- name: lines_of
+SELECT schedule_id, line_until FROM tickbird.cursors WHERE schedule_id = ANY(%(ids)s::bigint[]);
+
+-- name: lengthen_lines
+UPDATE tickbird.cursors AS t
+SET line_until = u.line_until
+FROM unnest(%(ids)s::bigint[], %(lines)s::integer[]) AS u(schedule_id, line_until)
+WHERE t.schedule_id = u.schedule_id;
 
 -- name: write_rare
 -- What reschedule, override, skip and edits by plain SQL left in a cursor, once it is decided.

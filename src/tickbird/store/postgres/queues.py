@@ -67,7 +67,7 @@ async def turn(db: Session, run_id: int, now: datetime | None) -> Turn | None:
         return None
     [(now,)] = await db.fetch("clock", now=now)
     assert now is not None
-    where = {name: run[name] for name in ("namespace", "queue", "priority", "available_at", "id")}
+    where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
     [(ahead,)] = await db.fetch("runs_ahead", now=now, limit=MOST_AHEAD, **where)
     rate, starts = paces[run["queue"]]
     at = rate.turn_at(starts, micros(now), ahead)

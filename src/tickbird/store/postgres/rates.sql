@@ -29,14 +29,29 @@ SELECT c.now, paced.queue, paced.count, paced.seconds, paced.starts, (
     SELECT min(first.available_at)
     FROM levels
     CROSS JOIN LATERAL (
-        SELECT r.available_at FROM tickbird.runs AS r
-        WHERE r.status = 'queued'
-            AND r.namespace = %(namespace)s
-            AND r.queue = levels.queue
-            AND r.priority = levels.priority
-            AND r.target = ANY(%(tasks)s::text[])
-            AND (r.start_by IS NULL OR r.start_by >= c.now)
-        ORDER BY r.available_at LIMIT 1
+        (
+            SELECT r.available_at FROM tickbird.runs AS r
+            WHERE r.status = 'queued'
+                AND r.namespace = %(namespace)s
+                AND r.queue = levels.queue
+                AND r.priority = levels.priority
+                AND r.behind = 0
+                AND r.target = ANY(%(tasks)s::text[])
+                AND (r.start_by IS NULL OR r.start_by >= c.now)
+            ORDER BY r.available_at LIMIT 1
+        )
+        UNION ALL
+        (
+            SELECT r.available_at FROM tickbird.runs AS r
+            WHERE r.status = 'queued'
+                AND r.namespace = %(namespace)s
+                AND r.queue = levels.queue
+                AND r.priority = levels.priority
+                AND r.behind > 0
+                AND r.target = ANY(%(tasks)s::text[])
+                AND (r.start_by IS NULL OR r.start_by >= c.now)
+            ORDER BY r.behind, r.available_at LIMIT 1
+        )
     ) AS first
     WHERE levels.queue = paced.queue
 )
@@ -100,6 +115,7 @@ FROM (
         AND r.namespace = %(namespace)s
         AND r.queue = %(queue)s
         AND r.available_at <= %(now)s
-        AND (-r.priority, r.available_at, r.id) < (-%(priority)s::integer, %(available_at)s::timestamptz, %(id)s::bigint)
+        AND (-r.priority, r.behind, r.available_at, r.id)
+            < (SELECT -o.priority, o.behind, o.available_at, o.id FROM tickbird.runs AS o WHERE o.id = %(id)s)
     LIMIT %(limit)s
 ) AS found;

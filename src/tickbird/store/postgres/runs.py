@@ -197,6 +197,7 @@ async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) 
     await db.fetch("lock_waiters", ids=numbers(row[0] for row in waiting))
     late = await db.fetch("cancel_misfired", limit=limit, now=now)
     unmet = await cancel_unmet(db, limit, now)
+    await db.execute("join_lines", limit=limit, now=now)
     # Nobody should be waiting for nothing; if it ever happens, it ends here.
     ended = {(namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status in FINAL}
     keys = ended.union(await db.fetch("waiting_keys", limit=limit))

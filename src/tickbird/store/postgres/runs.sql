@@ -92,7 +92,7 @@ picked AS MATERIALIZED (
     SELECT r.id
     FROM unnest(%(queues)s::text[], %(most)s::integer[]) AS q(queue, most)
     CROSS JOIN LATERAL (
-        SELECT id, priority, available_at
+        SELECT id, priority, behind, available_at
         FROM tickbird.runs
         WHERE status = 'queued'
             AND namespace = %(namespace)s
@@ -100,12 +100,12 @@ picked AS MATERIALIZED (
             AND available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
             AND (start_by IS NULL OR start_by >= coalesce(%(now)s::timestamptz, statement_timestamp()))
             AND target = ANY(%(tasks)s::text[])
-        ORDER BY priority DESC, available_at, id
+        ORDER BY priority DESC, behind, available_at, id
         LIMIT coalesce(q.most, %(limit)s)
         FOR UPDATE SKIP LOCKED
     ) AS r
     WHERE NOT (SELECT limited.it FROM limited)
-    ORDER BY r.priority DESC, r.available_at, r.id
+    ORDER BY r.priority DESC, r.behind, r.available_at, r.id
     LIMIT %(limit)s
 ),
 taken AS (
@@ -118,7 +118,7 @@ taken AS (
     WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
     RETURNING
         r.id, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at, r.scheduled_for,
-        r.covers_first, r.covers_last, r.covers_count, r.priority, r.available_at, r.concurrency_key
+        r.covers_first, r.covers_last, r.covers_count, r.priority, r.behind, r.available_at, r.concurrency_key
 ),
 levels AS (
     SELECT q.queue, top.priority
@@ -155,7 +155,7 @@ SELECT
                 AND r.priority = levels.priority
                 AND r.target = ANY(%(tasks)s::text[])
                 AND (r.start_by IS NULL OR r.start_by >= c.now)
-            ORDER BY r.available_at LIMIT 1
+            ORDER BY r.behind, r.available_at LIMIT 1
         ) AS first
     ) END,
     taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
@@ -165,7 +165,7 @@ SELECT
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 LEFT JOIN taken ON true
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
-ORDER BY taken.priority DESC, taken.available_at, taken.id;
+ORDER BY taken.priority DESC, taken.behind, taken.available_at, taken.id;
 
 -- name: renew_runs
 -- An expired lease may still be renewed if nobody rescued the run: the attempt is the fencing token.
@@ -340,7 +340,10 @@ GROUP BY schedule_id, backfill_id;
 -- name: release_runs
 -- A waiter that somebody holds is being cancelled; who does that releases the next one.
 UPDATE tickbird.runs
-SET status = 'queued', lane = 0, available_at = greatest(available_at, %(now)s)
+SET status = 'queued',
+    lane = 0,
+    available_at = greatest(available_at, %(now)s),
+    behind = coalesce((%(until)s::integer[])[array_position(%(those)s::bigint[], id)], 0)
 WHERE id = ANY(ARRAY(
     SELECT id FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[]) AND status || '' = 'waiting'
     ORDER BY id
@@ -406,6 +409,18 @@ FROM lost
 WHERE r.id = lost.id
 RETURNING r.id, r.schedule_id, r.status, r.namespace, r.concurrency_key;
 
+-- name: join_lines
+-- Runs that stood behind the line of their queue until now join it, by their age.
+UPDATE tickbird.runs
+SET behind = 0
+WHERE id = ANY(ARRAY(
+    SELECT id FROM tickbird.runs
+    WHERE status = 'queued' AND behind > 0 AND behind < ceil(date_part('epoch', %(now)s::timestamptz) / 60)::integer
+    ORDER BY behind
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+));
+
 -- name: cancel_misfired
 WITH late AS MATERIALIZED (
     SELECT id FROM tickbird.runs
@@ -440,7 +455,7 @@ WITH RECURSIVE waiting AS (
 SELECT schedule_id FROM waiting WHERE schedule_id IS NOT NULL LIMIT %(limit)s;
 
 -- name: next_rescue
--- The clock; the next lease to end, run to be too late or wait to be in vain; and does anybody wait?
+-- The clock; the next lease to end, run to be too late, wait to be in vain or to join its line; and does anybody wait?
 SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     least(
@@ -453,7 +468,8 @@ SELECT
             WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL
             ORDER BY start_by LIMIT 1
         ),
-        (SELECT until FROM tickbird.awaits ORDER BY until LIMIT 1)
+        (SELECT until FROM tickbird.awaits ORDER BY until LIMIT 1),
+        (SELECT to_timestamp(60.0 * behind) FROM tickbird.runs WHERE status = 'queued' AND behind > 0 ORDER BY behind LIMIT 1)
     ),
     EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tickbird.domain.limits import DEFAULT_LIMIT, Key, Waiter, choose
+from tickbird.domain.lines import MINUTE, behind_the_line
 from tickbird.store.plans import KnownRevisions, waiter
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.keys import key_columns, stripes
@@ -61,10 +62,13 @@ async def release(
     for schedule_id, backfill_id, going in await db.fetch("read_busy", ids=numbers(schedules)) if schedules else ():
         busy[schedule_id] += going
         own[backfill_id] = going
-    chosen = choose((_waiter(known, row) for row in waiting), busy, room, own)
+    waiters = {row[0]: _waiter(known, row) for row in waiting}
+    chosen = choose(waiters.values(), busy, room, own)
     if not chosen:
         return []
-    return [row[0] for row in await db.fetch("release_runs", ids=numbers(chosen), now=now)]
+    until = behind_the_line((waiters[run_id] for run_id in chosen), own, int(now.timestamp()) // MINUTE)
+    behind = {"those": numbers(until), "until": numbers(until.values())}
+    return [row[0] for row in await db.fetch("release_runs", ids=numbers(chosen), now=now, **behind)]
 
 
 async def _waiters(db: Session, schedules: Collection[int]) -> list[tuple[Any, ...]]:

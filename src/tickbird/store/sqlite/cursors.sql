@@ -3,7 +3,7 @@
 -- name: oldest_due
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until
 FROM cursors
 WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY next_run_at
@@ -12,7 +12,7 @@ LIMIT :limit;
 -- name: newest_due
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until
 FROM cursors
 WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY next_run_at DESC
@@ -21,7 +21,7 @@ LIMIT :limit;
 -- name: never_planned
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until
 FROM cursors
 WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
 ORDER BY schedule_id
@@ -30,10 +30,16 @@ LIMIT :limit;
 -- name: some_cursors
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until
 FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY schedule_id;
+
+-- name: lines_of
+SELECT schedule_id, line_until FROM cursors WHERE schedule_id IN (SELECT value FROM json_each(:ids));
+
+-- name: lengthen_line
+UPDATE cursors SET line_until = ?2 WHERE schedule_id = ?1;
 
 -- name: next_due
 SELECT

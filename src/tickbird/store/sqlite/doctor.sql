@@ -27,7 +27,7 @@ SELECT :queue, target, count(*), min(available_at)
 FROM (
     SELECT target, available_at FROM runs
     WHERE namespace = :namespace AND queue = :queue AND status = 'queued' AND available_at <= :now
-    ORDER BY priority DESC, available_at, id
+    ORDER BY priority DESC, behind, available_at, id
     LIMIT :limit
 )
 GROUP BY target

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickbird.domain.codec import FORMAT
+from tickbird.domain.lines import MINUTE
 from tickbird.domain.overrides import VOID, read_overrides
 from tickbird.domain.planner import NO_FACTS, Facts, park
 from tickbird.domain.runs import ClaimedRun
@@ -26,6 +27,7 @@ from tickbird.store.plans import (
     error_text,
     kept,
     leased,
+    lined_up,
     look_again,
     may_hold,
     plan_on_time,
@@ -33,6 +35,7 @@ from tickbird.store.plans import (
     to_rows,
     wanted_ids,
     wanted_keys,
+    wanted_lines,
     wanted_skips,
 )
 from tickbird.store.protocol import HandOff, Planned, Zones
@@ -188,7 +191,7 @@ def _plan(
 ) -> Written:
     """Decide what becomes of the schedules with these cursors, and write it: nearly all are on time."""
     _learn(db, known, rows)
-    due = list(_due_cursors(rows, zones.generation))
+    due = list(_due_cursors(rows, zones.generation, now))
     facts = read_facts(db, known.heeding(due))
     on_time, others = plan_on_time(due, known, facts, now / MICROS)
     mine = _write_on_time(db, known, on_time, hand_off, now) if on_time else []
@@ -212,10 +215,11 @@ def _learn(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -
                 known.add(detail[0], revisions[detail[0]], Known(detail[1], detail[2], definition))
 
 
-def _due_cursors(rows: Sequence[Row], zones: int) -> Iterator[DueCursor]:
+def _due_cursors(rows: Sequence[Row], zones: int, now: int) -> Iterator[DueCursor]:
     for row in rows:
         is_plain = row[2] == "active" and row[6] is None and row[9] is None and row[11] is None
-        yield row[0], row[1], row[3], is_plain and row[13] in (None, zones)
+        in_line = row[14] is None or row[14] * MINUTE * MICROS <= now
+        yield row[0], row[1], row[3], is_plain and in_line and row[13] in (None, zones)
 
 
 def _follow_zones(
@@ -370,8 +374,15 @@ def write_plans(
     if skips and (wanted := wanted_skips(batch)):
         found = db.execute(SQL["last_skips"], {"ids": dump(wanted)})
         last_skips = {row[0]: LastSkip(*row) for row in found}
-    rows = to_rows(batch, iter(reserve_ids(db, "run", runs)), iter(reserve_ids(db, "skip", skips)), last_skips)
+    lines: dict[int, int | None] = {}
+    if crowded := wanted_lines(batch):
+        lines = dict(db.execute(SQL["lines_of"], {"ids": dump(crowded)}).fetchall())
+    behind, longer = lined_up(batch, lines, now // MICROS // MINUTE)
+    run_ids, skip_ids = reserve_ids(db, "run", runs), reserve_ids(db, "skip", skips)
+    rows = to_rows(batch, iter(run_ids), iter(skip_ids), last_skips, behind)
     _insert(db, rows, now)
+    if longer:
+        db.executemany(SQL["lengthen_line"], longer.items())
     for void in rows.void:
         detail, by = void.detail, void.actor or PLANNER
         write_audit(

@@ -37,8 +37,6 @@ def turn(db: sqlite3.Connection, run_id: int, now: int) -> Turn | None:
     if run is None or run.status != "queued" or run.queue not in (paces := stored(db, run.namespace, run.queue)):
         return None
     rate, starts = paces[run.queue]
-    available_at = to_micros(run.available_at)
-    place = {"priority": run.priority, "available_at": available_at, "id": run.id}
-    where = {"namespace": run.namespace, "queue": run.queue, "now": now, "limit": MOST_AHEAD}
-    [(ahead,)] = db.execute(SQL["runs_ahead"], {**where, **place})
-    return Turn(rate, ahead, to_instant(max(available_at, rate.turn_at(starts, now, ahead))))
+    where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": now, "limit": MOST_AHEAD}
+    [(ahead,)] = db.execute(SQL["runs_ahead"], where)
+    return Turn(rate, ahead, to_instant(max(to_micros(run.available_at), rate.turn_at(starts, now, ahead))))

@@ -33,6 +33,7 @@ FROM (
         AND r.namespace = :namespace
         AND r.queue = :queue
         AND r.available_at <= :now
-        AND (-r.priority, r.available_at, r.id) < (-:priority, :available_at, :id)
+        AND (-r.priority, r.behind, r.available_at, r.id)
+            < (SELECT -o.priority, o.behind, o.available_at, o.id FROM runs AS o WHERE o.id = :id)
     LIMIT :limit
 );

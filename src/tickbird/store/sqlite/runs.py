@@ -13,6 +13,7 @@ from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.limits import Key
+from tickbird.domain.lines import MINUTE
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
@@ -90,26 +91,29 @@ def claim(
     wanted: dict[str, Any] = {"namespace": worker.namespace, "tasks": dump(list(tasks)), "now": now}
     levels = db.execute(SQL["queued_levels"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
     until = now + round(lease * MICROS)
-    paced = Paced({queue: pace(*row) for queue, _, *row in levels if row[0] is not None}, now, at_once)
-    limit = paced.most(limit)
+    paced = Paced({queue: pace(*row) for queue, _, _, *row in levels if row[0] is not None}, now, at_once)
+    limit = paced.most(limit) if paced.left else limit
     taken: list[tuple[Row, Known | None]] = []
     for priority in dict.fromkeys(level[1] for level in levels):
         if len(taken) >= limit:
             break
         rows: list[Row] = []
-        names = [queue for queue, level, *_ in levels if level == priority]
-        for queue in names:
-            most = min(limit - len(taken), paced.left.get(queue, limit))
-            level = {**wanted, "queue": queue, "priority": priority, "limit": max(0, most)}
+        names = [(queue, behind) for queue, level, behind, *_ in levels if level == priority]
+        for queue, behind in names:
+            most = max(0, min(limit - len(taken), paced.left.get(queue, limit)))
+            level = {**wanted, "queue": queue, "priority": priority, "limit": most}
             found = db.execute(SQL["available_runs"], level).fetchall()
+            if behind and len(found) < most:
+                found += db.execute(SQL["available_behind"], {**level, "limit": most - len(found)})
             if queue in paced.left:
                 paced.found(queue, [row[0] for row in found])
             rows += found
         if len(names) > 1:
-            rows.sort(key=lambda row: (row[1], row[0]))
+            rows.sort(key=lambda row: (row[15], row[1], row[0]))
         taken += _readable(db, known, rows[: limit - len(taken)])
-        paced.take(row[0] for row, _ in taken)
-    for queue, starts in paced.changed():
+        if paced.left:
+            paced.take(row[0] for row, _ in taken)
+    for queue, starts in paced.changed() if paced.left else ():
         save_starts(db, worker.namespace, queue, starts)
     if taken:
         ids = dump([row[0] for row, _ in taken])
@@ -117,8 +121,9 @@ def claim(
         return Claimed(to_instant(now), [_claimed(row, one) for row, one in taken], to_instant(now))
     later = [
         (queue, row[0])
-        for queue, priority, *_ in levels
-        for row in db.execute(SQL["next_available"], {**wanted, "queue": queue, "priority": priority})
+        for queue, priority, behind, *_ in levels
+        for statement in (("next_available", "next_behind") if behind else ("next_available",))
+        for row in db.execute(SQL[statement], {**wanted, "queue": queue, "priority": priority})
     ]
     return Claimed(to_instant(now), next_at=to_instant(paced.next_look(later)))
 
@@ -136,7 +141,7 @@ def _readable(db: sqlite3.Connection, known: KnownRevisions, rows: Iterable[Row]
 def _claimed(row: Row, one: Known | None) -> ClaimedRun:
     """A row of `available_runs` that has been leased."""
     run_id, _, schedule_id, _, attempt, failures, target, origin, due_at, scheduled_for, first, last, count = row[:13]
-    text, key = row[13:]
+    text, key = row[13:15]
     planned = {} if one is None else one.definition.payload
     return ClaimedRun(
         run_id,
@@ -286,6 +291,7 @@ def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) 
     db.executemany(SQL["insert_attempt"], attempts)
     misfired = db.execute(SQL["misfired_runs"], {"now": now, "limit": limit}).fetchall()
     unmet = cancel_unmet(db, limit, now)
+    db.execute(SQL["join_lines"], {"minute": -(-now // (MINUTE * MICROS))})
     waiting = [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()]
     released = release(db, known, waiting, now, keys=db.execute(SQL["waiting_keys"]).fetchall())
     if requeued or released:

@@ -4,11 +4,11 @@
 INSERT INTO runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for, due_at,
     available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, concurrency_key,
-    created_at
+    behind, created_at
 )
 VALUES (
-    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?22),
-    coalesce(?12 * 1000000, ?22), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20, ?21, ?22
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?23),
+    coalesce(?12 * 1000000, ?23), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23
 )
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -63,7 +63,7 @@ INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
 
 -- name: queued_levels
 -- What queues and priorities there are, found by jumping through the index, so that runs for later are never walked;
--- and the rate of a queue that has one.
+-- does any run stand behind their line; and the rate of a queue that has one.
 WITH RECURSIVE levels (queue, priority) AS (
     SELECT
         q.value,
@@ -87,7 +87,16 @@ WITH RECURSIVE levels (queue, priority) AS (
     FROM levels AS l
     WHERE l.priority IS NOT NULL
 )
-SELECT l.queue, l.priority, t.count, t.seconds, t.starts
+SELECT
+    l.queue,
+    l.priority,
+    (
+        SELECT max(r.behind) FROM runs AS r
+        WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = l.queue AND r.priority = l.priority
+    ) > 0,
+    t.count,
+    t.seconds,
+    t.starts
 FROM levels AS l
 LEFT JOIN rates AS t ON t.namespace = :namespace AND t.queue = l.queue
 WHERE l.priority IS NOT NULL
@@ -96,18 +105,38 @@ ORDER BY l.priority DESC, l.queue;
 -- name: available_runs
 SELECT
     r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
-    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.behind
 FROM runs AS r
 LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.status = 'queued'
     AND r.namespace = :namespace
     AND r.queue = :queue
     AND r.priority = :priority
+    AND r.behind = 0
     AND r.available_at <= :now
     AND r.target IN (SELECT value FROM json_each(:tasks))
     AND r.target_kind = 'task'
     AND (r.start_by IS NULL OR r.start_by >= :now)
 ORDER BY r.available_at, r.id
+LIMIT :limit;
+
+-- name: available_behind
+-- As available_runs, of those behind the line.
+SELECT
+    r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.behind
+FROM runs AS r
+LEFT JOIN run_payloads AS p ON p.run_id = r.id
+WHERE r.status = 'queued'
+    AND r.namespace = :namespace
+    AND r.queue = :queue
+    AND r.priority = :priority
+    AND r.behind > 0
+    AND r.available_at <= :now
+    AND r.target IN (SELECT value FROM json_each(:tasks))
+    AND r.target_kind = 'task'
+    AND (r.start_by IS NULL OR r.start_by >= :now)
+ORDER BY r.behind, r.available_at, r.id
 LIMIT :limit;
 
 -- name: next_available
@@ -117,10 +146,25 @@ WHERE status = 'queued'
     AND namespace = :namespace
     AND queue = :queue
     AND priority = :priority
+    AND behind = 0
     AND target IN (SELECT value FROM json_each(:tasks))
     AND target_kind = 'task'
     AND (start_by IS NULL OR start_by >= :now)
 ORDER BY available_at, id
+LIMIT 1;
+
+-- name: next_behind
+SELECT available_at
+FROM runs
+WHERE status = 'queued'
+    AND namespace = :namespace
+    AND queue = :queue
+    AND priority = :priority
+    AND behind > 0
+    AND target IN (SELECT value FROM json_each(:tasks))
+    AND target_kind = 'task'
+    AND (start_by IS NULL OR start_by >= :now)
+ORDER BY behind, available_at, id
 LIMIT 1;
 
 -- name: lease_runs
@@ -185,7 +229,7 @@ LIMIT :limit;
 
 -- name: release_run
 UPDATE runs
-SET status = 'queued', lane = 0, available_at = max(available_at, :now)
+SET status = 'queued', lane = 0, available_at = max(available_at, :now), behind = :behind
 WHERE id = :id AND status = 'waiting';
 
 -- name: cancel_runs
@@ -218,6 +262,10 @@ UPDATE runs
 SET status = ?2, finished_at = ?3, error = ?4, failure_kind = ?5, crashes = crashes + 1, lease_until = NULL
 WHERE id = ?1;
 
+-- name: join_lines
+-- Runs that stood behind the line of their queue until now join it, by their age.
+UPDATE runs SET behind = 0 WHERE status = 'queued' AND behind > 0 AND behind < :minute;
+
 -- name: misfired_runs
 UPDATE runs
 SET status = 'cancelled', lane = 0, finished_at = :now, reason = 'misfire'
@@ -234,7 +282,8 @@ RETURNING id;
 SELECT
     (SELECT min(lease_until) FROM runs WHERE status = 'running'),
     (SELECT min(start_by) FROM runs WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued')),
-    (SELECT min(until) FROM awaits);
+    (SELECT min(until) FROM awaits),
+    (SELECT min(behind) * 60000000 FROM runs WHERE status = 'queued' AND behind > 0);
 
 -- name: prune_runs
 DELETE FROM runs

@@ -6,10 +6,12 @@ import sqlite3
 from collections.abc import Iterable
 
 from tickbird.domain.limits import DEFAULT_LIMIT, Key, Waiter, choose
+from tickbird.domain.lines import IN_LINE, MINUTE, behind_the_line
 from tickbird.store.plans import KnownRevisions, waiter
 from tickbird.store.sqlite.records import Row, dump
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import MICROS
 
 # So many waiters of a schedule or key are looked at; whoever stands behind them is not next.
 MOST_WAITERS = 1_000
@@ -53,7 +55,10 @@ def release(
             waiters += [_waiter(db, known, row) for row in db.execute(SQL[statement], bounds).fetchall()]
     waiters += [_waiter(db, known, row) for row in loose]
     chosen = choose(waiters, busy, room(db, {one.key for one in waiters if one.key is not None}), own)
-    db.executemany(SQL["release_run"], [{"id": run_id, "now": now} for run_id in chosen])
+    by_id = {waiter.id: waiter for waiter in waiters}
+    behind = behind_the_line((by_id[run_id] for run_id in chosen), own, now // MICROS // MINUTE)
+    values = [{"id": run_id, "now": now, "behind": behind.get(run_id, IN_LINE)} for run_id in chosen]
+    db.executemany(SQL["release_run"], values)
     return chosen
 
 

@@ -19,6 +19,7 @@ from tickbird.testing.conformance.calendars import Calendars
 from tickbird.testing.conformance.dependencies import Dependencies
 from tickbird.testing.conformance.doctor import Doctors
 from tickbird.testing.conformance.edits import Edits
+from tickbird.testing.conformance.fairness import Fairness
 from tickbird.testing.conformance.held import HeldRuns
 from tickbird.testing.conformance.histories import Histories
 from tickbird.testing.conformance.keys import Keys
@@ -61,6 +62,7 @@ class Exercise(
     Limits,
     Dependencies,
     Rates,
+    Fairness,
     Rescue,
     Prune,
     Workers,

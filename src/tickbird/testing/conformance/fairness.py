@@ -1,0 +1,179 @@
+"""Fairness: one schedule with a mountain of runs does not keep the others of its queue waiting."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tickbird.domain.backfills import NewBackfill
+from tickbird.domain.commands import PauseCommand, Resume, Trigger
+from tickbird.domain.lines import MINUTE
+from tickbird.domain.runs import ClaimedRun
+from tickbird.store.protocol import Store
+from tickbird.testing.conformance.limits import KEY, limit
+from tickbird.testing.conformance.steps import (
+    NAMESPACE,
+    SECOND,
+    change,
+    claim,
+    create,
+    enqueue,
+    epoch,
+    finish,
+    later,
+    plan,
+    plan_all,
+    statuses,
+    ticks,
+)
+
+HOUR = 3_600
+
+
+async def serve(store: Store, at: float, claims: int, slots: int = 4) -> list[ClaimedRun]:
+    """What a worker with so many slots begins in so many claims, each of which ends before the next."""
+    begun: list[ClaimedRun] = []
+    for _ in range(claims):
+        found = (await claim(store, at, slots)).runs
+        for run in found:
+            await finish(store, run, at)
+        begun += found
+    return begun
+
+
+async def others(store: Store, count: int, at: float) -> set[str | None]:
+    """So many schedules, each with one run."""
+    names = [f"other{number}" for number in range(count)]
+    for name in names:
+        await create(store, name, at=at)
+        await change(store, Trigger(actor="ada"), at, name=name)
+    return set(names)
+
+
+class Fairness:
+    """In which order runs of many schedules in one queue begin."""
+
+    async def test_a_thousand_late_ticks_let_others_pass(self, store: Store) -> None:
+        await create(store, "many", SECOND, overlap="allow", catch_up="all", catch_up_limit=1_000)
+        await plan_all(store, 1_000)
+        names = await others(store, 20, 1_001)
+        begun = [run.schedule for run in await serve(store, 1_002, 6)]
+        assert names <= set(begun)
+        # Where nobody else waits, nothing holds them back.
+        rest = await serve(store, 1_003, 11, slots=100)
+        assert begun.count("many") + len(rest) == 1_000
+        mine = [run for run in rest if run.schedule == "many"]
+        assert [run.scheduled_for for run in mine] == sorted(run.scheduled_for for run in mine if run.scheduled_for)
+        assert Counter(await statuses(store, "many")) == {"succeeded": 1_000}
+
+    async def test_so_do_those_that_a_person_triggers(self, store: Store) -> None:
+        await create(store, "many", overlap="allow")
+        for second in range(30):
+            await change(store, Trigger(actor="ada"), second, name="many")
+        names = await others(store, 4, 30)
+        assert names <= {run.schedule for run in await serve(store, 31, 2)}
+        begun = [run.id for run in await serve(store, 32, 10)]
+        assert begun == sorted(begun)
+        assert Counter(await statuses(store, "many")) == {"succeeded": 30}
+
+    async def test_so_does_a_backfill(self, store: Store) -> None:
+        await create(store, "many", SECOND, overlap="allow")
+        await change(store, PauseCommand(actor="ada"), 0.5, name="many")
+        await change(store, Resume(actor="ada"), 100.5, name="many")
+        new = NewBackfill(actor="ada", first=epoch(1), last=epoch(100), concurrency=50)
+        await store.backfill(NAMESPACE, "many", new, now=later(102))
+        names = await others(store, 4, 103)
+        assert names <= {run.schedule for run in await serve(store, 104, 2)}
+        begun = [run.scheduled_for for run in await serve(store, 105, 40)]
+        assert begun == sorted(filter(None, begun))
+        assert {*await statuses(store, "many")} == {"succeeded"}
+        assert sum(origin == "backfill" for _, origin, _ in await ticks(store, "many")) == 100
+
+    async def test_so_do_those_that_are_released_together(self, store: Store) -> None:
+        await create(store, "many", overlap="allow", concurrency_key=KEY)
+        await create(store, "other")
+        for second in range(20):
+            await change(store, Trigger(actor="ada"), second, name="many")
+        await limit(store, 20, at=30)
+        await change(store, Trigger(actor="ada"), 31, name="other")
+        assert "other" in [run.schedule for run in await serve(store, 32, 1)]
+
+    async def test_the_next_of_a_schedule_comes_at_the_back_of_the_line(self, store: Store) -> None:
+        for name in "abc":
+            await create(store, name)
+        for name in "aaabbbccc":
+            await change(store, Trigger(actor="ada"), 1, name=name)
+        begun = [run.schedule for at in range(2, 11) for run in await serve(store, at, 1, slots=1)]
+        assert "".join(map(str, begun)) == "abcabcabc"
+
+    async def test_a_tick_on_time_does_not_pass_its_own(self, store: Store) -> None:
+        await create(store, "many", overlap="allow", catch_up="all")
+        await plan_all(store, HOUR + 30)
+        await plan(store, HOUR + 60)
+        await create(store, "other", at=HOUR + 61)
+        await plan(store, HOUR + 120)
+        begun = await serve(store, HOUR + 120, 100, slots=1)
+        assert [run.schedule for run in begun[:2]] == ["many", "other"]
+        mine = [run.scheduled_for for run in begun if run.schedule == "many"]
+        assert (len(mine), mine) == (62, sorted(filter(None, mine)))
+        # Once the last of them would have been in the line, its ticks are in it at once.
+        await plan_all(store, 3 * HOUR)
+        await serve(store, 3 * HOUR, 5, slots=500)
+        await plan(store, 6 * HOUR)
+        assert (await ticks(store, "many"))[-1][2] == "queued"
+
+    async def test_nobody_is_passed_over_for_ever(self, store: Store) -> None:
+        await create(store, "many", overlap="allow")
+        for _ in range(5):
+            await change(store, Trigger(actor="ada"), 1, name="many")
+        await serve(store, 2, 1, slots=1)
+        for number in range(1, 5):
+            # Others come faster than they are served.
+            now = 1 + number * MINUTE
+            for _ in range(5):
+                await enqueue(store, now - 2)
+            assert [run.schedule for run in await serve(store, now - 2, 1, slots=1)] == [None]
+            rescued = await store.rescue(now=later(now))
+            assert rescued.next_at == (later(now - 1 + MINUTE) if number < 4 else None)
+            assert [run.schedule for run in await serve(store, now, 1, slots=1)] == ["many"]
+        assert await statuses(store, "many") == ["succeeded"] * 5
+
+    async def test_what_matters_more_waits_for_nobody(self, store: Store) -> None:
+        await create(store, "many", overlap="allow", priority=1)
+        for _ in range(8):
+            await change(store, Trigger(actor="ada"), 1, name="many")
+        await others(store, 4, 2)
+        assert {run.schedule for run in await serve(store, 3, 2)} == {"many"}
+
+    async def test_two_mountains_share(self, store: Store) -> None:
+        for name in ("one", "two"):
+            await create(store, name, overlap="allow")
+            for _ in range(8):
+                await change(store, Trigger(actor="ada"), 1, name=name)
+        assert Counter(run.schedule for run in await serve(store, 2, 2)) == {"one": 4, "two": 4}
+
+    async def test_another_attempt_is_made_also_of_one_behind_the_line(self, store: Store) -> None:
+        await create(store, "many", overlap="allow")
+        for _ in range(3):
+            await change(store, Trigger(actor="ada"), 1, name="many")
+        for run in (await claim(store, 2)).runs:
+            await finish(store, run, 3, "queued", failures=1, delay=10)
+        found = await claim(store, 4)
+        assert (list(found.runs), found.next_at) == ([], later(13))
+        assert len(await serve(store, 13, 1)) == 3
+
+    async def test_ten_schedules_have_equal_shares_of_a_key(self, store: Store) -> None:
+        await limit(store, 3)
+        names = [f"s{number}" for number in range(10)]
+        for name in names:
+            await create(store, name, overlap="queue", concurrency_key=KEY)
+        for _ in range(5):
+            for name in names:
+                await change(store, Trigger(actor="ada"), 1, name=name)
+        ran: Counter[str | None] = Counter()
+        for number in range(1, 51):
+            [run] = await serve(store, 1 + number, 1, slots=1)
+            ran[run.schedule] += 1
+            assert len(await store.runs_of_key(NAMESPACE, KEY, limit=9)) <= 3
+            # Nobody has had a place twice more often than another who wants one.
+            assert max(ran.values()) - min(ran[name] for name in names) <= 1, ran
+        assert ran == dict.fromkeys(names, 5)
