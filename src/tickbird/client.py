@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from tickbird.domain.ahead import Ahead
-from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.domain.audit import Audit, Auditor, Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
 from tickbird.domain.calendar_definition import CalendarRecord
@@ -66,6 +65,7 @@ from tickbird.domain.verdicts import Finding
 from tickbird.domain.why import explain
 from tickbird.domain.zone_moves import TickMoves, all_moves, by_instant, is_zoned, next_moves
 from tickbird.domain.zones import zone
+from tickbird.store.alarms import who_distrusts
 from tickbird.store.protocol import (
     AuditRecord,
     Changed,
@@ -871,12 +871,14 @@ class Client:
 
     async def _check_clock(self) -> None:
         """Refuse to decide ticks by a clock that a worker has seen jump: that cannot be taken back."""
-        for worker in await self._store.list_workers(self._namespace):
-            if CLOCK_JUMPED in worker.held:
-                raise ConflictError(
-                    f"nothing is changed now, since worker {worker.id} {worker.held};",
-                    hint="set that clock right, or wait five minutes until workers believe it.",
-                )
+        workers = await self._store.list_workers(self._namespace)
+        if not any(worker.held for worker in workers):
+            return
+        if (worker := who_distrusts(workers, await self._store.now())) is not None:
+            raise ConflictError(
+                f"nothing is changed now, since worker {worker.id} {worker.held};",
+                hint="set that clock right, or wait five minutes until workers believe it.",
+            )
 
     async def _no_such_schedule(self, name: str) -> NotFoundError:
         """The error for a name that no schedule has, with the names that are like it."""

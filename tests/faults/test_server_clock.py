@@ -71,7 +71,7 @@ async def test_a_jump_and_back(
     since = await ticking(client)
     await ticking(client, "careful", catch_up="all")
     for _ in range(2):
-        fleet.start()
+        fleet.start(lease=6.0, heartbeat=2.0)
     await fleet.started(2)
     await fleet.ran_more(3)
     under_way = await client.enqueue("held", {"gate": "gate"}, actor="ada")
@@ -88,6 +88,10 @@ async def test_a_jump_and_back(
     # What a person asks for is done, and what is under way is neither rescued nor lost.
     assert (await final(client, await client.enqueue("brief", actor="ada"))).status == "succeeded"
     assert len(await all_runs(store, "clock")) == planned
+    # One that begins now cannot know by itself what has happened.
+    late = fleet.start(lease=6.0, heartbeat=2.0)
+    await fleet.started(3)
+    await until(lambda: "has seen the store's clock jump" in (fleet.folder / f"{late.pid}.log").read_text())
     # An edit first decides what is due, and that could not be taken back.
     with pytest.raises(ConflictError, match="set that clock right, or wait five minutes"):
         await client.pause("clock", actor="ada")
@@ -95,10 +99,13 @@ async def test_a_jump_and_back(
     await fleet.ran_more(6)
 
     async def trusted() -> bool:
-        return not any(worker.held for worker in await client.workers())
+        workers = await client.workers()
+        return len(workers) == 3 and not any(worker.held for worker in workers)
 
     await until(trusted)
-    assert "has been set right" in fleet.logs()
+    await until(lambda: "has been set right" in fleet.logs())
+    await until(lambda: "the store's clock is believed again: this worker goes on" in fleet.logs())
+    assert len(await all_runs(store, "clock")) < planned + 100
     fleet.open("gate")
     run = await final(client, under_way)
     assert (run.status, run.attempt) == ("succeeded", 1)

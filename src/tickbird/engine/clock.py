@@ -76,6 +76,11 @@ class ClockWatch:
         return f"plans and rescues nothing: {CLOCK_JUMPED} {_words(self._jumped[0] - self._offset)}"
 
     @property
+    def minded_for(self) -> float:
+        """Seconds since it last changed its mind about the clock; infinite if it never did."""
+        return self._clock.monotonic() - self._minded_at
+
+    @property
     def patience(self) -> float:
         """Seconds until another look is worth it: the clock may be set right at any time."""
         if self._jumped is None:
@@ -113,6 +118,10 @@ class ClockWatch:
             self._accept(_within(self._jumped[0], least, most))
         elif quick:
             self._jumped = _within(self._jumped[0], least, most), self._jumped[1]
+
+    def forget(self) -> None:
+        """Know nothing of the store's clock: what it has shown so far was not to be believed."""
+        self._offset, self._jumped, self._minded_at = None, None, self._clock.monotonic()
 
     def _agree(self, offset: float) -> None:
         self._offset = offset

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Final
 
 from tickbird.engine.clock import Clock
+from tickbird.store.alarms import who_distrusts
 from tickbird.store.protocol import MovedLook, Reported, Store, Zones
 
 log = logging.getLogger("tickbird.engine")
@@ -29,6 +31,8 @@ class Standing:
         self._off = off
         self._zones: Zones | None = None
         self._copied = ""
+        # The worker that has seen the store's clock jump before this one began.
+        self.doubt = ""
         # Why its code may not go on with this store.
         self.outdated = ""
         # Where computing cursors anew has come to; None: there is nothing to compute.
@@ -40,12 +44,13 @@ class Standing:
     @property
     def may_work(self) -> bool:
         """May it plan and execute? A copy of a store does neither until somebody accepts it, nor does code too old."""
-        return not self._copied and not self.outdated
+        return not self._copied and not self.outdated and not self.doubt
 
     @property
     def held(self) -> str:
         """What holds this worker back, in words; empty when nothing does."""
-        reasons = [self._copied and f"does nothing: {self._copied}", self._off, self._other_zones()]
+        doubt = self.doubt and f"waits: worker {self.doubt} has seen the store's clock jump"
+        reasons = [self._copied and f"does nothing: {self._copied}", doubt, self._off, self._other_zones()]
         return "; ".join(filter(None, reasons))
 
     async def begin(self) -> None:
@@ -54,6 +59,18 @@ class Standing:
         if self._off:
             log.warning("this worker %s", self._off)
         await self._compare()
+
+    async def look_at_clock(self, namespace: str, now: datetime) -> None:
+        """A new worker cannot know by itself that the store's clock has jumped, so it asks those who do."""
+        found = who_distrusts(await self._store.list_workers(namespace, now=self._clock.now()), now)
+        before, self.doubt = self.doubt, "" if found is None else found.id
+        if self.doubt and not before:
+            log.error(
+                "this worker plans and executes nothing yet: worker %s has seen the store's clock jump", self.doubt
+            )
+        elif before and not self.doubt:
+            log.warning("the store's clock is believed again: this worker goes on")
+            self.on_change()
 
     def see(self, reported: Reported) -> None:
         """What a heartbeat tells: somebody may have accepted a copy, adopted zone rules, or migrated the store."""

@@ -70,12 +70,15 @@ class Upkeep:
         """Publish this worker, then bring the store to what its code declares, unless it is a copy."""
         await self._standing.begin()
         reported = await self._report()
+        await self._look_at_clock(reported)
         if self._standing.may_work:
             await self._sync(reported)
 
     async def heartbeat(self) -> float | None:
         """Stay live; bring definitions in step again when some worker's code may count no more."""
         before, reported = self._reported, await self._report()
+        if self._standing.doubt:
+            await self._look_at_clock(reported)
         if before is None or self._has_lost(before, reported):
             self._in_step = None
         since = None if self._in_step is None else (reported.now - self._in_step).total_seconds()
@@ -86,12 +89,20 @@ class Upkeep:
             await self._sync(reported)
         return self._heartbeat
 
+    async def _look_at_clock(self, reported: Reported) -> None:
+        before = self._standing.doubt
+        await self._standing.look_at_clock(self.worker.namespace, reported.now)
+        if bool(before) != bool(self._standing.doubt):
+            # The clock that it has seen so far is not the one that counts.
+            self._watch.forget()
+
     async def _report(self) -> Reported:
         began, asked_at = self._clock.monotonic(), self._vitals.wall()
         held = "; ".join(filter(None, (self._standing.held, self._watch.held)))
         self.worker = replace(self.worker, held=held, vitals=self._vitals.tell())
         reported = await self._store.report_worker(self.worker, self._live_for, now=self._clock.now())
-        self._watch.see(reported.now, began)
+        if not self._standing.doubt:
+            self._watch.see(reported.now, began)
         self._vitals.see(reported.now, asked_at)
         self._standing.see(reported)
         self._reported = reported
@@ -113,6 +124,9 @@ class Upkeep:
 
         A lease that begins after this look ends after one lease, and so is found at most one lease too late.
         """
+        if not self._watch.alarmed and self._watch.minded_for < self._lease:
+            # Leases that were renewed by the other clock seem to have ended long ago; whoever lives renews them again.
+            return self._lease - self._watch.minded_for
         began, expected = self._clock.monotonic(), self._watch.expected()
         rescued = await self._store.rescue(expected=expected, now=self._clock.now())
         if not self._watch.believes(rescued.now, began, expected):
