@@ -309,3 +309,41 @@ async def test_a_thread_that_ignores_a_drain_is_put_back_for_after_the_end(bird:
     assert (run.status, run.attempt, run.failures, run.crashes) == ("queued", 1, 0, 0)
     assert run.available_at > run.created_at
     await bird.aclose()
+
+
+async def test_ten_schedules_share_three_places_and_none_starves(bird: Tickbird) -> None:
+    busy, most, order = 0, 0, list[str]()
+
+    @bird.task(concurrency_key="warehouse")
+    async def load(run: Run) -> None:
+        nonlocal busy, most
+        busy, most = busy + 1, max(most, busy + 1)
+        order.append(str(run.schedule))
+        await asyncio.sleep(0.01)
+        busy -= 1
+
+    names = [f"s{number}" for number in range(10)]
+    for name in names:
+        bird.schedule(name, load, every(days=365), overlap="queue")
+    async with working(bird, slots=10) as (client, _):
+        await client.set_limit("warehouse", 3, actor="ada")
+        runs = [await client.trigger(name, actor="ada") for _ in range(3) for name in names]
+        for run in runs:
+            await final(client, run.id)
+    assert most <= 3
+    # Each has had a place before another has had its third.
+    third = min([place for place, name in enumerate(order) if name == one][2] for one in names)
+    assert set(order[:third]) == set(names)
+
+
+async def test_a_rate_is_kept_and_reached(bird: Tickbird) -> None:
+    @bird.task(queue="mail")
+    async def letter() -> None: ...
+
+    async with working(bird) as (client, _):
+        await client.limit_queue("mail", "5/s", actor="ada")
+        ids = [await letter.enqueue() for _ in range(12)]
+        runs = [await final(client, run_id) for run_id in ids]
+    begun = sorted(run.started_at for run in runs if run.started_at is not None)
+    assert len(begun) == 12
+    assert all((later - earlier).total_seconds() >= 1 for earlier, later in zip(begun, begun[5:], strict=False))
