@@ -67,7 +67,7 @@ class Year:
     async def act(self, name: str) -> None:
         client, now = self.harness.client, self.harness.now
         away = timedelta(seconds=self.random.choice((60, 7_200, 90_000)))
-        match self.random.randrange(12):
+        match self.random.randrange(16):
             case 0:
                 await client.pause(name, actor="ada", until=self.random.choice((None, now + away)))
             case 1 | 2:
@@ -88,10 +88,24 @@ class Year:
                 await client.trigger(name, actor="ada")
             case 10:
                 await client.update(name, actor="ada", spread=self.random.choice((0, 600)))
+            case 11 | 12 | 13:
+                await self.override(name)
+            case 14:
+                overrides = await client.overrides(name)
+                if overrides:
+                    await client.undo_override(name, self.random.choice(overrides).scheduled_for, actor="ada")
             case _:
                 await client.delete(name, actor="ada")
                 if self.random.random() < 0.8:
                     await self.create(name)
+
+    async def override(self, name: str) -> None:
+        client, away = self.harness.client, timedelta(seconds=self.random.choice((-80_000, -4_000, 0, 60, 90_000)))
+        ticks = [tick.scheduled_for for tick in await client.next_ticks(name, 6)]
+        if ticks:
+            tick = self.random.choice(ticks)
+            what: dict[str, Any] = self.random.choice(({"skip": True}, {"payload": {}}, {"move_to": tick + away}))
+            await client.override(name, tick, actor="ada", **what)
 
 
 def app() -> Tickbird:

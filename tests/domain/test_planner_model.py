@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tickbird.domain.calendars import Calendar
-from tickbird.domain.commands import PauseCommand, Reschedule, Resume, Skip
+from tickbird.domain.commands import Override, PauseCommand, Reschedule, Resume, Skip, UndoOverride
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.dependencies import After, LastSuccess
 from tickbird.domain.errors import ConflictError, InvalidError
@@ -25,6 +25,15 @@ START = int((datetime(2026, 1, 2, 23, 30, tzinfo=UTC) - EPOCH).total_seconds())
 MOST_TICKS = 700
 # Schedules that exist; there is no third one.
 OTHERS = ("load", "clean")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was decided for one tick: that it is skipped, due at another instant, or has a payload of its own."""
+
+    skip: bool = False
+    due: int | None = None
+    payload: bool = False
 
 
 @dataclass
@@ -50,8 +59,7 @@ class Model:
     decided: int
     state: str = "active"
     until: int | None = None
-    moved: int | None = None
-    moved_due: int | None = None
+    told: dict[int, Told] = field(default_factory=dict)
     skip_until: int | None = None
     made: int = 0
     next_id: int = 1
@@ -59,6 +67,9 @@ class Model:
     asked: set[int] = field(default_factory=set)
     # When other schedules last succeeded.
     successes: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(OTHERS))
+    # In one look: late ticks with a payload of their own that get a run of their own, and the other late ones.
+    alone: list[int] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
     fates: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
@@ -70,7 +81,55 @@ class Model:
         return [run for run in self.active if run.tick is not None]
 
     def due(self, tick: int) -> int:
-        return self.moved_due if tick == self.moved and self.moved_due is not None else tick + self.offset
+        told = self.told.get(tick)
+        return tick + self.offset if told is None or told.due is None else told.due
+
+    def skips(self, tick: int) -> bool:
+        told = self.told.get(tick)
+        return told.skip if told is not None else self.skip_until is not None and tick <= self.skip_until
+
+    def to_run(self) -> list[int]:
+        return [tick for tick in self.open_ticks() if not self.skips(tick)]
+
+    def coming(self, now: float) -> dict[int, str]:
+        """What can be decided by now, in order; a tick that is to be skipped may wait for the one behind it."""
+        found: dict[int, str] = {}
+        early: list[int] = []
+        passed = self.decided
+        for tick in self.open_ticks():
+            told = self.told.get(tick)
+            if tick <= passed:
+                found[tick] = "rescheduled"
+            elif told is not None and told.due is not None:
+                if told.due > now:
+                    break
+                found |= dict.fromkeys(early, "operator")
+                found[tick] = ""
+                early, passed = [], told.due - self.offset
+            elif self.skips(tick):
+                if tick + self.offset <= now:
+                    found[tick] = "operator"
+                else:
+                    early.append(tick)
+            elif tick + self.offset > now:
+                break
+            else:
+                found[tick] = ""
+        return found
+
+    def in_order(self, told: dict[int, Told]) -> bool:
+        """Is nothing told of a tick that is passed over, and nothing moved before the tick before it?"""
+        trial = replace(self, told=told)
+
+        def passing(tick: int) -> list[int]:
+            return [each.due for t, each in told.items() if each.due is not None and t < tick <= each.due - self.offset]
+
+        for tick, each in told.items():
+            before = [other for other in trial.to_run() if other < tick]
+            decided_at = [min(passing(other), default=trial.due(other)) for other in before[-1:]]
+            if passing(tick) or (each.due is not None and any(at > each.due for at in decided_at)):
+                return False
+        return True
 
     def open_ticks(self) -> list[int]:
         return [tick for tick in self.ticks if tick > self.decided]
@@ -92,18 +151,17 @@ class Model:
 
     def pass_over(self, reason: str, until: int) -> None:
         """Every tick that was due by then is skipped for this reason."""
-        if self.moved is not None and self.moved_due is not None:
-            moved = self.moved + self.offset
-            until = min(until, moved - 1) if self.moved_due > until else max(until, moved)
-        for tick in self.open_ticks():
-            if tick + self.offset <= until:
-                self.fates[tick] = ("skip", reason, ANY)
-        self.settle(until - self.offset)
+        waiting = [self.decided]
+        for tick in self.coming(until):
+            self.fates[tick] = ("skip", reason, ANY)
+            waiting.append(tick)
+        moved = [tick for tick, told in self.told.items() if told.due is not None and told.due > until]
+        reached = max(*waiting, until - self.offset)
+        self.settle(min([reached, *(tick - 1 for tick in moved if tick > waiting[-1])]))
 
     def settle(self, decided: int) -> None:
         self.decided = max(self.decided, decided)
-        if self.moved is not None and self.moved <= self.decided:
-            self.moved = self.moved_due = None
+        self.told = {tick: told for tick, told in self.told.items() if tick > self.decided}
         if self.skip_until is not None and self.skip_until <= self.decided:
             self.skip_until = None
         if self.state == "active" and (self.used_up or not self.open_ticks()):
@@ -114,8 +172,8 @@ class Model:
             return self.until
         if self.state == "ended":
             return None
-        waiting = [self.due(tick) for tick in self.open_ticks()[:1]]
-        return min([*waiting, *([self.moved_due] if self.moved_due is not None else [])])
+        first, following = self.open_ticks()[0], self.to_run()[:1]
+        return min([*([first + self.offset] if self.skips(first) else []), *map(self.due, following)])
 
     def look(self, now: float) -> None:
         self.asked = set()
@@ -130,21 +188,17 @@ class Model:
     def decide(self, now: float) -> None:
         """Give each due tick its kind, oldest first, then a run or a skip by the policies."""
         kinds: dict[int, str] = {}
-        moved_now = self.moved is not None and self.moved_due is not None and self.moved_due <= now
-        for tick in self.open_ticks():
-            if self.skip_until is not None and tick <= self.skip_until:
-                if tick + self.offset <= now or moved_now:
-                    kinds[tick] = "operator"
-            elif self.moved is not None and not moved_now:
-                break
-            elif (
-                moved_now and self.moved_due is not None and tick != self.moved and tick + self.offset <= self.moved_due
-            ):
-                kinds[tick] = "rescheduled"
-            elif self.due(tick) <= now:
-                kinds[tick] = self.kind(tick, now)
+        order, least = ("misfire", "late", "on_time"), 0
+        for tick, kind in self.coming(now).items():
+            kinds[tick] = kind or self.kind(tick, now)
+            if kinds[tick] in order:
+                # Nothing is later than what is decided before it.
+                least = max(least, order.index(kinds[tick]))
+                kinds[tick] = order[least]
         late = [tick for tick, kind in kinds.items() if kind == "late"]
         before, blocker, last = len(self.runs), self.blocker(), self.decided
+        self.alone = self.apart(late, blocker)
+        self.others = [tick for tick in late if tick not in self.alone]
         for tick, kind in kinds.items():
             if not self.settle_one(tick, kind, late, blocker, now):
                 break
@@ -152,10 +206,20 @@ class Model:
         self.forget_replaced(late, before)
         self.settle(last)
 
+    def apart(self, late: list[int], blocker: int | None) -> list[int]:
+        """Late ticks with a payload of their own, unless one run replaces another or there is too little room."""
+        policy, most = self.definition, self.definition.max_runs
+        if policy.catch_up not in ("one", "latest") or policy.overlap == "replace" or blocker is not None:
+            return []
+        own = [tick for tick in late if tick in self.told and self.told[tick].payload]
+        room = len(late) if most is None else most - self.made
+        return own if len(own) + (len(own) < len(late)) <= room else []
+
     def settle_one(self, tick: int, kind: str, late: list[int], blocker: int | None, now: float) -> bool:
         """A run or a skip for this tick; False when it needs a run and no further one may be made."""
         catch_up = self.definition.catch_up
-        label = None if not late else late[0] if catch_up == "one" else late[-1]
+        others = self.others
+        label = None if not others else others[0] if catch_up == "one" else others[-1]
         if kind in ("operator", "rescheduled", "calendar", "misfire", "dependency"):
             self.fates[tick] = ("skip", kind, ANY)
         elif kind == "late" and catch_up == "skip":
@@ -164,16 +228,20 @@ class Model:
             self.fates[tick] = ("skip", "limit", None)
         elif kind == "late" and catch_up != "all" and blocker is not None:
             self.fates[tick] = ("skip", "overlap", blocker)
-        elif kind == "late" and catch_up != "all" and tick != label:
+        elif kind == "late" and catch_up != "all" and tick != label and tick not in self.alone:
             if self.used_up and catch_up == "latest":
                 return False
-            self.fates[tick] = ("skip", "coalesced", self.next_id - (catch_up == "one"))
+            # The place of its run among those of the look.
+            made = [other for other in late if other == label or other in self.alone]
+            done = [other for other in made if other < tick]
+            self.fates[tick] = ("skip", "coalesced", self.next_id - len(done) + made.index(label or 0))
         elif kind == "on_time" and (behind := self.blocker()) is not None:
             self.fates[tick] = ("skip", "overlap", behind)
         elif self.used_up:
             return False
         else:
-            covers = (late[0], late[-1], len(late)) if kind == "late" and catch_up != "all" and len(late) > 1 else None
+            covered = kind == "late" and catch_up != "all" and tick == label and len(others) > 1
+            covers = (others[0], others[-1], len(others)) if covered else None
             self.run(tick, "catch_up" if kind == "late" else "schedule", covers, now)
         return True
 
@@ -194,7 +262,8 @@ class Model:
             self.asked |= run.asks
 
     def kind(self, tick: int, now: float) -> str:
-        if tick != self.moved and self.excluded(tick):
+        told = self.told.get(tick)
+        if (told is None or told.due is None) and self.excluded(tick):
             return "calendar"
         since = now - self.due(tick)
         limit = self.wait_time("start")
@@ -254,7 +323,8 @@ class Model:
         start_by = None if limit is None else self.due(tick) + limit
         made = Run(self.next_id, tick, "waiting" if waits else "queued", awaits, asks)
         told = {(OTHERS.index(name), *between) for name, between in awaits.items()}
-        self.fates[tick] = ("run", origin, made.status, self.due(tick), start_by, told, covers)
+        own = tick in self.told and self.told[tick].payload
+        self.fates[tick] = ("run", origin, made.status, self.due(tick), start_by, told, own, covers)
         self.runs.append(made)
         self.next_id += 1
         self.made += 1
@@ -270,7 +340,9 @@ def fates_of(made: Plan, ticks: list[int], next_id: int) -> dict[int, tuple[Any,
         assert run.scheduled_for in ticks
         assert run.scheduled_for not in fates
         awaits = {(each.schedule_id, each.since, each.until) for each in run.awaits}
-        fates[run.scheduled_for] = ("run", run.origin, run.status, run.due_at, run.start_by, awaits, run.covers)
+        own = run.payload is not None
+        assert own == (run.override is not None and run.override.payload is not None)
+        fates[run.scheduled_for] = ("run", run.origin, run.status, run.due_at, run.start_by, awaits, own, run.covers)
     for skip in made.skips:
         inside = [tick for tick in ticks if skip.first <= tick <= skip.last]
         assert (skip.first, skip.last, skip.count) == (inside[0], inside[-1], len(inside))
@@ -328,6 +400,7 @@ def definitions(draw: st.DrawFn) -> tuple[Definition, list[int]]:
 LENGTHS = st.sampled_from([0, 0, 1, 2, 3, 8, 40])
 WEEKEND = Calendar(weekdays=frozenset({5, 6}), dates=frozenset({datetime(2026, 1, 5, tzinfo=UTC).date()}))
 ACTIONS = ["look"] * 8 + ["start", "finish", "success"] * 3 + ["manual", "skip", "reschedule", "pause", "resume"]
+ACTIONS += ["override"] * 6 + ["undo"]
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(ACTIONS),
@@ -418,15 +491,25 @@ def _facts(model: Model) -> Facts:
 def _command(schedule: Schedule, model: Model, action: str, now: float, number: int, step: int) -> Schedule:
     until = int(now) + 1 + number * step
     try:
+        if action in ("override", "undo"):
+            return _decide_one(schedule, model, action, now, number, step)
         if action == "skip":
             change = Skip(actor="ada", count=number + 1).change(schedule, Facts(), now)
-            after = model.decided if model.skip_until is None else max(model.decided, model.skip_until)
-            model.skip_until = [tick for tick in model.ticks if tick > after][: number + 1][-1]
-            model.moved = model.moved_due = None
+            first = model.to_run()[0]
+            last = [tick for tick in model.ticks if tick >= first][: number + 1][-1]
+            model.told = {tick: told for tick, told in model.told.items() if not first <= tick <= last}
+            model.skip_until = max(last, model.skip_until or 0)
         elif action == "reschedule":
-            change = Reschedule(actor="ada", to=until).change(schedule, Facts(), now)
-            after = model.decided if model.skip_until is None else max(model.decided, model.skip_until)
-            model.moved, model.moved_due = next(tick for tick in model.ticks if tick > after), until
+            tick = next(iter(model.to_run()), 0)
+            told = {**model.told, tick: Told(due=until, payload=tick in model.told and model.told[tick].payload)}
+            expected = schedule.state in ("active", "paused") and tick > 0 and model.in_order(told)
+            try:
+                change = Reschedule(actor="ada", to=until).change(schedule, Facts(), now)
+            except (ConflictError, InvalidError):
+                assert not expected
+                raise
+            assert expected
+            model.told = dict(sorted(told.items()))
         elif action == "pause":
             change = PauseCommand(actor="ada", until=until if number else None).change(schedule, Facts(), now)
             model.state, model.until = "paused", until if number else None
@@ -442,6 +525,34 @@ def _command(schedule: Schedule, model: Model, action: str, now: float, number: 
     return _at(schedule, change.plan)
 
 
+def _decide_one(schedule: Schedule, model: Model, action: str, now: float, number: int, step: int) -> Schedule:
+    """Something for a tick to come, or what was decided for one undone; refused by both or by none."""
+    ticks = model.open_ticks()[:8] if action == "override" else list(model.told)
+    if not ticks:
+        return schedule
+    tick = ticks[(number * 3 + int(now)) % len(ticks)]
+    by = (-2 * step, -1, 0, 1, 3 * step, 4 * step)[number]
+    what = (int(now) // 7) % 4
+    told = Told(what == 0, tick + model.offset + by if what in (1, 3) else None, what in (2, 3))
+    after = {**model.told, tick: told} if action == "override" else {t: e for t, e in model.told.items() if t != tick}
+    expected = model.in_order(after) and schedule.state in ("active", "paused")
+    command: Override | UndoOverride = UndoOverride(actor="ada", tick=tick)
+    if action == "override":
+        payload = {"own": 1} if told.payload else None
+        command = Override(actor="ada", tick=tick, skip=told.skip, move_to=told.due, payload=payload)
+        expected &= told.due is None or told.due > now
+        expected &= not (told.payload and told.due is None and model.excluded(tick))
+    try:
+        change = command.change(schedule, Facts(), now)
+    except (ConflictError, InvalidError):
+        assert not expected
+        return schedule
+    assert expected
+    model.told = dict(sorted(after.items()))
+    assert (change.plan.runs, change.plan.skips) == ((), ())
+    return _at(schedule, change.plan)
+
+
 def _at(schedule: Schedule, made: Plan) -> Schedule:
     return replace(schedule, cursor=made.cursor, state=made.state, pause=made.pause, error=made.error)
 
@@ -450,7 +561,6 @@ def _compare(schedule: Schedule, model: Model) -> None:
     assert schedule.state == model.state
     assert schedule.cursor.next_run_at == model.next_look()
     assert schedule.cursor.runs_planned == model.made
-    assert [each.tick for each in schedule.cursor.tick_overrides] == [
-        tick for tick in [model.moved] if tick is not None
-    ]
+    overrides = schedule.cursor.tick_overrides
+    assert {each.tick: Told(each.skip, each.due_at, each.payload is not None) for each in overrides} == model.told
     assert schedule.cursor.skip_until == model.skip_until
