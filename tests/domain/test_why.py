@@ -10,14 +10,15 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tickbird.domain.ahead import Ahead
 from tickbird.domain.calendars import exclude
 from tickbird.domain.codec import encode_definition
 from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.errors import InvalidError, TriggerError
+from tickbird.domain.definition import Definition, Target, spread_offset
+from tickbird.domain.errors import ConflictError, InvalidError, TriggerError
 from tickbird.domain.every import every
 from tickbird.domain.evidence import Evidence
 from tickbird.domain.explanation import Explanation, Times
@@ -345,6 +346,7 @@ def test_json_holds_everything() -> None:
     skip_until=st.sampled_from([None, 120, 240]),
     moved_by=st.sampled_from([None, 1, 30, 120, 340]),
     paused_until=st.sampled_from([None, 100, 333]),
+    told=st.dictionaries(st.integers(1, 9), st.sampled_from(["skip", "payload", -70, -10, 0, 30, 130]), max_size=3),
 )
 def test_what_is_foretold_is_what_the_planner_does(
     spread: int,
@@ -353,15 +355,21 @@ def test_what_is_foretold_is_what_the_planner_does(
     skip_until: int | None,
     moved_by: int | None,
     paused_until: int | None,
+    told: dict[int, str | int],
 ) -> None:
     definition = define(spread=spread, max_runs=max_runs, exclude=exclude(*days), overlap="allow")
     cursor = Cursor(planned_until=T0, skip_until=None if skip_until is None else T0 + skip_until, skip_by="ana")
     if moved_by is not None:
         # Only the next tick that is not to be skipped can be moved.
         tick = T0 + (skip_until or 0) + 60
-        cursor = replace(cursor, tick_overrides=(TickOverride(tick, "ana", T0, due_at=tick + moved_by),))
+        told = {**told, (tick - T0) // 60: moved_by}
+    offset = spread_offset("default", "clock", spread)
+    overrides = [_override(T0 + 60 * number, offset, what) for number, what in sorted(told.items())]
+    cursor = replace(cursor, tick_overrides=tuple(overrides))
     pause = None if paused_until is None else Pause("ana", until=T0 + paused_until)
     schedule = a_schedule(definition, cursor=cursor, state="paused" if pause else "active", pause=pause)
+    # Contradictions are refused before they are stored, and so are moves into the past.
+    assume(_is_possible(schedule))
     # One look leaves the cursor as a store would have it.
     schedule = at_plan(schedule, plan(schedule, NO_FACTS, T0))
     decided: dict[int, str] = {}
@@ -375,3 +383,17 @@ def test_what_is_foretold_is_what_the_planner_does(
     for tick in range(60, 601, 60):
         expected = decided.get(T0 + tick, "ended")
         assert why(tick, now=1, schedule=schedule).verdict == expected, tick
+
+
+def _is_possible(schedule: Schedule) -> bool:
+    try:
+        Ahead(schedule).check()
+    except (ConflictError, InvalidError):
+        return False
+    return all(each.due_at is None or each.due_at > T0 + 1 for each in schedule.cursor.tick_overrides)
+
+
+def _override(tick: int, offset: int, what: str | int) -> TickOverride:
+    due_at = tick + offset + what if isinstance(what, int) else None
+    payload = {"limit": 5} if what == "payload" else None
+    return TickOverride(tick, "ana", T0, what == "skip", due_at, payload)

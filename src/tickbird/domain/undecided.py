@@ -221,7 +221,12 @@ class OpenChain(Chain):
         cursor, tick, times = self.schedule.cursor, self.tick, self.times
         ahead = None if cursor.planned_until is None else Ahead(self.schedule)
         override = None if ahead is None else ahead.override(tick)
-        if ahead is not None and (passing := ahead.passed_over_by(tick)) is not None and passing.due_at is not None:
+        passing = None if ahead is None else ahead.passed_over_by(tick)
+        # Ticks that are passed over are decided with the moved one.
+        if ended := self._used_up_before(definition, tick if passing is None else passing.tick):
+            self._step(False, "window", f"{capital(ended)}.")
+            return self._answer("ended", f"Will not run: {ended}.")
+        if passing is not None and passing.due_at is not None:
             text = self._past_this(passing.tick, passing.due_at, self.evidence.moved(passing.tick))
             self._step(False, "reschedule", f"{capital(text)}.", at=passing.due_at)
             return self._answer("will be skipped", f"Will be skipped: {text}.")
@@ -235,9 +240,6 @@ class OpenChain(Chain):
                 self._step(False, "calendar", f"{day}.")
                 return self._answer("will be skipped", f"Will be skipped: {day}.")
             self._calendar_allows(definition)
-        if ended := self._used_up_before(definition):
-            self._step(False, "window", f"{capital(ended)}.")
-            return self._answer("ended", f"Will not run: {ended}.")
         moved_by = self._told(due_at)
         unless = self._in_the_way(definition, due_at)
         needs, provided = DependencyWords(definition, due_at, self.evidence, times).to_come()
@@ -258,8 +260,8 @@ class OpenChain(Chain):
             text += self._payload(override.actor, override.note, to_datetime(override.made_at))
         return text
 
-    def _used_up_before(self, definition: Definition) -> str:
-        """Will max_runs be reached before this tick, if every tick before it runs?"""
+    def _used_up_before(self, definition: Definition, tick: int) -> str:
+        """Will max_runs be reached before a tick, if every tick before it runs?"""
         cursor = self.schedule.cursor
         if definition.max_runs is None:
             return ""
@@ -268,14 +270,14 @@ class OpenChain(Chain):
         stretches = 0
         for override in [*cursor.tick_overrides, None]:
             # The ticks up to the override, and then what becomes of its own.
-            end = self.tick if override is None else min(self.tick, override.tick)
+            end = tick if override is None else min(tick, override.tick)
             for segment in definition.grid.segments(max(after, cursor.skip_until or 0), end - 1):
                 left -= 0 if segment.excluded else segment.count
                 stretches += 1
                 if left <= 0 or stretches >= MOST_STRETCHES:
                     break
             after = max(after, end - 1)
-            if override is None or override.tick >= self.tick or stretches >= MOST_STRETCHES:
+            if override is None or override.tick >= tick or stretches >= MOST_STRETCHES:
                 break
             if override.tick > after:
                 kept_back = override.due_at is None and definition.grid.excludes(override.tick)
