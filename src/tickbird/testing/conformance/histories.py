@@ -11,12 +11,14 @@ import pytest
 
 from tickbird.domain.commands import Command, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.definition import Overlap
+from tickbird.domain.dependencies import After
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.every import every
-from tickbird.domain.runs import ClaimedRun, Status
+from tickbird.domain.runs import TICK_ORIGINS, ClaimedRun, RunRecord, Status
 from tickbird.store.protocol import Held, Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
+    YEAR,
     a_worker,
     change,
     claim,
@@ -44,6 +46,8 @@ class History:
         self.now = 0
         self.policies: dict[str, dict[str, Any]] = {}
         self.held: list[ClaimedRun] = []
+        # When each schedule last succeeded.
+        self.succeeded: dict[str, int] = {}
         # What the store answered to each step, and how everything stood in the end.
         self.trace: list[Any] = []
 
@@ -62,6 +66,7 @@ class History:
                 "spread": self.random.choice((0, 15)),
                 "on_crash": self.random.choice(("retry", "fail")),
             }
+            self.policies[overlap]["depends_on"] = self.dependencies(number)
             await create(self.store, overlap, **self.policies[overlap])
         things = (self.plan, self.plan, self.plan, self.claim, self.claim, self.finish, self.finish, self.command)
         for _ in range(steps):
@@ -74,6 +79,13 @@ class History:
             schedule = await get(self.store, name)
             self.trace.append((name, schedule.state, schedule.revision, schedule.cursor))
             self.trace.append((await ticks(self.store, name), await ranges(self.store, name)))
+
+    def dependencies(self, number: int) -> tuple[After, ...]:
+        """On some of the schedules before it; nothing waits longer than it may start."""
+        policies = self.policies[OVERLAPS[number]]
+        waits = (0, 45, 200) if policies["start_within"] is None and policies["catch_up"] != "skip" else (0, 8)
+        needed = [name for name in OVERLAPS[:number] if self.random.random() < 0.4]
+        return tuple(After(name, self.random.choice((0, 60, 400)), self.random.choice(waits)) for name in needed)
 
     async def _answer(self, do: Callable[[], Awaitable[Any]]) -> Any:
         try:
@@ -91,7 +103,9 @@ class History:
             assert last < first, (name, rows, self.trace)
         for first, last in rows:
             assert not [tick for tick in labels if first <= tick <= last], (name, rows, labels, self.trace)
-        active = [run.status for run in await self.store.active_runs(schedule.id)]
+        for run in await runs_of(self.store, name):
+            self.check_dependencies(name, run)
+        active = [run.status for run in await self.store.active_runs(schedule.id) if not run.awaiting]
         going = len(active) - active.count("waiting")
         if name == "allow":
             assert "waiting" not in active, self.trace
@@ -99,6 +113,17 @@ class History:
             most = self.policies[name]["max_concurrent"]
             assert going <= most, (name, active, self.trace)
             assert going == most or "waiting" not in active, (name, active, self.trace)
+
+    def check_dependencies(self, name: str, run: RunRecord) -> None:
+        """What runs or may run has what it needs, and what waits for another schedule does not."""
+        if run.origin not in TICK_ORIGINS or run.status == "cancelled":
+            return
+        needs = [(each, since(run.due_at) or 0) for each in self.policies[name]["depends_on"]]
+        met = [self.succeeded.get(each.schedule, -YEAR) >= due_at - each.within for each, due_at in needs]
+        # One whose deadline has passed before all was met waits for the next rescue.
+        late = any(self.now > due_at + each.wait for each, due_at in needs)
+        fits = late or not all(met) if run.awaiting else all(met)
+        assert fits, (name, run, self.succeeded, self.trace)
 
     async def plan(self) -> Any:
         return await plan_all(self.store, self.now)
@@ -116,6 +141,9 @@ class History:
         status = self.random.choice(ends)
         delay = self.random.choice((0, 30))
         finished = await finish(self.store, run, self.now, status, delay=delay, failures=int(status == "failed"))
+        if finished.accepted and status == "succeeded":
+            assert run.schedule is not None
+            self.succeeded[run.schedule] = self.now
         return len(finished.accepted), finished.released
 
     async def renew(self) -> Any:
@@ -125,7 +153,8 @@ class History:
 
     async def rescue(self) -> Any:
         rescued = await self.store.rescue(now=later(self.now))
-        return len(rescued.requeued), len(rescued.failed), len(rescued.misfired), len(rescued.released)
+        ended = len(rescued.failed), len(rescued.misfired), len(rescued.unmet)
+        return len(rescued.requeued), ended, len(rescued.released)
 
     async def prune(self) -> Any:
         # Skips would be pruned with the runs; keep them all, so that the end can be compared.
