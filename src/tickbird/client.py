@@ -154,7 +154,8 @@ class Client:
         """Schedules by name, a page at a time: `after` is the last name of the page before."""
         if state is not None:
             _one_of(state, "state", get_args(State))
-        check_text(contains, "contains")
+        for name, text in (("contains", contains), ("tag", tag or ""), ("after", after)):
+            check_text(text, name)
         return await self._store.list_schedules(
             self._namespace, contains=contains, state=state, tag=tag, after=after, limit=_page(limit)
         )
@@ -755,8 +756,8 @@ class Client:
         import secrets
 
         check_text(actor, "actor", least=1, most=200)
-        # It is the actor of what is done with it.
-        check_text(name, "name", least=1, most=200)
+        # With its id it is the actor of what is done with it.
+        check_text(name, "name", least=1, most=100)
         if expires_at is not None and to_seconds(expires_at) <= to_seconds(await self._store.now()):
             raise InvalidError("expires_at: lies in the past;", field="expires_at", hint="give a later instant.")
         opened = check_namespaces((self._namespace,) if namespaces is not None and not namespaces else namespaces)

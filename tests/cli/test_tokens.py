@@ -61,7 +61,7 @@ def test_bad_input_is_refused(cli: Cli) -> None:
     assert "is not an instant" in cli.refused(2, *create, "--expires", "soon")
     assert "not both" in cli.refused(2, *create, "--all-namespaces", "-n", "shop")
     assert "'a b' is not a usable name" in cli.refused(2, *create, "-n", "shop,a b")
-    assert "name: must have 1 to 200 characters" in cli.refused(2, "token", "create", "", "--role", "viewer")
+    assert "name: must have 1 to 100 characters" in cli.refused(2, "token", "create", "", "--role", "viewer")
     assert cli.refused(3, "token", "revoke", "ci") == (
         "there is no token 'ci'; `tickbird token list` shows those that exist."
     )

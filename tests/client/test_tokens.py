@@ -59,8 +59,8 @@ async def test_a_revoked_token_is_no_longer_live(client: Client) -> None:
 @pytest.mark.parametrize(
     "wrong, why",
     [
-        ({"name": ""}, "name: must have 1 to 200"),
-        ({"name": "x" * 201}, "name: must have 1 to 200"),
+        ({"name": ""}, "name: must have 1 to 100"),
+        ({"name": "x" * 101}, "name: must have 1 to 100"),
         ({"name": "a\0"}, "name: .* is not text"),
         ({"role": "root"}, "role: 'root' is not one of"),
         ({"namespaces": ["a/b"]}, "namespace: 'a/b' is not a usable name"),

@@ -16,6 +16,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Run": {
         "dev": ("dev", "Work on an app while it is being written: start anew with every change."),
         "worker": ("worker", "Plan and execute the schedules of an app."),
+        "server": ("server", "Serve the HTTP API, to those who have a token."),
         "sync": ("store", "Write what an app's code declares to the store, without running it."),
         "completion": ("completion", "Print the script that completes commands, options and names in a shell."),
         "migrate": ("store", "Create the store's schema, or bring it up to date."),

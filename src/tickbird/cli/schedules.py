@@ -17,10 +17,10 @@ from tickbird.cli.settings import Command, Settings
 from tickbird.cli.ticks import override_table, tick_table, with_notes
 from tickbird.client import overrides_of
 from tickbird.documents import revision_document, row_document, run_document, schedule_document, tick_document
-from tickbird.domain.codec import FORMAT
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime
-from tickbird.domain.progress import brief, count, obstacle
+from tickbird.domain.obstacles import problems
+from tickbird.domain.progress import brief
 from tickbird.domain.schedule import Schedule, State
 from tickbird.store.protocol import ScheduleRow, Worker
 
@@ -53,24 +53,6 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
         if schedule.pause.until is not None:
             text += f" until {clock(to_datetime(schedule.pause.until), tz)}"
     return Cell(text, _STATE_STYLES.get(schedule.state, ""))
-
-
-def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held: int = 0) -> list[str]:
-    """What keeps an active schedule from running as it should, and how many of its runs a person must decide about."""
-    found = [f"{count(held, 'run')} held: see `tickbird held {schedule.name}`"] if held else []
-    definition, due_at = schedule.definition, schedule.next_run_at
-    if schedule.state != "active":
-        return found
-    if definition is None:
-        # Whatever else cannot be read is parked as soon as it is planned.
-        version = schedule.raw.get("v")
-        newer = isinstance(version, int) and version > FORMAT
-        return [*found, "needs a newer version of tickbird; left alone" if newer else "cannot be read"]
-    if unserved := obstacle(definition.queue, definition.target.name, workers):
-        found.append(unserved)
-    if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:
-        found.append(f"{in_words(late)} late: no worker has planned it")
-    return found
 
 
 @click.command(cls=Command)

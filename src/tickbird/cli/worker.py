@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-import time
 
 import click
 
 from tickbird.cli.apps import app_argument, find_app
 from tickbird.cli.arguments import length
 from tickbird.cli.settings import Command, Settings
+from tickbird.cli.stderr import LEVELS, log_to_stderr
 from tickbird.domain.definition import check_name
 from tickbird.domain.progress import count
 
 log = logging.getLogger("tickbird.worker")
-_LEVELS = ("debug", "info", "warning", "error")
 
 
 @click.command(cls=Command)
@@ -34,7 +32,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="A lost worker's runs are retried after this; else 30.",
 )
 @click.option(
-    "--log-level", type=click.Choice(_LEVELS), default="info", show_default=True, help="What is logged to stderr."
+    "--log-level", type=click.Choice(LEVELS), default="info", show_default=True, help="What is logged to stderr."
 )
 @click.pass_obj
 def worker(
@@ -57,7 +55,7 @@ def worker(
     if plan_only and execute_only:
         raise click.UsageError("--plan-only and --execute-only exclude each other.", click.get_current_context())
     served = None if queues is None else tuple(check_name(name.strip(), "queue") for name in queues.split(","))
-    _log_to_stderr("debug" if settings.debug else log_level)
+    log_to_stderr("debug" if settings.debug else log_level)
     bird = find_app(settings, app, app_option)
 
     from tickbird.engine.engine import EngineOptions
@@ -83,13 +81,3 @@ def worker(
     process.on_started = started
     asyncio.run(process.run(signals=True))
     log.info("worker %s has ended", described.id)
-
-
-def _log_to_stderr(level: str) -> None:
-    shown = logging.StreamHandler(sys.stderr)
-    form = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S")
-    form.converter = time.gmtime
-    shown.setFormatter(form)
-    root = logging.getLogger()
-    root.addHandler(shown)
-    root.setLevel(level.upper())

@@ -15,7 +15,7 @@ from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
 from tickbird.domain.codec import decode_definition, definition_text, encode_definition
 from tickbird.domain.definition import Definition, check_payload, check_text
 from tickbird.domain.dependencies import check_dependencies, check_dependents, needed_by
-from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
+from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.instants import iso, to_datetime
 from tickbird.domain.overrides import LONGEST_OVERRIDES, MOST_OVERRIDES, TickOverride, overrides_text
 from tickbird.domain.planner import (
@@ -63,7 +63,7 @@ class Command:
         if schedule is None or schedule.state == "deleted":
             raise NotFoundError(f"there is no schedule {name!r};", hint="`tickbird ls` shows those that exist.")
         if self.revision is not None and self.revision != schedule.revision:
-            raise ConflictError(
+            raise StaleError(
                 f"schedule {name!r} is at revision {schedule.revision}, not {self.revision}: it changed meanwhile.",
                 hint="Read it again and repeat the change.",
             )

@@ -7,6 +7,7 @@ TickbirdError
 │   └── PayloadError              a payload that does not fit the task
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the thing changed meanwhile, or its state forbids the change
+│   └── StaleError                it is at another revision than the one named
 ├── NotFinishedError (TimeoutError)  a run that was waited for has not come to its end in time
 └── StoreError                    the database
     ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help
@@ -55,6 +56,10 @@ class NotFoundError(TickbirdError, LookupError):
 
 class ConflictError(TickbirdError):
     """The thing changed meanwhile, or its state forbids the change."""
+
+
+class StaleError(ConflictError):
+    """The thing is at another revision than the one that the change was meant for."""
 
 
 class NotFinishedError(TickbirdError, TimeoutError):

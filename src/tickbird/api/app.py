@@ -1,0 +1,90 @@
+"""The API as one ASGI app, to be served by itself or mounted in another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from tickbird.api import PREFIX, health, schedules
+from tickbird.api.auth import AnyViewer, Authority
+from tickbird.api.guard import Guard, Limits
+from tickbird.api.health import Readiness
+from tickbird.api.models import ProblemDocument
+from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
+from tickbird.client import Client
+from tickbird.domain.errors import TickbirdError
+from tickbird.version import VERSION
+
+# A noun's routes come in here, and nowhere else.
+ROUTERS: Final = (health.router, schedules.router)
+# Gives the client of a namespace; making one costs nothing.
+Clients = Callable[[str], Client]
+
+
+def create_api(clients: Clients, *, limits: Limits | None = None) -> Any:
+    """The API on a store that is open; closed to everyone without a token."""
+    authority = Authority(clients("default"))
+    app = FastAPI(
+        title="Tickbird", version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
+    )
+    app.state.clients = clients
+    app.state.authority = authority
+    app.state.readiness = Readiness(clients("default"))
+    app.add_middleware(Guard, authority=authority, limits=limits or Limits())
+    for router in ROUTERS:
+        # As they are: each states its whole path and the role that it needs.
+        app.router.routes.extend(router.routes)
+    app.add_api_route(
+        f"{PREFIX}/openapi.json", _describe, summary="This API, described", operation_id="openapi", tags=["about"]
+    )
+    app.add_exception_handler(Problem, _refuse)
+    app.add_exception_handler(TickbirdError, _fail)
+    app.add_exception_handler(RequestValidationError, _refuse_parameters)
+    app.add_exception_handler(HTTPException, _refuse_route)
+    return app
+
+
+async def _describe(request: Request, _: AnyViewer) -> dict[str, Any]:
+    """The OpenAPI document."""
+    app = request.app
+    if not app.openapi_schema:
+        app.openapi_schema = _completed(app.openapi())
+    document: dict[str, Any] = app.openapi_schema
+    return document
+
+
+def _completed(document: dict[str, Any]) -> dict[str, Any]:
+    """Everything that is refused is a problem, on every path."""
+    schemas = document["components"]["schemas"]
+    schemas["Problem"] = ProblemDocument.model_json_schema()
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    problem = {
+        "description": "It was refused, or cannot be served.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            operation["responses"].pop("422", None)
+            operation["responses"]["default"] = problem
+    return document
+
+
+async def _refuse(_: Request, problem: Problem) -> Any:
+    return problem.response()
+
+
+async def _fail(_: Request, error: TickbirdError) -> Any:
+    return problem_of(error).response()
+
+
+async def _refuse_parameters(_: Request, error: Any) -> Any:
+    return of_validation(error.errors()).response()
+
+
+async def _refuse_route(_: Request, error: Any) -> Any:
+    return of_status(error.status_code, error.detail, error.headers).response()

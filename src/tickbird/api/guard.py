@@ -1,0 +1,236 @@
+"""What stands before every route: who calls, how often, how much is sent, how deep and how slowly."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tickbird.api.auth import Authority, Caller
+from tickbird.api.problems import Problem, busy, problem_of, unexpected
+from tickbird.api.rates import Pace
+from tickbird.domain.errors import TickbirdError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+log = logging.getLogger("tickbird.api")
+# All that answers without a token; neither tells anything about what is stored.
+OPEN: Final = frozenset({"/healthz", "/readyz"})
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_BRACKET: Final = re.compile(rb"[\[\]{}]")
+_HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one caller may ask of the server; lengths of time in seconds."""
+
+    body: int = 2_000_000
+    depth: int = 64
+    # A body must have arrived, and an answer have begun, within so long.
+    body_within: float = 10.0
+    answer_within: float = 10.0
+    # Requests of one token, and look-ups of tokens from one address: in the long run, and at once.
+    per_second: float = 100.0
+    burst: int = 300
+    lookups_per_second: float = 20.0
+    lookups_burst: int = 200
+
+
+class Gone(Exception):
+    """The client has left."""
+
+
+class Guard:
+    """Lets a request through to the routes, or refuses it."""
+
+    def __init__(self, app: App, authority: Authority, limits: Limits) -> None:
+        self._app = app
+        self._authority = authority
+        self._limits = limits
+        self._paces = Pace(limits.per_second, limits.burst)
+        self._lookups = Pace(limits.lookups_per_second, limits.lookups_burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request; whatever goes wrong in it, the answer is a problem."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = _Answer(send)
+        try:
+            await self._serve(scope, receive, answer)
+        except Gone:
+            return
+        except Exception as error:
+            if answer.begun:
+                raise
+            await self._refusal(error)(scope, receive, answer)
+
+    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        try:
+            async with asyncio.timeout(self._limits.answer_within) as patience:
+                # What is sent bit by bit, or waits for something by design, takes as long as it takes.
+                answer.patience = patience
+                if path_of(scope) not in OPEN:
+                    caller = await self._admit(scope)
+                    scope.setdefault("state", {})
+                    scope["state"].update(caller=caller, patience=patience)
+                    receive = await self._bounded(scope, receive)
+                await self._app(scope, receive, answer)
+        except TimeoutError:
+            if answer.begun:
+                raise
+            raise busy() from None
+        finally:
+            answer.patience = None
+
+    async def _admit(self, scope: Scope) -> Caller:
+        """Who calls, if they may now."""
+        authorization = _header(scope, b"authorization")
+        if not self._authority.remembers(authorization):
+            _wait(self._lookups.take((scope.get("client") or [""])[0]), "too many tokens from this address")
+        caller = await self._authority.caller(authorization)
+        _wait(self._paces.take(caller.token_id), "too many requests with this token")
+        return caller
+
+    async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        """The request with its body read whole, once it is known to be of a kind and size that can be dealt with."""
+        body = await self._read(scope, receive)
+        if body:
+            _check_type(scope)
+            _check_json(body, self._limits.depth)
+        sent = False
+
+        async def replay() -> Message:
+            nonlocal sent
+            if sent:
+                return await receive()
+            sent = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        return replay
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        most = self._limits.body
+        said = _header(scope, b"content-length") or "0"
+        if not (said.isascii() and said.isdigit()) or int(said[:20]) > most:
+            raise _too_large(most)
+        if scope["method"] in ("GET", "HEAD", "OPTIONS") and said == "0":
+            return b""
+        parts, size = [], 0
+        try:
+            async with asyncio.timeout(self._limits.body_within):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Gone
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size > most:
+                        raise _too_large(most)
+                    parts.append(part)
+                    if not message.get("more_body", False):
+                        return b"".join(parts)
+        except TimeoutError:
+            seconds = f"{self._limits.body_within:g}"
+            headers = {"Connection": "close"}
+            raise Problem(408, "slow", f"The body did not arrive within {seconds} seconds.", headers=headers) from None
+
+    def _refusal(self, error: Exception) -> App:
+        if isinstance(error, Problem):
+            problem = error
+        elif isinstance(error, TickbirdError):
+            problem = problem_of(error)
+        else:
+            log.error("a request failed unexpectedly", exc_info=error)
+            problem = unexpected()
+        response: App = problem.response()
+        return response
+
+
+class _Answer:
+    """Sends, and remembers whether anything was."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.begun = False
+        self.patience: asyncio.Timeout | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            if self.patience is not None:
+                self.patience.reschedule(None)
+            message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+        await self._send(message)
+
+
+def path_of(scope: Scope) -> str:
+    """The path within this app, also where that is mounted in another one."""
+    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    found = [value for key, value in scope["headers"] if key == name]
+    return found[0].decode("latin-1") if len(found) == 1 else None
+
+
+def _wait(seconds: float, why: str) -> None:
+    if seconds > 0:
+        after = str(math.ceil(seconds))
+        raise Problem(
+            429,
+            "too-many",
+            f"There are {why};",
+            hint=f"wait {after} s, and ask less often.",
+            headers={"Retry-After": after},
+        )
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(413, "too-large", f"The body is larger than {most:,} bytes.", headers={"Connection": "close"})
+
+
+def _check_type(scope: Scope) -> None:
+    kind, _, options = (_header(scope, b"content-type") or "").lower().partition(";")
+    charset = options.partition("charset=")[2].strip(' "')
+    encoded = _header(scope, b"content-encoding") or "identity"
+    json = kind.strip() in ("application/json", "application/merge-patch+json")
+    if not json or charset not in ("", "utf-8", "utf8") or encoded.lower() != "identity":
+        raise Problem(
+            415,
+            "not-json",
+            "The body is not plain JSON in UTF-8;",
+            hint="send it with `Content-Type: application/json`.",
+        )
+
+
+def _check_json(body: bytes, most: int) -> None:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        raise Problem(400, "malformed", "The body is not JSON in UTF-8.", hint="Send one JSON object.") from None
+    if b"\0" in body:
+        raise Problem(400, "malformed", "The body holds a NUL byte, which no JSON does.", hint="Send it as UTF-8.")
+    if body.count(b"[") + body.count(b"{") > most and _depth(body) > most:
+        raise Problem(400, "too-deep", f"The body is nested more than {most} levels deep.", hint="Send it flatter.")
+
+
+def _depth(body: bytes) -> int:
+    """How deep brackets are nested, those within texts aside."""
+    depth = deepest = 0
+    for bracket in _BRACKET.finditer(_STRING.sub(b"", body)):
+        depth += 1 if bracket[0] in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest

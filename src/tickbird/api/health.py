@@ -1,0 +1,72 @@
+"""Is the process alive, and is planning getting on?"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+
+from tickbird.api.models import Health
+from tickbird.api.problems import Problem
+from tickbird.client import Client
+from tickbird.domain.errors import SchemaError, StoreError
+
+router = APIRouter()
+# However often somebody asks, the store is looked at only so often.
+LOOK_EVERY: Final = 5.0
+_REASONS: Final = {
+    "store-unavailable": "The store cannot be reached.",
+    "schema": "The store's schema does not fit this version.",
+    "copy": "The store is a copy, and nothing is planned in it.",
+    "planning": "Schedules are due that nobody plans.",
+}
+_LOOKED_AT: Final = {"schema": "schema", "copy": "copy", "planning": "planning"}
+
+
+class Readiness:
+    """What is in the way, by a code; looked up at most every few seconds, and once for all who ask meanwhile."""
+
+    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._until = 0.0
+        self._reason: str | None = None
+        self._lock = asyncio.Lock()
+
+    async def reason(self) -> str | None:
+        """Why not; None when all is well."""
+        async with self._lock:
+            if self._clock() >= self._until:
+                self._reason = await self._look()
+                self._until = self._clock() + LOOK_EVERY
+            return self._reason
+
+    async def _look(self) -> str | None:
+        try:
+            findings = await self._client.doctor()
+        except SchemaError:
+            return "schema"
+        except StoreError:
+            return "store-unavailable"
+        bad = {finding.check for finding in findings if finding.severity == "problem"}
+        return next((reason for check, reason in _LOOKED_AT.items() if check in bad), None)
+
+
+@router.get("/healthz", summary="Is the process alive?", operation_id="healthz", tags=["health"])
+async def healthz() -> Health:
+    """200 as long as the process answers."""
+    return Health(status="ok")
+
+
+@router.get("/readyz", summary="Can it be relied on?", operation_id="readyz", tags=["health"])
+async def readyz(request: Request) -> Health:
+    """503 with a reason when the store cannot be used, or when schedules are due that nobody plans."""
+    readiness: Any = request.app.state.readiness
+    reason: str | None = await readiness.reason()
+    if reason is not None:
+        hint = "`tickbird doctor` tells more."
+        raise Problem(503, reason, _REASONS[reason], hint=hint, headers={"Retry-After": f"{LOOK_EVERY:.0f}"})
+    return Health(status="ready")

@@ -1,0 +1,132 @@
+"""Errors as problem+json: a code for programs, one sentence for people, the part at fault and the next step."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi.responses import JSONResponse
+
+from tickbird.domain.errors import (
+    ConflictError,
+    InvalidError,
+    NotFinishedError,
+    NotFoundError,
+    SchemaError,
+    StaleError,
+    StoreError,
+    TickbirdError,
+)
+
+log = logging.getLogger("tickbird.api")
+MEDIA_TYPE: Final = "application/problem+json"
+# Seconds after which a client does well to try again.
+_COME_BACK: Final = "2"
+_STORE: Final = {
+    "schema": "The store's schema does not fit this version.",
+    "store-unavailable": "The store cannot be used at the moment.",
+}
+_LOOK: Final = "Try again; the server's log and `tickbird doctor` tell more."
+# The first that fits counts.
+_OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
+    (InvalidError, 422, "invalid"),
+    (NotFoundError, 404, "not-found"),
+    (StaleError, 412, "stale"),
+    (ConflictError, 409, "conflict"),
+    (NotFinishedError, 504, "not-finished"),
+    (SchemaError, 503, "schema"),
+    (StoreError, 503, "store-unavailable"),
+)
+
+
+class Problem(Exception):
+    """A request that is refused, or cannot be served."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        field: str = "",
+        hint: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.field = field
+        self.hint = hint
+        self.headers = dict(headers or {})
+
+    def document(self) -> dict[str, Any]:
+        """The problem as it is sent."""
+        return {
+            "type": f"urn:tickbird:problem:{self.code}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+            "field": self.field or None,
+            "hint": self.hint or None,
+        }
+
+    def response(self) -> Any:
+        """The answer that tells of it."""
+        return JSONResponse(self.document(), self.status, self.headers, MEDIA_TYPE)
+
+
+def problem_of(error: TickbirdError) -> Problem:
+    """The problem that an error of the client is."""
+    for kind, status, code in _OF:
+        if isinstance(error, kind):
+            if isinstance(error, StoreError):
+                # Where the store is and what it said is for those who look after it.
+                log.warning("the store cannot be used: %s", error)
+                return Problem(status, code, _STORE[code], hint=_LOOK, headers={"Retry-After": _COME_BACK})
+            field = error.field if isinstance(error, InvalidError) else ""
+            return Problem(status, code, error.message, field=field, hint=error.hint)
+    return Problem(500, "unexpected", error.message, hint=error.hint)
+
+
+def unexpected() -> Problem:
+    """What is told of a mistake of ours: nothing that was meant for the logs."""
+    hint = "Try again; if it happens again, look at the server's log."
+    return Problem(500, "unexpected", "Something went wrong in the server.", hint=hint)
+
+
+def busy() -> Problem:
+    """The answer did not come in time."""
+    hint = "Try again; a change may have been made all the same, so look first."
+    return Problem(503, "busy", "The store did not answer in time;", hint=hint, headers={"Retry-After": _COME_BACK})
+
+
+def of_status(status: int, detail: object, headers: Mapping[str, str] | None) -> Problem:
+    """What the framework itself refuses: no such path, no such method, a body that is no JSON."""
+    known = {
+        400: ("malformed", "The body is not JSON in UTF-8.", "Send one JSON object."),
+        404: (
+            "no-such-path",
+            "There is nothing at this path.",
+            "GET /api/v1/openapi.json tells which paths there are.",
+        ),
+        405: ("no-such-method", "This path does not take this method.", "The header Allow tells which it takes."),
+    }
+    code, text, hint = known.get(status, ("refused", str(detail), ""))
+    return Problem(status, code, text, hint=hint, headers=headers)
+
+
+def of_validation(errors: list[Mapping[str, Any]]) -> Problem:
+    """The first of what is wrong with a request's parameters or body."""
+    error = errors[0]
+    if error.get("type") == "json_invalid":
+        return of_status(400, "", None)
+    where = [str(part) for part in error.get("loc", ()) if part != "body"]
+    if where and where[0] in ("query", "path", "header"):
+        where = where[1:]
+    field = ".".join(where)[:200] or "body"
+    said = str(error.get("msg", "is not right"))[:300]
+    return Problem(422, "invalid", f"{field}: {said[:1].lower()}{said[1:]}.", field=field)

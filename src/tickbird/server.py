@@ -1,0 +1,151 @@
+"""The server: the API on a store of its own, served by uvicorn."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.store.protocol import Store
+
+log = logging.getLogger("tickbird.server")
+DEFAULT_PORT: Final = 8420
+# More connections at a time are told to come back; so long may requests go on when the server is to end.
+_MOST_CONNECTIONS: Final = 2_000
+_LAST_REQUESTS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen, and how it is reached."""
+
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    certfile: str | None = None
+    keyfile: str | None = None
+    # Addresses of proxies whose X-Forwarded headers are believed.
+    trusted: str = ""
+
+    @property
+    def scheme(self) -> str:
+        """What a browser would be given."""
+        return "http" if self.certfile is None else "https"
+
+
+async def serve(store: Store, address: Address, started: Callable[[str], None] = lambda url: None) -> None:
+    """Serve until a signal; `started` is told where."""
+    import uvicorn
+
+    from tickbird.api.app import create_api
+
+    api = create_api(lambda namespace: Client(store, namespace))
+    listening = _listen(address)
+    settings: dict[str, Any] = {
+        "proxy_headers": bool(address.trusted),
+        "forwarded_allow_ips": address.trusted or None,
+        "ssl_certfile": address.certfile,
+        "ssl_keyfile": address.keyfile,
+        "server_header": False,
+        "access_log": False,
+        "log_config": None,
+        "lifespan": "off",
+        "ws": "none",
+        "limit_concurrency": _MOST_CONNECTIONS,
+        "timeout_graceful_shutdown": _LAST_REQUESTS,
+    }
+    try:
+        config = uvicorn.Config(api, **settings)
+        _load(config, address)
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        started(f"{address.scheme}://{shown}:{port}")
+        # Once it has ended in order, uvicorn raises the signal again that told it to.
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, lambda *_: None)
+        await uvicorn.Server(config).serve([listening])
+        await api.state.authority.settle()
+    finally:
+        listening.close()
+
+
+async def run(url: str, address: Address, must_exist: Callable[[Store], None]) -> None:
+    """Open a store and serve it, if there is a token that opens it."""
+    store = open_store(url)
+    must_exist(store)
+    await store.open()
+    try:
+        await _check_tokens(Client(store), store.url)
+
+        def started(at: str) -> None:
+            if not _is_loopback(address.host) and address.certfile is None and not address.trusted:
+                log.warning("tokens travel in plain text: give --certfile, or put a proxy that has TLS before it")
+            log.info("serving %s at %s", store.url, at)
+
+        await serve(store, address, started)
+        log.info("the server has ended")
+    finally:
+        await store.close()
+
+
+async def _check_tokens(client: Client, url: str) -> None:
+    if not await client.tokens(live=True, limit=1):
+        raise ConflictError(
+            "nobody could use this server, since the store has no live token;",
+            hint=f"make one: tickbird token create {_user()} --role admin --all-namespaces --url {url}",
+        )
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "admin"
+
+
+def _listen(address: Address) -> socket.socket:
+    try:
+        [(family, *_, place), *_] = socket.getaddrinfo(
+            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        return socket.create_server(place[:2], family=family, backlog=1_024)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidError(
+            f"cannot listen at {address.host}:{address.port} ({reason});",
+            field="host",
+            hint="give another --host or --port.",
+        ) from None
+
+
+def _load(config: Any, address: Address) -> None:
+    """Read the certificate now, so that a wrong one is told in one sentence."""
+    try:
+        config.load()
+    except OSError as error:
+        raise InvalidError(
+            f"cannot use the certificate {address.certfile!r} ({error.strerror or error});",
+            field="certfile",
+            hint="give a PEM file with --certfile, and its key with --keyfile.",
+        ) from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def main(url: str, address: Address, must_exist: Callable[[Store], None]) -> None:
+    """Serve until a signal, in this thread."""
+    asyncio.run(run(url, address, must_exist))

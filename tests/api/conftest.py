@@ -1,0 +1,96 @@
+"""The API on a store of its own, asked without a network in between, by holders of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tickbird.api.app import create_api
+from tickbird.api.guard import Limits
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.every import every
+from tickbird.domain.tokens import Role
+from tickbird.store.protocol import Store
+
+BASE = "http://tickbird.test"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """An open store with nothing in it."""
+    url = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    store = open_store(url)
+    await store.migrate()
+    await store.open()
+    yield store
+    await store.close()
+
+
+class Api:
+    """The API of one store."""
+
+    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+        self.store = store
+        self.app = create_api(lambda namespace: Client(store, namespace), limits=limits)
+        self._tokens: dict[tuple[Any, ...], str] = {}
+
+    def client(self, namespace: str = "default") -> Client:
+        """The client beside the API."""
+        return Client(self.store, namespace)
+
+    async def token(self, role: Role = "admin", *namespaces: str, name: str = "") -> str:
+        """The text of a token: of namespace default, unless others are named; of all with a star."""
+        key = (role, namespaces, name)
+        if key not in self._tokens:
+            opened = None if namespaces == ("*",) else namespaces
+            made = await self.client().create_token(name or role, role, actor="ada", namespaces=opened)
+            self._tokens[key] = made[1]
+        return self._tokens[key]
+
+    async def ask(
+        self, method: str, path: str, role: Role = "admin", *namespaces: str, token: str | None = None, **request: Any
+    ) -> Any:
+        """The answer to a request with such a token."""
+        text = await self.token(role, *namespaces) if token is None else token
+        headers = {"Authorization": f"Bearer {text}", **request.pop("headers", {})}
+        return await self.plain(method, path, headers=headers, **request)
+
+    async def plain(self, method: str, path: str, **request: Any) -> Any:
+        """The answer to a request without a token."""
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url=BASE) as http:
+            return await http.request(method, path, **request)
+
+    async def get(self, path: str, *args: Any, **request: Any) -> Any:
+        """The document that a path has."""
+        answer = await self.ask("GET", f"/api/v1{path}", *args, **request)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def create(self, name: str, namespace: str = "default", **options: Any) -> None:
+        """A schedule that a person made: hourly, of a task that nobody serves."""
+        given = {"actor": "ana", "unknown_task_ok": True, **options}
+        trigger = given.pop("trigger", every(hours=1))
+        await self.client(namespace).create(name, trigger, "report", **given)
+
+
+@pytest.fixture
+async def api(store: Store) -> AsyncIterator[Api]:
+    """The API with its usual limits."""
+    made = Api(store)
+    yield made
+    await made.app.state.authority.settle()
+
+
+def refused(answer: Any, status: int, code: str) -> str:
+    """The sentence of an answer that must be a problem of this kind."""
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), answer.text
+    problem = answer.json()
+    assert set(problem) == {"type", "title", "status", "code", "detail", "field", "hint"}
+    assert (problem["status"], problem["code"]) == (status, code), problem
+    return f"{problem['detail']} {problem['hint'] or ''}".rstrip()

@@ -1,0 +1,125 @@
+"""Schedules over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Api, refused
+from tickbird.api.models import ScheduleModel, ScheduleRowModel
+from tickbird.documents import row_document, schedule_document
+
+
+async def test_schedules_are_listed_as_documents(api: Api) -> None:
+    assert await api.get("/schedules", "viewer") == {"items": [], "next": None}
+    await api.create("digest", tags=["mail"], description="Zoë’s")
+    await api.client().trigger("digest", actor="ana", payload={"a": [1, None, "ü"]})
+    await api.client().pause("digest", actor="ana", note="holiday")
+    [listed] = (await api.get("/schedules", "viewer"))["items"]
+    [row] = await api.client().list()
+    assert listed == row_document(row, [])
+    assert listed["last_run"]["payload"] == {"a": [1, None, "ü"]}
+    assert (listed["state"], listed["paused"]["note"]) == ("paused", "holiday")
+    assert set(ScheduleRowModel.model_fields) == set(listed)
+
+
+async def test_what_keeps_a_schedule_from_running_is_told(api: Api) -> None:
+    await api.create("digest")
+    [listed] = (await api.get("/schedules"))["items"]
+    assert listed["problems"] == ["no worker that executes is alive"]
+
+
+async def test_schedules_are_found_by_name_tag_and_state(api: Api) -> None:
+    for name, tags in (("a-mail", ["x"]), ("b-mail", ["x", "y"]), ("c_.", []), ("d", ["y"])):
+        await api.create(name, tags=tags)
+    await api.client().pause("a-mail", actor="ana")
+
+    async def names(**query: Any) -> list[str]:
+        found = await api.get("/schedules", "viewer", params=query)
+        return [each["name"] for each in found["items"]]
+
+    assert await names(contains="mail") == ["a-mail", "b-mail"]
+    assert await names(contains="_") == ["c_."]
+    assert await names(contains="%") == []
+    assert await names(tag="y") == ["b-mail", "d"]
+    assert await names(state="paused") == ["a-mail"]
+    assert await names(state="active", tag="x", contains="b") == ["b-mail"]
+    assert await names(contains="nothing") == []
+
+
+async def test_pages_follow_each_other_by_key(api: Api) -> None:
+    names = [f"s{number}" for number in range(5)]
+    for name in names:
+        await api.create(name)
+    seen, key = [], None
+    for _ in range(3):
+        found = await api.get("/schedules", params={"limit": 2, **({"after": key} if key else {})})
+        seen += [each["name"] for each in found["items"]]
+        key = found["next"]
+        # What comes in between disturbs neither.
+        await api.create(f"a{len(seen)}")
+    assert seen == names
+    assert key is None
+
+
+@pytest.mark.parametrize(
+    "query, field",
+    [
+        ({"limit": 0}, "limit"),
+        ({"limit": 1_001}, "limit"),
+        ({"limit": "many"}, "limit"),
+        ({"state": "asleep"}, "state"),
+        ({"contains": "x" * 201}, "contains"),
+        ({"contains": "a\0"}, "contains"),
+        ({"tag": "x" * 201}, "tag"),
+        ({"tag": "a\0"}, "tag"),
+        ({"after": "x" * 1_001}, "after"),
+    ],
+)
+async def test_filters_are_checked(api: Api, query: dict[str, Any], field: str) -> None:
+    answer = await api.ask("GET", "/api/v1/schedules", params=query)
+    assert refused(answer, 422, "invalid").startswith(f"{field}: ")
+    assert answer.json()["field"] == field
+
+
+@pytest.mark.parametrize("key", ["", "x", "WzFd", "bnVsbA", "WyJhIiwiYiJd", "WyJcdTAwMDAiXQ", "é", "W1tbW1tbW1s", "/+"])
+async def test_a_key_that_is_none_is_refused(api: Api, key: str) -> None:
+    answer = await api.ask("GET", "/api/v1/schedules", params={"after": key})
+    assert "is not a key of a page" in refused(answer, 400, "bad-page")
+    assert answer.json()["field"] == "after"
+
+
+async def test_one_schedule_and_its_revision(api: Api) -> None:
+    await api.create("digest")
+    await api.client().update("digest", actor="ana", retries=3)
+    answer = await api.ask("GET", "/api/v1/schedules/digest", "viewer")
+    assert answer.status_code == 200
+    assert answer.json() == schedule_document(await api.client().get("digest"))
+    assert set(ScheduleModel.model_fields) == set(answer.json())
+    assert answer.headers["etag"] == '"2"'
+
+
+async def test_a_deleted_schedule_is_listed_only_when_asked_for(api: Api) -> None:
+    await api.create("digest")
+    await api.client().delete("digest", actor="ana")
+    assert (await api.get("/schedules"))["items"] == []
+    [listed] = (await api.get("/schedules?state=deleted"))["items"]
+    assert listed["name"] == "digest"
+    refused(await api.ask("GET", "/api/v1/schedules/digest"), 404, "not-found")
+
+
+@pytest.mark.parametrize("name", ["nothing", "a b", "x" * 2_000, "'; DROP TABLE runs; --", "é", "%F0%9F%90%A6", '"'])
+async def test_a_name_that_no_schedule_has(api: Api, name: str) -> None:
+    await api.create("nothings")
+    answer = await api.ask("GET", f"/api/v1/schedules/{name}")
+    words = refused(answer, 404, "not-found")
+    assert words.startswith("there is no schedule ")
+    assert ("did you mean nothings?" in words) == (name == "nothing")
+
+
+async def test_a_name_that_nothing_can_have(api: Api) -> None:
+    refused(await api.ask("GET", f"/api/v1/schedules/{'x' * 10_000}"), 422, "invalid")
+    refused(await api.ask("GET", "/api/v1/schedules/a%00"), 422, "invalid")
+    refused(await api.ask("GET", "/api/v1/schedules/a%2Fb"), 404, "no-such-path")
+    refused(await api.ask("GET", "/api/v1/schedules/%FF"), 404, "not-found")
