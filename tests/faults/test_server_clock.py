@@ -13,7 +13,7 @@ from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
 from tickbird.store.protocol import Store
-from tickbird.testing.faults import Fleet, SetClock, until
+from tickbird.testing.faults import Fleet, Proxy, SetClock, until
 from tickbird.testing.servers import PostgresServer, ServerMissing
 
 DAY = 86_400
@@ -116,3 +116,21 @@ async def test_a_jump_and_back(
         assert stored.planned_until is not None
         assert stored.planned_until <= now
         assert not [skip for skip in await all_skips(store, name) if skip.count > 100]
+
+
+async def test_a_jump_between_the_look_and_the_lock(
+    url: str, store: Store, client: Client, fleet: Fleet, clock: SetClock
+) -> None:
+    since = await ticking(client)
+    with Proxy(url) as wire:
+        fleet.start(url=wire.url, lease=6.0)
+        await fleet.ran_more(2)
+        wire.trick("WITH oldest AS", "hold")
+        await until(lambda: wire.held)
+        clock.set(DAY)
+        wire.heal()
+        await until(lambda: "nothing is planned or rescued" in fleet.logs())
+        clock.set(0)
+        await fleet.ran_more(2)
+        await settled(client, store, fleet, {"clock": since})
+    assert not [skip for skip in await all_skips(store, "clock") if skip.count > 100]

@@ -87,6 +87,11 @@ class Batch:
         self.leased += other.leased
 
 
+def clock(locked: Sequence[tuple[Any, ...]]) -> datetime:
+    """The store's clock, as it was when these cursors were locked."""
+    return EPOCH + timedelta(microseconds=locked[0][4])
+
+
 async def plan_locked(
     db: Session,
     known: KnownRevisions,
@@ -98,7 +103,7 @@ async def plan_locked(
     """Plan the schedules of these locked cursors; with a refusal, park them for it."""
     if not locked:
         return Batch()
-    now = EPOCH + timedelta(microseconds=locked[0][4])
+    now = clock(locked)
     due: list[DueCursor] = [(row[0], row[1], row[2], row[3]) for row in locked]
     await learn(db, known, (row[:2] for row in due if row[3]))
     if refusal is None:

@@ -169,6 +169,9 @@ class PostgresStore:
 
         async def whole(db: Session) -> Batch:
             rows = await db.fetch("lock_due", limit=limit, **bounds)
+            if rows and expected is not None and not expected[0] <= planning.clock(rows) <= expected[1]:
+                # It jumped since the look.
+                return Batch(now=planning.clock(rows))
             locked[:] = [row[0] for row in rows]
             return await planning.plan_locked(db, self._known, rows, mine, hand_off)
 
