@@ -23,6 +23,8 @@ from tickbird.testing.faults.proxy import Trick
 pytestmark = pytest.mark.parametrize("url", ["postgres"], indirect=True)
 
 FINISH = "SET status = 'succeeded'"
+# Due cursors are locked by then.
+WRITE_ON_TIME = "start_by, next_run_at, template, leased)"
 # A server gives up a transaction that nobody goes on with, and a worker a server that does not answer, in two seconds.
 IMPATIENT = "&options=-c%20idle_in_transaction_session_timeout%3D2000%20-c%20statement_timeout%3D1500"
 
@@ -104,11 +106,10 @@ async def test_a_planner_that_is_frozen_between_lock_and_commit(
 ) -> None:
     """Its server gives its rows back, and others plan them; when it wakes, nothing of what it had decided counts."""
     since = await ticking(client)
-    wire.trick("COMMIT", "hold")
+    wire.trick(WRITE_ON_TIME, "hold")
     frozen = fleet.start(url=wire.url + IMPATIENT)
     await until(lambda: wire.held)
     frozen.freeze()
-    assert not fleet.notes("done")
     fleet.start()
     await fleet.ran_more(2)
     wire.heal()
