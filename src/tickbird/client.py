@@ -88,7 +88,7 @@ Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # So many names are looked through for those that a wrong one is like.
 _NAMES = 1_000
 # So many successes of a schedule are looked through for the one that another one needed.
-_SUCCESSES = 500
+_SUCCESSES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,10 +386,11 @@ class Client:
         names = {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
         if not names:
             return evidence
-        needed: list[RunRecord] = []
-        for name in sorted(names):
-            needed += await self._store.list_runs(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
         successes = await self._store.last_successes(self._namespace, names)
+        needed: list[RunRecord] = []
+        # What has never succeeded may have failed a million times.
+        for name in sorted(name for name, last in successes.items() if last.at is not None):
+            needed += await self._store.list_runs(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
         return replace(evidence, successes=successes, needed=needed)
 
     async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> Decisions:

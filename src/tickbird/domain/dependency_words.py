@@ -13,7 +13,7 @@ from tickbird.domain.explanation import Step, Times
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.runs import RunRecord
 
-_NONE_STORED = "no earlier success of it is stored"
+_NONE_BEFORE = "the successes of it that are known came later"
 
 
 class DependencyWords:
@@ -115,7 +115,7 @@ class DependencyWords:
         noted = self.evidence.successes[name].at
         if noted is not None and (before is None or to_datetime(noted) <= before):
             return f"it {last} at {self.times(noted)}"
-        return f"it {'has' if before is None else 'had'} never succeeded" if noted is None else _NONE_STORED
+        return f"it {'has' if before is None else 'had'} never succeeded" if noted is None else _NONE_BEFORE
 
 
 def _rule(each: After) -> str:
