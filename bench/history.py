@@ -39,8 +39,12 @@ STATEMENTS: Final = load_statements("bench", "history")
 # A slot is ten minutes of the grid.
 SLOT: Final = 600
 MINUTES: Final = Definition(trigger=every(minutes=10), target=Target("noop"), overlap="allow")
-SECOND: Final = Definition(trigger=every(seconds=1), target=Target("noop"), overlap="allow")
+TENTH: Final = Definition(trigger=every(seconds=10), target=Target("noop"), overlap="allow")
 BUSY, OTHER = "s1", "s2"
+# So few that each of them has runs enough for a page, also where only ten thousand are stored.
+SCHEDULES: Final = 100
+# How many runs a slot has: of the busy schedule, besides one of each other.
+OFTEN: Final = 60
 WORKER: Final = Worker(id="w1", namespace="default", app="bench", host="here", pid=1, version="0")
 # More than this many times as long, and by more than this many seconds, is no longer the same.
 TIMES, APART = 2.0, 0.002
@@ -82,7 +86,7 @@ class Side:
 
 async def measure(options: Options, report: Report) -> None:
     """PostgreSQL, then SQLite."""
-    schedules = options.size(1_000, 20)
+    schedules = options.size(SCHEDULES, 20)
     with server() as running:
         report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
         urls = {"few": running.create_database(), "many": running.create_database()}
@@ -105,22 +109,27 @@ async def measure(options: Options, report: Report) -> None:
 
 
 def _slots(runs: int, schedules: int) -> int:
-    return max(2, round(runs / (SLOT + schedules - 1)))
+    return max(2, round(runs / (OFTEN + schedules - 1)))
 
 
 async def _on_postgres(name: str, url: str, runs: int, schedules: int) -> Side:
     stored = Schedules(url)
     slots = _slots(runs, schedules)
-    with step(f"PostgreSQL: stored {slots * (SLOT + schedules - 1):,} runs that have ended"):
+    with step(f"PostgreSQL: stored {slots * (OFTEN + schedules - 1):,} runs that have ended"):
         await stored.make(schedules, (MINUTES,))
         stored.execute("SET session_replication_role = replica")
         stored.execute("SET synchronous_commit = off")
-        stored.execute(STATEMENTS["redefine"], {"second": json.dumps(encode_definition(SECOND))})
+        stored.execute(STATEMENTS["redefine"], {"second": json.dumps(encode_definition(TENTH))})
         indexes = stored.execute(STATEMENTS["indexes"])
         for index, _ in indexes:
             stored.execute(f"DROP INDEX tickbird.{index}")
-        for first in range(slots, 0, -500):
-            bounds = {"first": first, "last": max(1, first - 499), "schedules": schedules, "due": int(DUE.timestamp())}
+        for first in range(slots, 0, -5_000):
+            bounds = {
+                "first": first,
+                "last": max(1, first - 4_999),
+                "schedules": schedules,
+                "due": int(DUE.timestamp()),
+            }
             stored.execute(STATEMENTS["fill_slots"], bounds)
         for _, statement in indexes:
             stored.execute(statement)
@@ -138,10 +147,10 @@ async def _on_sqlite(name: str, folder: Path, runs: int, schedules: int) -> Side
     slots = _slots(runs, schedules)
     store = SqliteStore(f"sqlite:///{file}")
     await store.open()
-    with step(f"SQLite: stored {slots * (SLOT + schedules - 1):,} runs that have ended"):
+    with step(f"SQLite: stored {slots * (OFTEN + schedules - 1):,} runs that have ended"):
         before = DUE - timedelta(seconds=SLOT - 1)
         for number in range(1, schedules + 1):
-            definition = SECOND if number == 1 else MINUTES
+            definition = TENTH if number == 1 else MINUTES
             create = Create(actor="bench", namespace="default", definition=definition)
             await store.change_schedule("default", f"s{number}", create, now=before)
         with closing(sqlite3.connect(file)) as db:
@@ -181,7 +190,9 @@ async def _compare(title: str, sides: Sequence[Side], options: Options, report: 
             same = ratio <= TIMES or many_ms - few_ms <= 1_000 * APART
             report.hold(f"{title}: {name}", f"≤ {TIMES:.0f} × or 2 ms more", ratio, same)
     counts = [f"{side.runs:,}" for side in sides]
-    note = f"Medians of {rounds} rounds, in ms; one schedule of {options.size(1_000, 20):,} has most of the runs."
+    note = (
+        f"Medians of {rounds} rounds, in ms; one of {options.size(SCHEDULES, 20):,} schedules has a third of the runs."
+    )
     columns = ("work", f"{counts[0]} runs", f"{counts[1]} runs", "ratio", "least – most")
     report.tables.append(Table(f"{title}: the same work beside few and many old runs", columns, rows, note))
     for side in sides:
@@ -241,24 +252,26 @@ QUESTIONS: Final[dict[str, Callable[[Side], Awaitable[Any]]]] = {
     "show": _show,
     "runs, first page": _runs(),
     "runs, a page in the middle": lambda side: side.client.runs(before=side.runs // 2),
-    "runs of a schedule": _runs(schedule=OTHER),
+    "runs of a schedule": _runs(schedule=OTHER, limit=50),
     "runs of the busy schedule": _runs(schedule=BUSY),
     "runs of the busy schedule, in the middle": lambda side: side.client.runs(schedule=BUSY, before=side.runs // 2),
-    "failed runs": _runs(status="failed", limit=10),
-    "failed runs, in the middle": lambda side: side.client.runs(status="failed", before=side.runs // 2, limit=10),
-    "failed runs of a schedule": _runs(schedule=OTHER, status="failed", limit=10),
-    "cancelled runs of the busy schedule": _runs(schedule=BUSY, status="cancelled", limit=5),
+    "failed runs": _runs(status="failed", limit=50),
+    "failed runs, in the middle": lambda side: side.client.runs(status="failed", before=side.runs // 2, limit=50),
+    "failed runs of a schedule": _runs(schedule=OTHER, status="failed", limit=1),
+    "cancelled runs of the busy schedule": _runs(schedule=BUSY, status="cancelled", limit=20),
     "succeeded runs": _runs(status="succeeded"),
     "queued runs (none)": _runs(status="queued"),
     "running runs (none)": _runs(status="running"),
     "waiting runs of a schedule (none)": _runs(schedule=BUSY, status="waiting"),
     "a run": lambda side: side.client.run(side.runs // 2),
     "why of an old tick": lambda side: side.client.why(OTHER, side.middle),
-    "why of an old tick of the busy schedule": lambda side: side.client.why(BUSY, side.middle + timedelta(seconds=7)),
+    "why of an old tick of the busy schedule": lambda side: side.client.why(BUSY, side.middle + timedelta(seconds=10)),
     "decisions of an hour": lambda side: side.client.decisions(BUSY, side.middle, side.middle + timedelta(hours=1)),
-    "audit of a day": lambda side: side.client.audit_ticks(OTHER, side.middle - timedelta(days=1), side.middle),
-    "audit of an hour of the busy schedule": lambda side: side.client.audit_ticks(
-        BUSY, side.middle, side.middle + timedelta(minutes=20)
+    "audit of two hours": lambda side: side.client.audit_ticks(
+        OTHER, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
+    ),
+    "audit of two hours of the busy schedule": lambda side: side.client.audit_ticks(
+        BUSY, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
     ),
     "tail since ten minutes": lambda side: side.store.recent(
         "default", DUE + timedelta(seconds=SLOT * side.round), 100

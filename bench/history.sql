@@ -1,8 +1,8 @@
--- A month and a half of runs that have ended: one schedule ticked every second, all others every ten minutes.
+-- Runs that have ended: one schedule ticked every ten seconds, all others every ten minutes, for hours or for a year.
 -- A slot is ten minutes; within it runs are in the order of their ticks, as they would have been made.
 
 -- name: redefine
--- The first schedule is the one that ticks every second, and all exist since long before the first run.
+-- The first schedule is the one that ticks every ten seconds, and all exist since long before the first run.
 WITH s AS (
     UPDATE tickbird.schedules
     SET definition = CASE WHEN id = 1 THEN %(second)s::jsonb ELSE definition END, created_at = '2020-01-01Z'
@@ -23,12 +23,12 @@ FROM (
     SELECT
         k.schedule_id,
         to_timestamp(%(due)s::bigint - 600 * slot + k.second) AS tick,
-        CASE (slot * 7919 + k.schedule_id * 613 + k.second) %% 1000
-            WHEN 7 THEN 'failed' WHEN 77 THEN 'cancelled' ELSE 'succeeded'
+        CASE (slot * 7919 + k.schedule_id * 613 + k.second / 10) %% 50
+            WHEN 7 THEN 'failed' WHEN 17 THEN 'cancelled' ELSE 'succeeded'
         END AS status
     FROM generate_series(%(first)s::bigint, %(last)s::bigint, -1) AS slot
     CROSS JOIN (
-        SELECT 1 AS schedule_id, s AS second FROM generate_series(0, 599) AS s
+        SELECT 1 AS schedule_id, s AS second FROM generate_series(0, 599, 10) AS s
         UNION ALL
         SELECT s, 0 FROM generate_series(2, %(schedules)s::bigint) AS s
     ) AS k
@@ -51,7 +51,7 @@ WITH RECURSIVE slots (slot) AS (
     SELECT :first UNION ALL SELECT slot - 1 FROM slots WHERE slot > :last
 ),
 seconds (second) AS (
-    SELECT 0 UNION ALL SELECT second + 1 FROM seconds WHERE second < 599
+    SELECT 0 UNION ALL SELECT second + 10 FROM seconds WHERE second < 590
 ),
 others (schedule_id) AS (
     SELECT 2 UNION ALL SELECT schedule_id + 1 FROM others WHERE schedule_id < :schedules
@@ -63,8 +63,8 @@ made (schedule_id, tick, status) AS (
     SELECT
         t.schedule_id,
         (:due - 600 * s.slot + t.second) * 1000000,
-        CASE (s.slot * 7919 + t.schedule_id * 613 + t.second) % 1000
-            WHEN 7 THEN 'failed' WHEN 77 THEN 'cancelled' ELSE 'succeeded'
+        CASE (s.slot * 7919 + t.schedule_id * 613 + t.second / 10) % 50
+            WHEN 7 THEN 'failed' WHEN 17 THEN 'cancelled' ELSE 'succeeded'
         END
     FROM slots AS s CROSS JOIN ticks AS t
     ORDER BY s.slot DESC, t.second, t.schedule_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -27,7 +28,7 @@ from tickbird.domain.every import every
 from tickbird.domain.runs import NewRun, Outcome
 from tickbird.store.postgres import PostgresStore, changes, planning, runs, schema
 from tickbird.store.postgres import store as store_module
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.naming import STATEMENTS
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.protocol import Held, Worker
@@ -672,6 +673,20 @@ class TestStatements:
 
 
 class TestIndexes:
+    @pytest.mark.parametrize("name", ["list_runs", "list_runs_of", "page_unwell", "page_unwell_of", "list_audit"])
+    async def test_a_page_begins_where_the_one_before_ended(self, migrated: str, name: str) -> None:
+        """Not at the newest row, from which it would walk to the page."""
+        order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", STATEMENTS[name].decode())))
+        text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", STATEMENTS[name].decode())
+        async with await psycopg.AsyncConnection.connect(
+            Connections(migrated, 1).conninfo, autocommit=True
+        ) as connection:
+            await connection.execute(f"PREPARE page AS {text}".encode())
+            nothing = ", ".join("NULL" for _ in order)
+            plan = await connection.execute(f"EXPLAIN EXECUTE page({nothing})".encode())
+            lines = [line for (line,) in await plan.fetchall()]
+        assert any("Index Cond" in line and "id < COALESCE($" in line for line in lines), lines
+
     async def test_no_verb_scans_the_big_tables(self, database: Database) -> None:
         await create_many(database, SCHEDULES, replace(MINUTELY, overlap="queue"))
         await database.execute("UPDATE tickbird.cursors SET next_run_at = %s WHERE schedule_id %% 20 > 0", later(9_000))

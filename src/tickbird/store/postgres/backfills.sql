@@ -72,7 +72,7 @@ FROM tickbird.backfills AS b
 JOIN tickbird.schedules AS s ON s.id = b.schedule_id
 WHERE b.namespace = %(namespace)s
     AND (%(schedule)s::text IS NULL OR s.name = %(schedule)s)
-    AND (%(before)s::bigint IS NULL OR b.id < %(before)s)
+    AND b.id < coalesce(%(before)s::bigint, 9223372036854775807)
 ORDER BY b.id DESC
 LIMIT %(limit)s;
 

@@ -1,12 +1,13 @@
 -- Pages of runs by status, newest first. Each walks an index that holds only what it looks for, or nearly so: among ten
--- million runs that ended well, a page of those that did not is found at once.
+-- million runs that ended well, a page of those that did not is found at once. `before` is a bound of the index also where
+-- it is not given; as a condition of its own it would be looked at row by row, from the newest on.
 
 -- name: page_unwell
 SELECT * FROM tickbird.run_details
 WHERE namespace = %(namespace)s
     AND status = %(status)s
     AND status IN ('failed', 'cancelled')
-    AND (%(before)s::bigint IS NULL OR id < %(before)s)
+    AND id < coalesce(%(before)s::bigint, 9223372036854775807)
 ORDER BY id DESC
 LIMIT %(limit)s;
 
@@ -15,7 +16,7 @@ SELECT * FROM tickbird.run_details
 WHERE schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
     AND status = %(status)s
     AND status IN ('failed', 'cancelled')
-    AND (%(before)s::bigint IS NULL OR id < %(before)s)
+    AND id < coalesce(%(before)s::bigint, 9223372036854775807)
 ORDER BY id DESC
 LIMIT %(limit)s;
 
@@ -34,7 +35,7 @@ WITH active AS MATERIALIZED (
 SELECT * FROM tickbird.run_details
 WHERE id = ANY(ARRAY(
     SELECT id FROM active
-    WHERE %(before)s::bigint IS NULL OR id < %(before)s
+    WHERE id < coalesce(%(before)s::bigint, 9223372036854775807)
     ORDER BY id DESC LIMIT %(limit)s
 ))
 ORDER BY id DESC;
@@ -51,7 +52,7 @@ WITH active AS MATERIALIZED (
 SELECT * FROM tickbird.run_details
 WHERE id = ANY(ARRAY(
     SELECT id FROM active
-    WHERE %(before)s::bigint IS NULL OR id < %(before)s
+    WHERE id < coalesce(%(before)s::bigint, 9223372036854775807)
     ORDER BY id DESC LIMIT %(limit)s
 ))
 ORDER BY id DESC;

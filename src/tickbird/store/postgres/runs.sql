@@ -571,7 +571,7 @@ SELECT * FROM tickbird.run_details WHERE id = %(id)s;
 SELECT * FROM tickbird.run_details
 WHERE namespace = %(namespace)s
     AND (%(status)s::text IS NULL OR status = %(status)s)
-    AND (%(before)s::bigint IS NULL OR id < %(before)s)
+    AND id < coalesce(%(before)s::bigint, 9223372036854775807)
 ORDER BY id DESC
 LIMIT %(limit)s;
 
@@ -580,7 +580,7 @@ LIMIT %(limit)s;
 SELECT * FROM tickbird.run_details
 WHERE schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
     AND (%(status)s::text IS NULL OR status = %(status)s)
-    AND (%(before)s::bigint IS NULL OR id < %(before)s)
+    AND id < coalesce(%(before)s::bigint, 9223372036854775807)
 ORDER BY id DESC
 LIMIT %(limit)s;
 

@@ -60,6 +60,6 @@ SELECT id, at, actor, action, schedule, run_id, detail
 FROM tickbird.audit
 WHERE namespace = %(namespace)s
     AND (%(schedule)s::text IS NULL OR schedule = %(schedule)s)
-    AND (%(before)s::bigint IS NULL OR id < %(before)s)
+    AND id < coalesce(%(before)s::bigint, 9223372036854775807)
 ORDER BY id DESC
 LIMIT %(limit)s;
