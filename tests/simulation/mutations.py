@@ -11,7 +11,9 @@ import pytest
 
 from tickbird.domain import commands, planner, sync
 from tickbird.domain.backfills import Wanted
+from tickbird.domain.held import Release
 from tickbird.domain.limits import choose
+from tickbird.domain.rates import Rate
 from tickbird.domain.runs import TICK_ORIGINS, Outcome
 from tickbird.domain.ticks import Segment, Ticks
 from tickbird.engine import clock
@@ -122,6 +124,38 @@ def a_backfill_takes_all_places(patch: Patch) -> None:
     )
 
 
+def rates_are_forgotten(patch: Patch) -> None:
+    """A queue's runs begin as they come."""
+    patch.setattr(Rate, "left", lambda self, starts, now: self.count)
+
+
+def a_planner_hands_off_runs_that_have_a_rate(patch: Patch) -> None:
+    """What begins where it was planned is not counted."""
+    patch.setattr(planning, "_limited", lambda *_: ())
+
+
+def a_rate_is_slower_than_it_says(patch: Patch) -> None:
+    """The last of the runs that may begin has to wait."""
+    left = Rate.left
+    patch.setattr(Rate, "left", lambda self, starts, now: left(self, starts, now) - 1)
+
+
+def a_long_outage_is_like_a_short_one(patch: Patch) -> None:
+    """What should be held runs at once."""
+    patch.setattr(planner._Look, "_holds", lambda self: False)
+
+
+def held_runs_are_let_go_by_themselves(patch: Patch) -> None:
+    """The next run that ends makes room for one that is held."""
+    patch.setitem(SQL, "with_waiters", SQL["with_waiters"].replace("lane < 2", "lane < 3"))
+    patch.setitem(SQL, "waiters_of_schedule", SQL["waiters_of_schedule"].replace("lane = 0", "lane IN (0, 2)"))
+
+
+def all_held_runs_are_let_go_at_once(patch: Patch) -> None:
+    """Nobody keeps them apart."""
+    patch.setattr(Release, "apart", 0.0)
+
+
 def renew_asks_for_no_owner(patch: Patch) -> None:
     """A lease is extended for whoever names the run."""
 
@@ -194,7 +228,9 @@ PLANNER = (
 STORE = (finish_takes_any_attempt, cursor_moves_without_runs, release_is_forgotten)
 LIMITS = (a_key_has_a_place_too_many, places_of_a_key_are_forgotten, the_newest_gets_the_place)
 BACKFILLS = (a_backfill_goes_past_what_is_decided, a_backfill_takes_all_places)
+RATES = (rates_are_forgotten, a_planner_hands_off_runs_that_have_a_rate, a_rate_is_slower_than_it_says)
+HELD = (a_long_outage_is_like_a_short_one, held_runs_are_let_go_by_themselves, all_held_runs_are_let_go_at_once)
 LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
 DEPLOYS = (old_workers_revert_a_deploy,)
-MUTATIONS = PLANNER + STORE + LIMITS + BACKFILLS + LEASE + CLOCK + DEPLOYS
+MUTATIONS = PLANNER + STORE + LIMITS + BACKFILLS + RATES + HELD + LEASE + CLOCK + DEPLOYS

@@ -24,8 +24,10 @@ from tickbird.testing.simulation.backfills import Backfills
 from tickbird.testing.simulation.clocks import LOOKS, PATIENCE, Clocks
 from tickbird.testing.simulation.deploys import Deploys
 from tickbird.testing.simulation.grids import HOUR
+from tickbird.testing.simulation.held import HeldRuns
 from tickbird.testing.simulation.history import CursorRow, Event, RunRow, SkipRow
 from tickbird.testing.simulation.lifecycle import Lifecycle
+from tickbird.testing.simulation.rates import Rates
 from tickbird.testing.simulation.specs import Spec
 from tickbird.testing.simulation.ticks import MICROS, Decision, Planner, Told, Watched
 from tickbird.testing.simulation.world import Call, Record
@@ -55,6 +57,8 @@ class Checker:
         self.skips: dict[int, SkipRow] = {}
         self.cursors: dict[int, CursorRow] = {}
         self.backfills = Backfills(self)
+        self.held = HeldRuns(self)
+        self.rates = Rates(self)
         self.lifecycle = Lifecycle(self)
         self.deploys = Deploys(self)
         self.clocks = Clocks(self)
@@ -120,8 +124,12 @@ class Checker:
         for schedule_id in {**new_runs, **skipped}:
             if any(run.scheduled_for is not None for run in new_runs[schedule_id]) or skipped[schedule_id]:
                 self.broken("I3", f"decisions about an unknown schedule {schedule_id}")
+        if call.verb == "decide_held":
+            self.held.before(call)
         self.lifecycle.see(call, events)
-        if call.verb == "cancel_backfill":
+        if call.verb == "decide_held":
+            self.held.after(call)
+        elif call.verb == "cancel_backfill":
             self.backfills.cancelled(call)
         elif call.verb == "change_schedule" and getattr(call.args[2], "cancel_runs", False):
             for run in self.lifecycle.active[call.answer.schedule.id].values():
@@ -159,7 +167,8 @@ class Checker:
         """What becomes of its due ticks, with the runs that are active before this call."""
         active = self.lifecycle.active_runs(schedule.id)
         ticking = [(run.id, run.status) for run in active if run.origin in TICKING]
-        return Planner(schedule, self.now, ticking, len(active) - len(ticking)).decide()
+        held = schedule.spec.hold_above is not None and bool(self.held.of_schedule(schedule.id))
+        return Planner(schedule, self.now, ticking, len(active) - len(ticking), held).decide()
 
     def _compare(
         self, schedule: Watched, expected: list[Decision], runs: list[RunRow], skips: list[tuple[SkipRow, int]]
@@ -179,7 +188,7 @@ class Checker:
                 covers = run.covers_first // MICROS, run.covers_last // MICROS, run.covers_count
             # One that was leased as it was made is as good as queued; the lease is looked at elsewhere.
             status = "queued" if run.status == "running" else run.status
-            made = Decision(tick, "run", run.origin, status, run.due_at // MICROS, covers)
+            made = Decision(tick, "run", run.origin, status, run.due_at // MICROS, covers, lane=run.lane)
             if tick in actual:
                 self.broken("I1", f"{schedule.name}: two runs of {tick}")
             actual[tick] = made

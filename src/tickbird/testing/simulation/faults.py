@@ -29,6 +29,9 @@ TIMED = frozenset(
         "set_limit",
         "backfill",
         "cancel_backfill",
+        "decide_held",
+        "limit_queue",
+        "list_queues",
     )
 )
 

@@ -79,7 +79,7 @@ class Host:
             host="simulated",
             pid=1,
             version="1",
-            queues=("default",),
+            queues=("default", *scenario.queues),
             slots=scenario.slots,
             tasks={name: task.describe() for name, task in tasks.items()},
             declares={name: fingerprint(definition) for name, definition in declared.items()},

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tickbird.testing.simulation.effects import Effect
+from tickbird.testing.simulation.held import is_held
 from tickbird.testing.simulation.history import Event, RunRow
 from tickbird.testing.simulation.waiters import USUAL, Waiters
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 ACTIVE = ("waiting", "queued", "running")
 MICROS = 1_000_000
-_CANCELLERS = ("cancel_run", "plan_due", "change_schedule", "rescue", "backfill", "cancel_backfill")
+_CANCELLERS = ("cancel_run", "plan_due", "change_schedule", "rescue", "backfill", "cancel_backfill", "decide_held")
 
 
 class Lifecycle:
@@ -72,7 +73,11 @@ class Lifecycle:
             elif row.schedule_id is not None:
                 self.active[row.schedule_id].pop(row.id, None)
             self._waiters.see(old, row, active=active)
+            if row.queue != "default":
+                began = row.status == "running" and (old is None or old.status != "running")
+                self._checker.rates.see(row, began=began, active=active)
         self._waiters.check(call)
+        self._checker.rates.check(call)
 
     def broken(self, promise: str, text: str) -> None:
         """Note a violation."""
@@ -105,6 +110,8 @@ class Lifecycle:
                 self.broken("I6", f"run {old.id} was {old.status} and changed: {new}")
             return
         step = (old.status, new.status)
+        if is_held(old) and not is_held(new) and new.status != "cancelled" and call.verb != "decide_held":
+            self.broken("held", f"run {old.id} was let go by {call.verb}")
         if step == ("queued", "running"):
             if call.verb != "claim_runs":
                 self.broken("I8", f"run {old.id} was started by {call.verb}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
+from tickbird.domain.rates import Rate
 from tickbird.testing.simulation.faults import FaultyStore
 from tickbird.testing.simulation.grids import utc
 from tickbird.testing.simulation.scenario import changed_fields, make_spec
@@ -53,11 +54,17 @@ class Person:
 
     async def _work(self) -> None:
         scenario, chance = self.world.scenario, self.world.chance
+        for queue in scenario.queues:
+            await self._try(self._rate(queue))
         for name in scenario.people:
             await self._try(self._create(name))
         actions = _ACTIONS | ({"limit": 4} if scenario.keys else {})
         if scenario.backfills:
             actions |= {"backfill": 10, "cancel_backfill": 3}
+        if scenario.queues:
+            actions |= {"rate": 4}
+        if scenario.holds:
+            actions |= {"decide_held": 8}
         gap = scenario.span / (scenario.operations + 1)
         for _ in range(scenario.operations):
             await asyncio.sleep(chance.random() * 2 * gap)
@@ -196,6 +203,7 @@ class Person:
             # One that has a key begins at once or waits for a place.
             delay=0 if key else int(chance.random() * 3 * beat),
             concurrency_key=key,
+            queue=chance.choice(("default", *scenario.queues)),
             start_within=chance.choice((None, beat)),
             priority=chance.choice((0, 9)),
             crash_limit=chance.choice((0, 3)),
@@ -229,11 +237,34 @@ class Person:
             one = self.world.chance.choice(found)
             await self._client.cancel_backfill(one.id, actor=self.id, stop_running=self.world.chance.random() < 0.5)
 
+    async def _rate(self, _: str) -> None:
+        chance, scenario = self.world.chance, self.world.scenario
+        rate = Rate(chance.choice((1, 2, 3)), max(1, int(scenario.beat * chance.choice((0.5, 1, 3)))))
+        for queue in scenario.queues:
+            await self._client.limit_queue(queue, rate if chance.random() < 0.9 else None, actor=self.id)
+
+    async def _decide_held(self, _: str) -> None:
+        chance, held = self.world.chance, await self._client.held()
+        if not held:
+            return
+        name = chance.choice(held).schedule
+        count = chance.choice((None, None, 1, 2))
+        if chance.random() < 0.3:
+            await self._client.drop_held(name, count=count, actor=self.id)
+        else:
+            await self._client.release_held(
+                name, count=count, per_minute=chance.choice((None, 1, 7, 60)), actor=self.id
+            )
+
     async def pause_everything(self) -> None:
         """So that every run can come to its end."""
+        for queue in self.world.scenario.queues:
+            await self._try(self._client.limit_queue(queue, None, actor=self.id))
         for row in await self._client.list(limit=1_000):
             self.intent = Intent("pause", {"until": None})
             await self._try(self._client.pause(row.schedule.name, actor=self.id))
+        for held in await self._client.held():
+            await self._try(self._client.release_held(held.schedule, actor=self.id))
 
 
 _ACTIONS = {

@@ -62,6 +62,9 @@ class Scenario:
     # Concurrency keys that schedules share; most scenarios have none.
     keys: tuple[str, ...] = ()
     backfills: bool = False
+    # Queues that may have a rate, beside the default one.
+    queues: tuple[str, ...] = ()
+    holds: bool = False
 
     def add(self, spec: Spec) -> int:
         """Remember a spec; its mark."""
@@ -96,7 +99,9 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         mishaps=chance.choice((0, 4, 10, 16)),
         jumps=chance.random() < 0.3,
         keys=chance.choice(_KEYS),
-        backfills=chance.random() < 0.3,
+        backfills=chance.random() < 0.25,
+        queues=("mail",) if chance.random() < 0.2 else (),
+        holds=chance.random() < 0.25,
     )
     names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
     version = {name: scenario.add(make_spec(scenario, chance)) for name in names}
@@ -156,6 +161,10 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
         days = tuple(sorted(chance.sample(range(7), chance.choice((1, 2)))))
         date = (scenario.begin + timedelta(seconds=chance.random() * scenario.span)).date()
         spec = replace(spec, exclude=Days(days, (date,) if chance.random() < 0.5 else ()))
+    if scenario.holds and chance.random() < 0.6:
+        spec = replace(spec, catch_up="all", hold_above=chance.choice((0, 1, 1, 3)))
+    if scenario.queues and chance.random() < 0.7:
+        spec = replace(spec, queue="mail")
     if scenario.keys and chance.random() < 0.7:
         spec = replace(spec, concurrency_key=chance.choice(scenario.keys))
     return spec
@@ -215,8 +224,8 @@ def _simple(scenario: Scenario, chance: Random) -> Interval | Cron:
 CHANGEABLE = (
     ("form",),
     ("grace",),
-    ("catch_up",),
-    ("catch_up", "catch_up_limit"),
+    ("catch_up", "hold_above"),
+    ("catch_up", "catch_up_limit", "hold_above"),
     ("overlap", "max_concurrent"),
     ("spread",),
     ("start_at", "end_at"),
@@ -231,6 +240,7 @@ def changed_fields(scenario: Scenario, chance: Random) -> dict[str, object]:
     """Some fields with other values."""
     other = make_spec(scenario, chance)
     changeable = CHANGEABLE + ((("concurrency_key",),) * 2 if scenario.keys else ())
+    changeable += (("queue",),) if scenario.queues else ()
     return {name: getattr(other, name) for name in chance.choice(changeable)}
 
 

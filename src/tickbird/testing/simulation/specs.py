@@ -37,6 +37,8 @@ class Spec:
     priority: int = 0
     backoff: int = 1
     concurrency_key: str | None = None
+    queue: str = "default"
+    hold_above: int | None = None
 
     def options(self, *names: str) -> dict[str, Any]:
         """These fields, or all, as people give them to the client; the trigger is apart."""

@@ -9,6 +9,8 @@ from tickbird.testing.simulation.grids import Grid, Once, Several
 from tickbird.testing.simulation.specs import Spec
 
 MICROS = 1_000_000
+# Where a run waits that only a person lets go.
+HELD = 2
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Decision:
     covers: tuple[int, int, int] | None = None
     # The id of an old run, or minus the place of a new one, counted from 1.
     behind: int | None = None
+    # Where a run waits: among the others, or held.
+    lane: int = 0
 
 
 @dataclass(frozen=True)
@@ -194,6 +198,8 @@ class Planner:
     now: int
     ticking: list[tuple[int, str]]
     others: int
+    # Is any run of it held?
+    held: bool = False
     made: list[Decision] = field(default_factory=list)
     new: int = 0
 
@@ -254,9 +260,7 @@ class Planner:
         if spec.catch_up == "skip":
             self.made += [Decision(tick, "misfire") for tick in late]
         elif spec.catch_up == "all":
-            older = late[: -spec.catch_up_limit]
-            self.made += [Decision(tick, "limit") for tick in older]
-            return all(self._run(tick, "catch_up") for tick in late[len(older) :])
+            return self._catch_up_all(late)
         elif (blocker := self._blocker()) is not None:
             self.made += [Decision(tick, "overlap", behind=blocker) for tick in late]
         else:
@@ -280,6 +284,15 @@ class Planner:
             place = self.new if tick == label else place
         self.made += [Decision(tick, "coalesced", behind=-place) for tick in others if tick != label]
         return True
+
+    def _catch_up_all(self, late: list[int]) -> bool:
+        """Each of the newest; after a long outage, and while older ones are, they are held."""
+        spec = self.schedule.spec
+        older = late[: -spec.catch_up_limit]
+        self.made += [Decision(tick, "limit") for tick in older]
+        most = spec.hold_above
+        run = self._hold if most is not None and (self.held or len(late) > most) else self._run
+        return all(run(tick, "catch_up") for tick in late[len(older) :])
 
     def _run_on_time(self, ticks: list[int]) -> None:
         for tick in ticks:
@@ -309,11 +322,24 @@ class Planner:
         self.made.append(Decision(tick, "run", origin, status, due_at, covers))
         return True
 
+    def _hold(self, tick: int, origin: str) -> bool:
+        """As `_run`, but aside: nothing else has to do with it."""
+        if self.schedule.room - self.new <= 0:
+            self.made.append(Decision(tick, "full"))
+            return False
+        self.new += 1
+        self.made.append(Decision(tick, "run", origin, "waiting", self.schedule.due_at(tick), lane=HELD))
+        return True
+
     def _replace(self, late: list[int], on_time: list[int]) -> None:
         """Which of several due ticks survive is left open; that the newest does, and that each has a fate, is not."""
         spec = self.schedule.spec
         if spec.catch_up == "skip":
             self.made += [Decision(tick, "misfire") for tick in late]
+            late = []
+        elif spec.hold_above is not None and (self.held or len(late) > spec.hold_above):
+            if not self._catch_up_all(late):
+                return
             late = []
         self.made += [Decision(tick, "open") for tick in late + on_time[:-1]]
         if on_time:

@@ -36,6 +36,7 @@ class Call:
     host: str
     verb: str
     args: Sequence[Any]
+    options: Mapping[str, Any]
     answer: Any = None
     error: str = ""
     intent: Intent | None = None
@@ -149,7 +150,7 @@ class World:
         now = self.store_now()
         if verb in TIMED:
             options = {**options, "now": now}
-        call = Call(len(self.calls), self.elapsed, now, host, verb, args, expected=options.get("expected"))
+        call = Call(len(self.calls), self.elapsed, now, host, verb, args, options, expected=options.get("expected"))
         if verb == "change_schedule" and host == self.person.id:
             call.intent = self.person.intent
         self.calls.append(call)
