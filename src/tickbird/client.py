@@ -715,7 +715,7 @@ class Client:
         return _served([found[name] for name in sorted(found)], workers)
 
     async def turn(self, run_id: int) -> Turn | None:
-        """When a queued run may begin by the rate of its queue; None where nothing holds it back."""
+        """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._store.turn_of((await self.run(run_id)).id)
 
     # Calendars

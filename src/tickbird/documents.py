@@ -209,8 +209,11 @@ def queue_document(queue: Queue) -> dict[str, Any]:
 
 
 def turn_document(turn: Turn | None) -> dict[str, Any] | None:
-    """When a queued run may begin by the rate of its queue."""
-    return None if turn is None else {"rate": str(turn.rate), "ahead": turn.ahead, "at": iso(turn.at)}
+    """What keeps a queued run back in its queue: the rate, and until when others may pass it."""
+    if turn is None:
+        return None
+    rate = None if turn.rate is None else str(turn.rate)
+    return {"rate": rate, "ahead": turn.ahead, "at": iso(turn.at), "behind_until": iso(turn.behind_until)}
 
 
 def token_document(token: TokenRecord) -> dict[str, Any]:

@@ -88,3 +88,16 @@ async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Clien
     assert "it waits for the rate of queue 'mail', 1/h: 1 run comes before it, and it may begin at " in answer.sentence
     [step] = [step for step in answer.steps if step.name == "rate"]
     assert (step.ok, step.at) == (False, turn.at)
+
+
+async def test_why_says_that_a_run_lets_others_pass(client: Client, store: SqliteStore) -> None:
+    await store.report_worker(WORKER, 3_600)
+    await create(store, "many", overlap="allow", catch_up="all")
+    # Planned by the store's own clock, since that is what the answer is told by.
+    await store.plan_due()
+    runs = sorted(await client.runs(schedule="many", limit=500), key=lambda run: run.id)
+    assert runs[2].scheduled_for is not None
+    answer = await client.why("many", runs[2].scheduled_for)
+    assert "in queue 'default' it lets runs of others pass until " in answer.sentence
+    assert answer.sentence.endswith("since its schedule made many at once; 2 runs come before it now.")
+    assert [step.ok for step in answer.steps if step.name == "line"] == [None]

@@ -16,7 +16,7 @@ from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.client import Client
 from tickbird.documents import attempt_document, run_document, turn_document
 from tickbird.domain.durations import in_words
-from tickbird.domain.progress import brief, in_turn, obstacle
+from tickbird.domain.progress import behind_the_line, brief, in_turn, obstacle
 from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, Status
 from tickbird.store.protocol import Worker
@@ -195,8 +195,10 @@ def _detail(settings: Settings, run_id: int) -> None:
     def show_run(screen: Screen) -> None:
         screen.line(Cell(f"run {run.id} {run.status}", STYLES[run.status]))
         screen.fields((name, value) for name, value in _facts(run, now, tz) if value)
-        if turn is not None:
+        if turn is not None and turn.rate is not None:
             screen.fields([("rate", in_turn(turn, both(turn.at, now, tz)))])
+        if turn is not None and turn.behind_until is not None:
+            screen.fields([("line", behind_the_line(turn, both(turn.behind_until, now, tz)))])
         if run.error:
             screen.title("Error")
             screen.line(run.error, lines=True)

@@ -95,7 +95,7 @@ class Evidence:
     # Of a waiting run's concurrency key: its limit, and the runs that have its places.
     limit: Limit | None = None
     holders: Sequence[RunRecord] = ()
-    # Of a queued run, when it may begin by the rate of its queue.
+    # Of a queued run, what keeps it back in its queue.
     turn: Turn | None = None
     # Of the schedules that it depends on or depended on: when each last succeeded, and runs of theirs that did.
     successes: Mapping[str, LastSuccess] = field(default_factory=dict)

@@ -48,8 +48,11 @@ class Progress:
             yield step
         if step := self._queued():
             yield step
-        if (pace := self.pace()) and (turn := self.evidence.turn) is not None:
-            yield Step(False, "rate", f"{_capital(pace)}.", self.run.id, turn.at)
+        if (turn := self.evidence.turn) is not None:
+            if pace := self.pace():
+                yield Step(False, "rate", f"{_capital(pace)}.", self.run.id, turn.at)
+            if line := self.line():
+                yield Step(None, "line", f"{_capital(line)}.", self.run.id, turn.behind_until)
         if step := self._worker():
             yield step
         yield from self._tried()
@@ -269,9 +272,18 @@ class Progress:
     def pace(self) -> str:
         """How the rate of its queue holds the queued run back, in words; nothing when it does not."""
         turn, run = self.evidence.turn, self.run
-        if turn is None or run.status != "queued" or turn.at <= max(self.evidence.now, run.available_at):
+        if turn is None or run.status != "queued" or turn.at is None:
+            return ""
+        if turn.at <= max(self.evidence.now, run.available_at):
             return ""
         return f"it waits for the rate of queue {run.queue!r}, {in_turn(turn, self.times(turn.at))}"
+
+    def line(self) -> str:
+        """That the queued run stands behind the line of its queue, in words; nothing when it does not."""
+        turn, run = self.evidence.turn, self.run
+        if turn is None or run.status != "queued" or turn.behind_until is None:
+            return ""
+        return f"in queue {run.queue!r} it {behind_the_line(turn, self.times(turn.behind_until))}"
 
     def obstacle(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
@@ -409,6 +421,12 @@ def in_turn(turn: Turn, at: str) -> str:
         f": {count(turn.ahead, 'run')} {'comes' if turn.ahead == 1 else 'come'} before it, and" if turn.ahead else ":"
     )
     return f"{turn.rate}{before} it may begin at {at} at the earliest"
+
+
+def behind_the_line(turn: Turn, until: str) -> str:
+    """Until when others may pass a run, in words."""
+    before = f"; {count(turn.ahead, 'run')} {'comes' if turn.ahead == 1 else 'come'} before it now"
+    return f"lets runs of others pass until {until}, since its schedule made many at once{before}"
 
 
 def brief(error: str | None) -> str:

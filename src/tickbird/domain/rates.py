@@ -137,11 +137,16 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """When a queued run may begin by the rate of its queue, and how many come before it."""
+    """What keeps a queued run back in its queue, and how many come before it.
 
-    rate: Rate
+    Until `at` by the rate of its queue, if it has one; and until `behind_until` others of its queue may pass it, since
+    its schedule has made many at once.
+    """
+
+    rate: Rate | None
     ahead: int
-    at: datetime
+    at: datetime | None = None
+    behind_until: datetime | None = None
 
 
 # A queue's rate, and what has begun in it.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from psycopg.types.json import Json, Jsonb
 
+from tickbird.domain.instants import EPOCH
 from tickbird.domain.rates import MOST_AHEAD, Pace, Queue, Rate, Starts, Turn, instant, micros, queues
 from tickbird.store.postgres.connection import Session
 
@@ -57,18 +58,19 @@ async def listed(db: Session, namespace: str, name: str | None, now: datetime | 
 
 
 async def turn(db: Session, run_id: int, now: datetime | None) -> Turn | None:
-    """When a queued run may begin by the rate of its queue."""
+    """What keeps a queued run back in its queue."""
     found = await db.fetch_named("get_run", id=run_id)
     if not found or found[0]["status"] != "queued":
         return None
     run = found[0]
-    paces = await stored(db, run["namespace"], run["queue"])
-    if run["queue"] not in paces:
-        return None
+    pace = (await stored(db, run["namespace"], run["queue"])).get(run["queue"])
     [(now,)] = await db.fetch("clock", now=now)
+    [(behind,)] = await db.fetch("behind_of", id=run_id)
     assert now is not None
+    until = EPOCH + timedelta(minutes=behind)
+    if pace is None and until <= now:
+        return None
     where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
     [(ahead,)] = await db.fetch("runs_ahead", now=now, limit=MOST_AHEAD, **where)
-    rate, starts = paces[run["queue"]]
-    at = rate.turn_at(starts, micros(now), ahead)
-    return Turn(rate, ahead, max(run["available_at"], instant(at)))
+    at = None if pace is None else max(run["available_at"], instant(pace[0].turn_at(pace[1], micros(now), ahead)))
+    return Turn(None if pace is None else pace[0], ahead, at, until if until > now else None)

@@ -106,6 +106,9 @@ SELECT
 FROM found
 GROUP BY queue;
 
+-- name: behind_of
+SELECT behind FROM tickbird.runs WHERE id = %(id)s;
+
 -- name: runs_ahead
 -- Those of its queue that are taken before this one, as far as they are counted.
 SELECT count(*)

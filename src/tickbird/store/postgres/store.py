@@ -470,7 +470,7 @@ class PostgresStore:
         return await self._transact(lambda db: queues.listed(db, namespace, queue, now))
 
     async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
-        """When a queued run may begin by the rate of its queue; None where nothing holds it back."""
+        """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._transact(lambda db: queues.turn(db, run_id, now))
 
     # Workers and code

@@ -473,7 +473,7 @@ class SqliteStore:
         return await self._read(lambda db: queues.listed(db, namespace, queue, at))
 
     async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
-        """When a queued run may begin by the rate of its queue; None where nothing holds it back."""
+        """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: queues.turn(db, run_id, at))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 
+from tickbird.domain.lines import MINUTE
 from tickbird.domain.rates import MOST_AHEAD, Queue, Rate, Turn, queues
 from tickbird.store.sqlite.rates import stored
 from tickbird.store.sqlite.runs import get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import to_instant, to_micros
+from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
 
 
 def limit(db: sqlite3.Connection, namespace: str, name: str, rate: Rate | None, actor: str, now: int) -> Queue:
@@ -32,11 +33,16 @@ def listed(db: sqlite3.Connection, namespace: str, name: str | None, now: int) -
 
 
 def turn(db: sqlite3.Connection, run_id: int, now: int) -> Turn | None:
-    """When a queued run may begin by the rate of its queue."""
+    """What keeps a queued run back in its queue."""
     run = get_run(db, run_id)
-    if run is None or run.status != "queued" or run.queue not in (paces := stored(db, run.namespace, run.queue)):
+    if run is None or run.status != "queued":
         return None
-    rate, starts = paces[run.queue]
+    [(behind,)] = db.execute(SQL["behind_of"], {"id": run_id})
+    pace = stored(db, run.namespace, run.queue).get(run.queue)
+    until = behind * MINUTE * MICROS
+    if pace is None and until <= now:
+        return None
     where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": now, "limit": MOST_AHEAD}
     [(ahead,)] = db.execute(SQL["runs_ahead"], where)
-    return Turn(rate, ahead, to_instant(max(to_micros(run.available_at), rate.turn_at(starts, now, ahead))))
+    at = None if pace is None else to_instant(max(to_micros(run.available_at), pace[0].turn_at(pace[1], now, ahead)))
+    return Turn(None if pace is None else pace[0], ahead, at, to_instant(until) if until > now else None)

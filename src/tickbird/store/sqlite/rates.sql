@@ -23,6 +23,9 @@ FROM runs
 WHERE status IN ('waiting', 'queued', 'running') AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
 GROUP BY queue;
 
+-- name: behind_of
+SELECT behind FROM runs WHERE id = :id;
+
 -- name: runs_ahead
 -- Those of its queue that are taken before this one, as far as they are counted.
 SELECT count(*)

@@ -7,6 +7,7 @@ from collections import Counter
 from tickbird.domain.backfills import NewBackfill
 from tickbird.domain.commands import PauseCommand, Resume, Trigger
 from tickbird.domain.lines import MINUTE
+from tickbird.domain.rates import Rate, Turn
 from tickbird.domain.runs import ClaimedRun
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.limits import KEY, limit
@@ -22,6 +23,7 @@ from tickbird.testing.conformance.steps import (
     later,
     plan,
     plan_all,
+    runs_of,
     statuses,
     ticks,
 )
@@ -136,6 +138,24 @@ class Fairness:
             assert rescued.next_at == (later(now - 1 + MINUTE) if number < 4 else None)
             assert [run.schedule for run in await serve(store, now, 1, slots=1)] == ["many"]
         assert await statuses(store, "many") == ["succeeded"] * 5
+
+    async def test_a_run_knows_until_when_others_may_pass_it(self, store: Store) -> None:
+        await create(store, "many", overlap="allow")
+        for _ in range(3):
+            await change(store, Trigger(actor="ada"), 1, name="many")
+        other = await enqueue(store, 2)
+        turns = [await store.turn_of(run.id, now=later(3)) for run in await runs_of(store, "many")]
+        assert turns == [
+            None,
+            Turn(None, 2, behind_until=later(MINUTE)),
+            Turn(None, 3, behind_until=later(2 * MINUTE)),
+        ]
+        assert await store.turn_of(other, now=later(3)) is None
+        await store.limit_queue(NAMESPACE, "default", Rate(1, HOUR), "ada", now=later(4))
+        last = (await runs_of(store, "many"))[-1]
+        assert await store.turn_of(last.id, now=later(5)) == Turn(
+            Rate(1, HOUR), 3, later(5 + 3 * HOUR), later(2 * MINUTE)
+        )
 
     async def test_what_matters_more_waits_for_nobody(self, store: Store) -> None:
         await create(store, "many", overlap="allow", priority=1)
