@@ -9,7 +9,7 @@ import pytest
 
 from tickbird.testing.faults.mountain import climb
 
-SIZES = {"sqlite": 500, "postgres": 3_000}
+SIZES = {"sqlite": 500, "postgres": 2_000}
 SCALE = int(os.environ.get("TICKBIRD_FUZZ", "1"))
 # What planning and executing any number of them may add to a worker.
 ROOM = 100 << 20

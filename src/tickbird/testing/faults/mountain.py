@@ -19,7 +19,7 @@ from tickbird.testing.faults.fleet import Fleet, until
 # Seconds that the second-by-second schedule may be late, and that planning the many beforehand may take for each.
 LATE = 5
 _EACH = 0.0015
-_AHEAD = 8
+_AHEAD = 5
 
 
 @dataclass(frozen=True)
