@@ -25,7 +25,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from bench.common import RESULTS, figure, grid, machine
 from bench.soak.drawing import draw
 from bench.soak.run import KEPT_RUNS, KEPT_SECONDS, Soak, Soaked
-from bench.soak.series import THRESHOLDS, UNITS, WARM_UP
+from bench.soak.series import THRESHOLDS, UNITS, WARM_UP, Series
 from tickbird.testing.servers import PostgresServer
 
 
@@ -58,7 +58,7 @@ def main(minutes: float, store: str, every: float | None, seed: int, leak: int, 
         "tracebacks": logged.count("Traceback"),
         "log": logged.splitlines()[-300:] if soaked.broken or "Traceback" in logged else [],
         "verdicts": [asdict(each) for each in soaked.judged],
-        "samples": [asdict(each) for each in soaked.samples.series],
+        "samples": [_rounded(each) for each in soaked.samples.series],
     }
     path = write(out, f"soak-{store}", whole, soaked)
     click.echo(path.read_text())
@@ -66,12 +66,18 @@ def main(minutes: float, store: str, every: float | None, seed: int, leak: int, 
     sys.exit(1 if soaked.growing or soaked.broken else 0)
 
 
+def _rounded(series: Series) -> dict[str, Any]:
+    """With as many digits as tell something."""
+    seconds, values = [round(at, 1) for at in series.seconds], [round(value, 3) for value in series.values]
+    return {"kind": series.kind, "name": series.name, "seconds": seconds, "values": values}
+
+
 def write(out: Path, name: str, whole: dict[str, Any], soaked: Soaked) -> Path:
     """Leave the results; the path of the Markdown."""
     out.mkdir(parents=True, exist_ok=True)
     title = f"{whole['runs']:,} runs on {whole['store']} under {len(soaked.faults)} faults"
     (out / f"{name}.svg").write_text(draw(soaked.samples.series, soaked.faults, title))
-    (out / f"{name}.json").write_text(json.dumps(whole, indent=1) + "\n")
+    (out / f"{name}.json").write_text(json.dumps(whole) + "\n")
     path = out / f"{name}.md"
     path.write_text(to_markdown(whole, soaked, title, f"{name}.svg"))
     return path
