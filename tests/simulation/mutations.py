@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from tickbird.domain import commands, planner, sync
+from tickbird.domain.ahead import drop_decided
 from tickbird.domain.backfills import Wanted
 from tickbird.domain.held import Release
 from tickbird.domain.limits import choose
 from tickbird.domain.rates import Rate
 from tickbird.domain.runs import TICK_ORIGINS, Outcome
+from tickbird.domain.schedule import Cursor
 from tickbird.domain.ticks import Segment, Ticks
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockWatch
@@ -219,12 +221,31 @@ def the_store_ignores_what_is_expected(patch: Patch) -> None:
     patch.setattr(driver, "_jumped", lambda at, expected: False)
 
 
+def overrides_are_forgotten_together(patch: Patch) -> None:
+    """When one overridden tick is decided, what was decided for later ones is gone as well."""
+    drop = drop_decided
+
+    def all_of_them(before: Cursor, after: Cursor) -> Cursor:
+        left = drop(before, after)
+        return left if len(left.tick_overrides) == len(before.tick_overrides) else replace(left, tick_overrides=())
+
+    patch.setattr(planner, "drop_decided", all_of_them)
+
+
+def an_edit_takes_overrides_away(patch: Patch) -> None:
+    """An edit of the grid takes away all that was decided for its ticks."""
+    patch.setattr(
+        planner, "carry_over", lambda before, after, cursor, same_grid: (replace(cursor, tick_overrides=()), ())
+    )
+
+
 PLANNER = (
     last_tick_of_a_window_is_lost,
     coalesced_into_the_wrong_label,
     overlap_counts_manual_runs,
     resume_catches_up,
 )
+OVERRIDES = (overrides_are_forgotten_together, an_edit_takes_overrides_away)
 STORE = (finish_takes_any_attempt, cursor_moves_without_runs, release_is_forgotten)
 LIMITS = (a_key_has_a_place_too_many, places_of_a_key_are_forgotten, the_newest_gets_the_place)
 BACKFILLS = (a_backfill_goes_past_what_is_decided, a_backfill_takes_all_places)
@@ -233,4 +254,4 @@ HELD = (a_long_outage_is_like_a_short_one, held_runs_are_let_go_by_themselves, a
 LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
 DEPLOYS = (old_workers_revert_a_deploy,)
-MUTATIONS = PLANNER + STORE + LIMITS + BACKFILLS + RATES + HELD + LEASE + CLOCK + DEPLOYS
+MUTATIONS = PLANNER + OVERRIDES + STORE + LIMITS + BACKFILLS + RATES + HELD + LEASE + CLOCK + DEPLOYS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from math import ceil
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -108,6 +109,8 @@ class Shape:
             return self.rules[0].ticks(after, until)
         return sorted({tick for rule in self.rules for tick in rule.ticks(after, until)})
 
+    # The plain way is a slow one, and it is asked the same again and again.
+    @lru_cache(maxsize=10_000)  # noqa: B019
     def next(self, after: int) -> int | None:
         """The first tick after an instant."""
         if self.start_at is not None:
