@@ -84,7 +84,8 @@ async def agrees(fleet: Fleet, store: Store) -> None:
 
 async def ticking(client: Client, name: str = "clock", **policies: Any) -> int:
     """A schedule with a tick each second, none of which is skipped; the instant behind which they begin."""
-    policies = {"overlap": "allow", **policies}
+    # However slowly its workers come up, no tick is late.
+    policies = {"overlap": "allow", "grace": "1h", **policies}
     schedule = await client.create(name, every(seconds=1), "brief", actor="ada", unknown_task_ok=True, **policies)
     assert schedule.cursor.planned_until is not None
     return schedule.cursor.planned_until
@@ -96,9 +97,11 @@ async def settled(client: Client, store: Store, fleet: Fleet, schedules: Mapping
         await client.pause(name, actor="ada")
     runs = await at_rest(store)
     assert {run.status for run in runs} == {"succeeded"}
-    odd = [run for run in runs if run.attempt != 1 + run.crashes]
-    told = [(run.id, run.attempt, run.failures, run.crashes, await client.attempts(run.id)) for run in odd]
-    assert not told, "an attempt that no lost worker explains"
+    for run in runs:
+        # A busy machine lets a worker put back what it had claimed ahead.
+        attempts = await client.attempts(run.id) if run.attempt > 1 else ()
+        put_back = sum(attempt.outcome == "drained" for attempt in attempts)
+        assert run.attempt == 1 + run.crashes + put_back, f"an attempt that no lost worker explains: {run}, {attempts}"
     for name, since in schedules.items():
         assert await accounted(store, name, 1, since) >= 2
     await agrees(fleet, store)
