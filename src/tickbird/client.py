@@ -15,6 +15,7 @@ from tickbird.domain.ahead import Ahead
 from tickbird.domain.audit import Audit, Auditor, Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
 from tickbird.domain.calendar_definition import CalendarRecord
+from tickbird.domain.clock_changes import notes
 from tickbird.domain.codec import encode_field
 from tickbird.domain.commands import (
     Command,
@@ -100,6 +101,10 @@ class ComingTick:
     skipped: str | None = None
     # What was decided for it alone, by whom and why.
     override: OverrideRecord | None = None
+
+
+# Ticks, each with what changes of the clock do to it.
+Noted = Sequence[tuple[ComingTick, Sequence[str]]]
 
 
 class Client:
@@ -466,9 +471,9 @@ class Client:
         mine = [each for each in found if schedule in (None, each.schedule)]
         return sorted(mine, key=lambda each: (each.at, each.kind != "planned"))
 
-    async def revisions(self, name: str, *, limit: int = 100) -> Sequence[RevisionRecord]:
-        """The revisions of a schedule, newest first."""
-        return await self._store.list_revisions((await self.get(name)).id, limit=limit)
+    async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
+        return await self._store.list_revisions((await self.get(name)).id, before=before, limit=limit)
 
     async def active_runs(self, name: str) -> Sequence[RunRecord]:
         """The runs of a schedule that are not final, oldest first."""
@@ -1056,3 +1061,18 @@ def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Comi
         shown = None if ahead is None or override is None else ahead.record(override)
         ticks.append(ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped, shown))
     return ticks
+
+
+def with_notes(schedule: Schedule, ticks: Sequence[ComingTick], now: datetime) -> Noted:
+    """Ticks with what changes of the clock do to them."""
+    return [] if schedule.definition is None else noted(schedule.definition.trigger, ticks, to_seconds(now))
+
+
+def noted(trigger: TriggerValue, ticks: Sequence[ComingTick], after: int) -> Noted:
+    """Ticks after an instant with what changes of the clock do to them."""
+    found: list[tuple[ComingTick, Sequence[str]]] = []
+    for tick in ticks:
+        at = to_seconds(tick.scheduled_for)
+        found.append((tick, notes(trigger, min(after, at), at)))
+        after = at
+    return found

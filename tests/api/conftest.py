@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from tickbird.api.app import create_api
@@ -16,19 +17,53 @@ from tickbird.client import Client
 from tickbird.domain.every import every
 from tickbird.domain.tokens import Role
 from tickbird.store.protocol import Store
+from tickbird.testing.servers import PostgresServer
 
 BASE = "http://tickbird.test"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    """An open store with nothing in it."""
-    url = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    store = open_store(url)
-    await store.migrate()
+@pytest.fixture(scope="session")
+async def shared_url(postgres_server: PostgresServer) -> AsyncIterator[str]:
+    """A database that all tests use in turn: a new one each would take most of the time."""
+    url = postgres_server.create_database()
+    await open_store(url).migrate()
+    yield url
+    postgres_server.drop_database(url)
+
+
+async def empty(url: str) -> None:
+    """Leave nothing but the schema."""
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        await connection.execute("SET lock_timeout = '10s'")
+        named = await connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'tickbird'")
+        tables = [name for (name,) in await named.fetchall() if name not in ("meta", "migrations")]
+        await connection.execute(f"TRUNCATE {', '.join(f'tickbird.{name}' for name in tables)}".encode())
+
+
+@pytest.fixture
+async def sqlite_store(tmp_path: Path) -> AsyncIterator[Store]:
+    """A file of its own."""
+    store = open_store(f"sqlite:///{tmp_path}/t.db")
     await store.open()
     yield store
     await store.close()
+
+
+@pytest.fixture
+async def postgres_store(shared_url: str) -> AsyncIterator[Store]:
+    """The shared database, emptied."""
+    await empty(shared_url)
+    store = open_store(shared_url)
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest) -> Store:
+    """An open store with nothing in it."""
+    found: Store = request.getfixturevalue(f"{request.param}_store")
+    return found
 
 
 class Api:
@@ -85,6 +120,17 @@ async def api(store: Store) -> AsyncIterator[Api]:
     made = Api(store)
     yield made
     await made.app.state.authority.settle()
+
+
+@pytest.fixture
+async def memory() -> AsyncIterator[Api]:
+    """The API on a store in memory, for what does not depend on the store."""
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    made = Api(store)
+    yield made
+    await made.app.state.authority.settle()
+    await store.close()
 
 
 def refused(answer: Any, status: int, code: str) -> str:

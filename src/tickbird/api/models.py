@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from tickbird.domain.runs import FailureKind, Origin, Status
+from tickbird.api.instants import InstantText
+from tickbird.domain.explanation import Verdict
+from tickbird.domain.runs import FailureKind, Origin, SkipReason, Status
 from tickbird.domain.schedule import State
 
 # A text already, as the documents have it; only told to be an instant.
@@ -151,3 +153,169 @@ class SchedulePage(BaseModel):
 
     items: list[ScheduleRowModel]
     next: str | None = Field(description="The `after` of the next page; null on the last.")
+
+
+class ChangedSchedule(BaseModel):
+    """A schedule after a change, and what keeps its runs from being executed."""
+
+    schedule: ScheduleModel
+    warnings: list[str]
+
+
+class TriggeredRun(BaseModel):
+    """The run that was made, or that the key stood for already, and what keeps it from being executed."""
+
+    run: RunModel
+    warnings: list[str]
+
+
+class ComingTickModel(BaseModel):
+    """A tick to come: when it is due, why it will not run if so, and what changes of the clock do to it."""
+
+    scheduled_for: Instant
+    due_at: Instant
+    skipped: str | None
+    override: TickOverrideModel | None
+    notes: list[str]
+
+
+class ComingTicks(BaseModel):
+    """The next ticks of a schedule, as it stands now."""
+
+    now: Instant
+    items: list[ComingTickModel]
+
+
+class SkipModel(BaseModel):
+    """Ticks that were not run, and why."""
+
+    id: int
+    reason: SkipReason
+    first: Instant
+    last: Instant
+    count: int
+    revision: int
+    run_id: int | None
+    actor: str | None
+    note: str | None
+    decided_at: Instant
+
+
+class DecisionModel(BaseModel):
+    """What was decided for a tick, or for ticks from this one on: a run or a skip."""
+
+    tick: Instant
+    run: RunModel | None
+    skip: SkipModel | None
+
+
+class LedgerPage(BaseModel):
+    """A page of decisions, by their ticks, oldest first."""
+
+    items: list[DecisionModel]
+    next: str | None
+
+
+class StepModel(BaseModel):
+    """One step of an explanation; `ok` is false where it kept the tick from running or made it late."""
+
+    ok: bool | None
+    name: str
+    text: str
+    run_id: int | None
+    at: Instant | None
+
+
+class ExplanationModel(BaseModel):
+    """What became, or will become, of an instant of a schedule, and every decision on the way."""
+
+    schedule: str
+    at: Instant
+    verdict: Verdict
+    sentence: str
+    run_id: int | None
+    revision: int | None
+    steps: list[StepModel]
+
+
+class RevisionModel(BaseModel):
+    """One revision of a schedule: what it was, who made it, when and by what."""
+
+    revision: int
+    action: str
+    actor: str
+    at: Instant
+    definition: Json
+    detail: Json
+
+
+class RevisionPage(BaseModel):
+    """A page of revisions, newest first."""
+
+    items: list[RevisionModel]
+    next: str | None
+
+
+class Body(BaseModel):
+    """What is sent: nothing that is not known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+Note = Annotated[str, Field(max_length=2_000, description="Why, for the audit.")]
+
+
+class NewSchedule(Body):
+    """A schedule to be made."""
+
+    name: str
+    definition: Json = Field(description="As in the document of a schedule: trigger, target and policies.")
+    first: Literal["now"] | None = Field(default=None, description="`now`: also one run at once.")
+
+
+class WholeDefinition(Body):
+    """All of a schedule's definition; what it does not state goes back to code or to its default."""
+
+    definition: Json
+
+
+class Changes(Body):
+    """The fields of a definition that are to change; null takes one back to code or to its default."""
+
+    definition: Json
+
+
+class PauseBody(Body):
+    """Why it is paused, and until when."""
+
+    note: Note = ""
+    until: InstantText | None = None
+    cancel_runs: bool = Field(default=False, description="Also cancel its runs that have not started.")
+
+
+class NoteBody(Body):
+    """Why."""
+
+    note: Note = ""
+
+
+class RescheduleBody(Body):
+    """When the next tick is to be due."""
+
+    to: InstantText
+    note: Note = ""
+
+
+class SkipBody(Body):
+    """The next ticks that are not to run: so many, or all before an instant; one if neither is said."""
+
+    count: int | None = None
+    until: InstantText | None = None
+    note: Note = ""
+
+
+class TriggerBody(Body):
+    """A payload other than the schedule's, and how long to wait for the run to come to its end."""
+
+    payload: Json | None = None
+    wait: int | None = Field(default=None, ge=1, le=300, description="Seconds; the answer has the run as it is then.")

@@ -1,20 +1,44 @@
-"""Schedules over HTTP."""
+"""Schedules over HTTP: what they are, and how they are changed."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from tickbird.api import PREFIX
-from tickbird.api.auth import Viewer
-from tickbird.api.models import ScheduleModel, SchedulePage
+from tickbird.api.auth import Access, Editor, Operator, Viewer
+from tickbird.api.definitions import read_changes, read_whole
+from tickbird.api.instants import read_instant
+from tickbird.api.models import (
+    ChangedSchedule,
+    Changes,
+    NewSchedule,
+    NoteBody,
+    PauseBody,
+    RescheduleBody,
+    ScheduleModel,
+    SchedulePage,
+    SkipBody,
+    TriggerBody,
+    TriggeredRun,
+    WholeDefinition,
+)
 from tickbird.api.paging import After, Limit, page, read_name
-from tickbird.documents import row_document, schedule_document
+from tickbird.api.problems import Problem
+from tickbird.api.revisions import IfMatch, IfNoneMatch, read_match, tag
+from tickbird.documents import row_document, run_document, schedule_document
+from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
 from tickbird.domain.obstacles import problems
+from tickbird.domain.progress import obstacle
 from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.tokens import TOKEN_ID_LENGTH
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["schedules"])
+# What is in front of a key of a caller takes some of the room that a key has.
+_LONGEST_KEY = 200 - TOKEN_ID_LENGTH - 1
 
 
 @router.get("", summary="List schedules by name", operation_id="list_schedules", response_model=SchedulePage)
@@ -38,13 +62,203 @@ async def list_schedules(
     )
 
 
+@router.post(
+    "", summary="Create a schedule", operation_id="create_schedule", response_model=ChangedSchedule, status_code=201
+)
+async def create_schedule(access: Editor, body: NewSchedule, response: Response) -> Any:
+    """A new schedule; 409 where there is one of this name. A task that no live worker knows is a warning."""
+    fields, _ = read_whole(body.definition)
+    return await _changed(access, await _create(access, body.name, fields, body.first), response)
+
+
 @router.get("/{name}", summary="One schedule", operation_id="get_schedule", response_model=ScheduleModel)
 async def get_schedule(access: Viewer, name: str, response: Response) -> Any:
     """A schedule by name; the header ETag has its revision, for If-Match."""
-    return _tagged(await access.client.get(name), response)
-
-
-def _tagged(schedule: Schedule, response: Any) -> dict[str, Any]:
-    """The document, and its revision as the tag by which a change may ask for it."""
-    response.headers["ETag"] = f'"{schedule.revision}"'
+    schedule = await access.client.get(name)
+    response.headers["ETag"] = tag(schedule.revision)
     return schedule_document(schedule)
+
+
+@router.patch("/{name}", summary="Change some fields", operation_id="change_schedule", response_model=ChangedSchedule)
+async def change_schedule(
+    access: Editor, name: str, body: Changes, response: Response, if_match: IfMatch = None
+) -> Any:
+    """Change only the fields that are stated; null takes one back to what code declares, or to its default."""
+    fields, unset = read_changes(body.definition)
+    changed = await access.client.update(name, actor=access.actor, revision=read_match(if_match), unset=unset, **fields)
+    return await _changed(access, changed, response)
+
+
+@router.put(
+    "/{name}",
+    summary="Create or replace a schedule",
+    operation_id="put_schedule",
+    response_model=ChangedSchedule,
+    responses={201: {"model": ChangedSchedule, "description": "It was created."}},
+)
+async def put_schedule(
+    access: Editor,
+    name: str,
+    body: WholeDefinition,
+    response: Response,
+    if_match: IfMatch = None,
+    if_none_match: IfNoneMatch = None,
+) -> Any:
+    """Make the schedule what is sent, whether it exists or not; fields that are left out get their defaults.
+
+    A field of a schedule from code goes back to what code declares.
+    """
+    fields, left_out = read_whole(body.definition)
+    client, revision = access.client, read_match(if_match)
+    if if_none_match is not None:
+        if if_none_match.strip() != "*" or if_match is not None:
+            raise Problem(400, "bad-tag", "If-None-Match: only `*`, and not beside If-Match.", field="If-None-Match")
+        try:
+            schedule = await _create(access, name, fields)
+        except ConflictError as error:
+            raise Problem(412, "stale", error.message, field="If-None-Match", hint=error.hint) from None
+        response.status_code = 201
+        return await _changed(access, schedule, response)
+    try:
+        schedule = await client.update(name, actor=access.actor, revision=revision, unset=left_out, **fields)
+    except NotFoundError:
+        if if_match is not None:
+            raise Problem(
+                412,
+                "stale",
+                f"there is no schedule {name[:200]!r} any more, or not yet;",
+                field="If-Match",
+                hint="leave If-Match out to create it.",
+            ) from None
+        schedule = await _create(access, name, fields)
+        response.status_code = 201
+    return await _changed(access, schedule, response)
+
+
+@router.delete("/{name}", summary="Delete a schedule", operation_id="delete_schedule", response_model=ChangedSchedule)
+async def delete_schedule(
+    access: Editor,
+    name: str,
+    response: Response,
+    cancel_runs: Annotated[bool, Query(description="Also cancel its runs that have not started.")] = False,
+    if_match: IfMatch = None,
+) -> Any:
+    """Delete a schedule; what was decided for its ticks stays on record, and its name later goes on from there."""
+    deleted = await access.client.delete(
+        name, actor=access.actor, revision=read_match(if_match), cancel_runs=cancel_runs
+    )
+    return await _changed(access, deleted, response)
+
+
+@router.post("/{name}/pause", summary="Pause", operation_id="pause_schedule", response_model=ChangedSchedule)
+async def pause_schedule(
+    access: Operator, name: str, response: Response, body: PauseBody | None = None, if_match: IfMatch = None
+) -> Any:
+    """Stop planning until it is resumed, or until an instant; queued runs go on unless they are to be cancelled."""
+    sent = body or PauseBody()
+    paused = await access.client.pause(
+        name,
+        actor=access.actor,
+        note=sent.note,
+        until=None if sent.until is None else read_instant(sent.until, "until"),
+        cancel_runs=sent.cancel_runs,
+        revision=read_match(if_match),
+    )
+    return await _changed(access, paused, response)
+
+
+@router.post("/{name}/resume", summary="Resume", operation_id="resume_schedule", response_model=ChangedSchedule)
+async def resume_schedule(
+    access: Operator, name: str, response: Response, body: NoteBody | None = None, if_match: IfMatch = None
+) -> Any:
+    """Go on; what was missed meanwhile is one skip `paused`. 409 where it is not paused."""
+    note = "" if body is None else body.note
+    resumed = await access.client.resume(name, actor=access.actor, note=note, revision=read_match(if_match))
+    return await _changed(access, resumed, response)
+
+
+@router.post(
+    "/{name}/reschedule", summary="Move the next tick", operation_id="reschedule", response_model=ChangedSchedule
+)
+async def reschedule(
+    access: Operator, name: str, body: RescheduleBody, response: Response, if_match: IfMatch = None
+) -> Any:
+    """Make the next tick due at another instant; ticks that this passes over are skipped."""
+    moved = await access.client.reschedule(
+        name, read_instant(body.to, "to"), actor=access.actor, note=body.note, revision=read_match(if_match)
+    )
+    return await _changed(access, moved, response)
+
+
+@router.post("/{name}/skip", summary="Skip the next ticks", operation_id="skip_ticks", response_model=ChangedSchedule)
+async def skip_ticks(
+    access: Operator, name: str, response: Response, body: SkipBody | None = None, if_match: IfMatch = None
+) -> Any:
+    """Do not run the next tick, so many of them, or all before an instant."""
+    sent = body or SkipBody()
+    skipped = await access.client.skip(
+        name,
+        sent.count,
+        until=None if sent.until is None else read_instant(sent.until, "until"),
+        actor=access.actor,
+        note=sent.note,
+        revision=read_match(if_match),
+    )
+    return await _changed(access, skipped, response)
+
+
+@router.post(
+    "/{name}/trigger",
+    summary="Run it now",
+    operation_id="trigger_schedule",
+    response_model=TriggeredRun,
+    status_code=201,
+)
+async def trigger_schedule(
+    request: Request,
+    access: Operator,
+    name: str,
+    body: TriggerBody | None = None,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=_LONGEST_KEY, description="The same key again gives the same run.")
+    ] = None,
+) -> Any:
+    """One manual run now; the schedule's own ticks are not touched. With `wait`, the run as it is after that."""
+    sent, client = body or TriggerBody(), access.client
+    key = None if idempotency_key is None else f"{access.caller.token_id}:{idempotency_key}"
+    run = await client.trigger(name, actor=access.actor, payload=sent.payload, idempotency_key=key)
+    if sent.wait is not None:
+        patience: asyncio.Timeout = request.scope["state"]["patience"]
+        patience.reschedule(asyncio.get_running_loop().time() + sent.wait + 10)
+        try:
+            run = await client.wait(run.id, timeout=sent.wait)
+        except NotFinishedError:
+            run = await client.run(run.id)
+    warnings: list[str] = []
+    if run.status == "waiting":
+        warnings.append(f"run {run.id} waits until the active run of {name} is final")
+    elif run.status == "queued" and (unserved := obstacle(run.queue, run.target.name, await client.workers())):
+        warnings.append(f"{unserved}: run {run.id} stays queued until one does")
+    return {"run": run_document(run), "warnings": warnings}
+
+
+async def _create(access: Access, name: str, fields: dict[str, Any], first: Any = None) -> Schedule:
+    given = dict(fields)
+    trigger, target = given.pop("trigger"), given.pop("target")
+    return await access.client.create(
+        name, trigger, target.name, actor=access.actor, first=first, unknown_task_ok=True, **given
+    )
+
+
+async def _changed(access: Access, schedule: Schedule, response: Any) -> dict[str, Any]:
+    """The schedule as it is now, its revision as a tag, and what keeps its runs from being executed."""
+    response.headers["ETag"] = tag(schedule.revision)
+    return {"schedule": schedule_document(schedule), "warnings": await _warnings(access, schedule)}
+
+
+async def _warnings(access: Access, schedule: Schedule) -> Sequence[str]:
+    definition = schedule.definition
+    if definition is None or schedule.state not in ("active", "paused"):
+        return []
+    unserved = obstacle(definition.queue, definition.target.name, await access.client.workers())
+    return [f"{unserved}: its runs stay queued until one does"] if unserved else []

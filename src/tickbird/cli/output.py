@@ -14,7 +14,7 @@ import click
 from tickbird.cli.settings import Settings
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import utc_text
-from tickbird.domain.zone_data import zone_info
+from tickbird.domain.zone_data import clock_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -148,13 +148,9 @@ def _fits(rows: Sequence[Sequence[Cell]]) -> bool:
 
 # Times
 
-# For programs.
+# For programs, and on the clock of a zone.
 iso = utc_text
-
-
-def clock(at: datetime, tz: str = "UTC") -> str:
-    """An instant on a zone's clock, with the zone's abbreviation."""
-    return f"{at.astimezone(zone_info(tz)):%Y-%m-%d %H:%M:%S %Z}"
+clock = clock_text
 
 
 def relative(at: datetime, now: datetime) -> str:

@@ -14,8 +14,8 @@ from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, rela
 from tickbird.cli.runs import STYLES, held_back, run_table
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
-from tickbird.cli.ticks import override_table, tick_table, with_notes
-from tickbird.client import overrides_of
+from tickbird.cli.ticks import override_table, tick_table
+from tickbird.client import overrides_of, with_notes
 from tickbird.documents import revision_document, row_document, run_document, schedule_document, tick_document
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime

@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 import click
 
 from tickbird.cli.arguments import name_argument, schedule_names, words
-from tickbird.cli.clock_changes import notes
 from tickbird.cli.instants import Instant, Reader
 from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
-from tickbird.client import Client, ComingTick
+from tickbird.client import Client, ComingTick, Noted, noted, with_notes
 from tickbird.documents import tick_document
 from tickbird.domain.cron import cron as parse_cron
 from tickbird.domain.errors import NotFoundError
@@ -36,24 +35,6 @@ _VERDICT_STYLES = {
     "undecided": "yellow",
     "no record": "red",
 }
-
-Noted = Sequence[tuple[ComingTick, Sequence[str]]]
-
-
-def with_notes(schedule: Schedule, ticks: Sequence[ComingTick], now: datetime) -> Noted:
-    """Ticks with what changes of the clock do to them."""
-    if schedule.definition is None:
-        return []
-    return _noted(schedule.definition.trigger, ticks, to_seconds(now))
-
-
-def _noted(trigger: Trigger, ticks: Sequence[ComingTick], after: int) -> Noted:
-    found: list[tuple[ComingTick, Sequence[str]]] = []
-    for tick in ticks:
-        at = to_seconds(tick.scheduled_for)
-        found.append((tick, notes(trigger, min(after, at), at)))
-        after = at
-    return found
 
 
 def tick_table(screen: Screen, ticks: Noted, tz: str, now: datetime) -> None:
@@ -148,7 +129,7 @@ def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, cou
     while len(coming) < count and (tick := trigger.next_tick(last)) is not None:
         coming.append(ComingTick(to_datetime(tick), to_datetime(tick)))
         last = tick
-    ticks = _noted(trigger, coming, start)
+    ticks = noted(trigger, coming, start)
 
     def show_ticks(screen: Screen) -> None:
         screen.line(Cell(f"{expr} · {trigger.describe()}", "bold"))

@@ -79,14 +79,15 @@ def decode_definition(encoded: Any) -> Definition:
         if name not in encoded:
             raise DefinitionError(f"{name}: is missing.", field=name)
     try:
-        return Definition(**{name: _decode_field(name, encoded[name]) for name in encoded if name != "v"})
+        return Definition(**{name: decode_field(name, encoded[name]) for name in encoded if name != "v"})
     except InvalidError:
         raise
     except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         raise DefinitionError(f"definition: {error}.", field="definition") from error
 
 
-def _decode_field(name: str, value: Any) -> Any:
+def decode_field(name: str, value: Any) -> Any:
+    """One field of a definition from JSON; whether it fits the others is looked at when they are put together."""
     if name == "trigger":
         return _trigger(value)
     if name == "target":

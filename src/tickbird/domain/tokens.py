@@ -23,6 +23,7 @@ Namespaces = tuple[str, ...] | None
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 # Random bytes that a token is made of: its id, then its secret.
 NOISE: Final = 5 + 32
+TOKEN_ID_LENGTH: Final = 8
 MOST_NAMESPACES: Final = 100
 # `last_used_at` is written again only after so many seconds.
 USE_NOTED_EVERY: Final = 60

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.resources import files
@@ -122,3 +123,8 @@ def zone_info(name: str) -> ZoneInfo:
 @lru_cache(maxsize=1024)
 def _info(name: str) -> ZoneInfo:
     return zone_source().info(name)
+
+
+def clock_text(at: datetime, tz: str = "UTC") -> str:
+    """An instant on a zone's clock, with the zone's abbreviation."""
+    return f"{at.astimezone(zone_info(tz)):%Y-%m-%d %H:%M:%S %Z}"

@@ -674,8 +674,10 @@ class Store(Protocol):
         """A page of all decisions about ticks: runs from one instant on and skips that reach another one or later."""
         ...
 
-    async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:
-        """The newest revisions of a schedule, newest first."""
+    async def list_revisions(
+        self, schedule_id: int, *, before: int | None = None, limit: int = 100
+    ) -> Sequence[RevisionRecord]:
+        """The newest revisions of a schedule, newest first; those below `before`."""
         ...
 
     async def list_audit(

@@ -51,7 +51,7 @@ WHERE s.namespace = %(namespace)s AND (s.app = %(app)s OR s.name = ANY(%(names)s
 -- name: list_revisions
 SELECT revision, action, actor, at, definition, fingerprint, detail
 FROM tickbird.revisions
-WHERE schedule_id = %(schedule_id)s
+WHERE schedule_id = %(schedule_id)s AND (%(before)s::bigint IS NULL OR revision < %(before)s)
 ORDER BY revision DESC
 LIMIT %(limit)s;
 

@@ -696,9 +696,11 @@ class PostgresStore:
             pruned[0][0] if pruned else None,
         )
 
-    async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:
-        """The newest revisions of a schedule, newest first."""
-        rows = await self._named("list_revisions", schedule_id=schedule_id, limit=limit)
+    async def list_revisions(
+        self, schedule_id: int, *, before: int | None = None, limit: int = 100
+    ) -> Sequence[RevisionRecord]:
+        """The newest revisions of a schedule, newest first; those below `before`."""
+        rows = await self._named("list_revisions", schedule_id=schedule_id, before=before, limit=limit)
         return [RevisionRecord(**row) for row in rows]
 
     async def list_audit(

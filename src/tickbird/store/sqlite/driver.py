@@ -675,9 +675,11 @@ class SqliteStore:
         }
         return await self._read(lambda db: reading.ledger(db, bounds))
 
-    async def list_revisions(self, schedule_id: int, *, limit: int = 100) -> Sequence[RevisionRecord]:
+    async def list_revisions(
+        self, schedule_id: int, *, before: int | None = None, limit: int = 100
+    ) -> Sequence[RevisionRecord]:
         """The newest revisions of a schedule."""
-        return await self._read(lambda db: reading.list_revisions(db, schedule_id, limit))
+        return await self._read(lambda db: reading.list_revisions(db, schedule_id, before, limit))
 
     async def list_audit(
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100

@@ -72,7 +72,7 @@ SET action = excluded.action, actor = excluded.actor, detail = excluded.detail, 
 -- name: list_revisions
 SELECT revision, action, actor, at, definition, fingerprint, detail
 FROM revisions
-WHERE schedule_id = :schedule_id
+WHERE schedule_id = :schedule_id AND (:before IS NULL OR revision < :before)
 ORDER BY revision DESC
 LIMIT :limit;
 

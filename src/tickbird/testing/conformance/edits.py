@@ -140,6 +140,9 @@ class Edits:
         assert [record.revision for record in revisions] == list(range(9, 0, -1))
         assert revisions[6].fingerprint == mark
         assert [record.revision for record in await store.list_revisions(schedule.id, limit=2)] == [9, 8]
+        older = await store.list_revisions(schedule.id, before=8, limit=3)
+        assert [record.revision for record in older] == [7, 6, 5]
+        assert await store.list_revisions(schedule.id, before=1) == []
         update = (await store.list_audit(NAMESPACE))[7]
         assert update.detail == {"before": {"priority": None}, "after": {"priority": 4}}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tickbird.cli.output import clock
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime, to_seconds, wall_datetime
 from tickbird.domain.triggers import Trigger, trigger_from_json
+from tickbird.domain.zone_data import clock_text as clock
 from tickbird.domain.zone_data import zone_info
 from tickbird.domain.zones import Span, zone
 

@@ -1,0 +1,57 @@
+"""Definitions as they are sent: the fields of a schedule's document, lengths of time also as "10m"."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from tickbird.domain.codec import FORMAT, decode_field
+from tickbird.domain.definition import FIELDS, check_payload
+from tickbird.domain.errors import DefinitionError, InvalidError
+from tickbird.domain.policies import check_fields
+
+# A document has them too, and they are not a person's to set.
+_OURS = ("v", "closed")
+_NEEDED = ("trigger", "target")
+
+
+def read_whole(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collection[str]]:
+    """The fields of a whole definition, such as that of a document, and those that it leaves to their defaults."""
+    if definition.get("v", FORMAT) != FORMAT:
+        raise DefinitionError(f"v: this version knows format {FORMAT}.", field="v", hint="Leave it out.")
+    stated = {name: value for name, value in definition.items() if name not in _OURS and value is not None}
+    for name in _NEEDED:
+        if name not in stated:
+            raise DefinitionError(
+                f"{name}: is missing;",
+                field=name,
+                hint='give "trigger": {"cron": "0 9 * * *"} and "target": {"task": "digest"}.',
+            )
+    return _read(stated), [name for name in FIELDS if name not in stated]
+
+
+def read_changes(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collection[str]]:
+    """The fields that are to be set, and those that are null: they go back to code or to their defaults."""
+    check_fields(definition)
+    unset = [name for name, value in definition.items() if value is None]
+    for name in _NEEDED:
+        if name in unset:
+            raise DefinitionError(f"{name}: every schedule has one;", field=name, hint="leave it out to keep it.")
+    return _read({name: value for name, value in definition.items() if value is not None}), unset
+
+
+def _read(stated: Mapping[str, Any]) -> dict[str, Any]:
+    check_fields(stated)
+    fields: dict[str, Any] = {}
+    for name, value in stated.items():
+        if name == "payload":
+            check_payload(value)
+        try:
+            fields[name] = decode_field(name, value)
+        except InvalidError:
+            raise
+        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError):
+            raise DefinitionError(
+                f"{name}: is not what a schedule has there;", field=name, hint="look at the document of one."
+            ) from None
+    return fields

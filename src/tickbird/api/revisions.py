@@ -1,0 +1,37 @@
+"""Revisions as HTTP has them: `ETag` and `If-Match`."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+from fastapi import Header
+
+from tickbird.api.problems import Problem
+
+IfMatch = Annotated[
+    str | None, Header(max_length=100, description='Only if the schedule is still at this revision: the ETag, "3".')
+]
+IfNoneMatch = Annotated[str | None, Header(max_length=100, description="`*`: only if there is no such schedule yet.")]
+_TAG: Final = re.compile(r'"([1-9]\d{0,8})"', re.ASCII)
+
+
+def tag(revision: int) -> str:
+    """The revision as the header ETag has it."""
+    return f'"{revision}"'
+
+
+def read_match(text: str | None) -> int | None:
+    """The revision that a change is meant for; None for any."""
+    if text is None or text.strip() == "*":
+        return None
+    found = _TAG.fullmatch(text.strip())
+    if found is None:
+        raise Problem(
+            400,
+            "bad-tag",
+            f"If-Match: {text[:60]!r} is not the ETag of a schedule;",
+            field="If-Match",
+            hint='give the one that came with it, such as "3" in quotes.',
+        )
+    return int(found[1])
