@@ -591,3 +591,17 @@ def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, A
         long = plan(one, Facts(), BASE + elapsed)
         assert long.runs == (PlannedRun(tick, due_at, "schedule", "queued", start_by),)
         assert long == Plan(Cursor(tick, look, one.cursor.runs_planned + 1), "active", one.revision, runs=long.runs)
+
+
+def test_a_tick_is_decided_after_those_before_it_though_it_was_moved_to_an_earlier_instant() -> None:
+    """Nobody can ask for that, but another spread can lead to it."""
+    known = moved(120, 50, overlap="allow")
+    assert next_look(known, known.cursor) == BASE + 60
+    early = look(known, 55)
+    assert (runs(early), early.cursor.tick_overrides) == ([], known.cursor.tick_overrides)
+    made = look(known, 60)
+    assert runs(made) == [(60, "schedule", "queued"), (120, "schedule", "queued")]
+    # Nothing is later than what is decided before it.
+    late = look(moved(120, 45, overlap="allow"), 60)
+    assert runs(late) == [(60, "schedule", "queued"), (120, "schedule", "queued")]
+    assert [run.due_at for run in late.runs] == [BASE + 60, BASE + 45]

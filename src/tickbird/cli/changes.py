@@ -31,7 +31,7 @@ _note = click.option("--note", type=words, default="", metavar="TEXT", help="Why
 _NEWEST = 1_000
 
 
-async def _reader(client: Client, name: str, settings: Settings) -> tuple[Schedule, Reader]:
+async def reader(client: Client, name: str, settings: Settings) -> tuple[Schedule, Reader]:
     """The schedule, and how instants about it are read."""
     schedule = await client.get(name)
     own = schedule.definition.trigger.tz if schedule.definition else None
@@ -77,7 +77,7 @@ def pause(settings: Settings, name: str, note: str, until: str | None, actor: st
         async with opened(settings) as client:
             end: datetime | None = None
             if until is not None:
-                _, read = await _reader(client, name, settings)
+                _, read = await reader(client, name, settings)
                 end = read(until, "until", ahead=True).at
             return await client.pause(name, actor=actor, note=note, until=end)
 
@@ -127,7 +127,7 @@ def reschedule(settings: Settings, name: str, when: str, note: str, revision: in
 
     async def work() -> Schedule:
         async with opened(settings) as client:
-            _, read = await _reader(client, name, settings)
+            _, read = await reader(client, name, settings)
             to = read(when, "WHEN", ahead=True).at
             return await client.reschedule(name, to, actor=actor, note=note, revision=revision)
 
@@ -178,7 +178,7 @@ def skip(
 
     async def work() -> Schedule:
         async with opened(settings) as client:
-            _, read = await _reader(client, name, settings)
+            _, read = await reader(client, name, settings)
             end = None if until is None else read(until, "until", ahead=True).at
             return await client.skip(name, count, until=end, actor=actor, note=note, revision=revision)
 
@@ -232,7 +232,7 @@ def set_(
 
     async def work() -> tuple[Schedule, Schedule]:
         async with opened(settings) as client:
-            before, read = await _reader(client, name, settings)
+            before, read = await reader(client, name, settings)
             values = read_fields(texts, before.definition.trigger if before.definition else None, read)
             after = await client.update(name, actor=actor, revision=revision, unset=unset, **values)
             return before, after

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from tickbird.cli.arguments import name_argument, read_payload, words
-from tickbird.cli.instants import Instant, Reader
+from tickbird.cli.changes import reader
+from tickbird.cli.instants import Instant
 from tickbird.cli.output import Screen, clock, emit, iso, warn
 from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
@@ -73,12 +74,6 @@ def override(
         _decide(settings, name, tick, skip, move_to, sent, note, revision, actor)
 
 
-async def _reader(client: Client, name: str, settings: Settings) -> tuple[Schedule, Reader]:
-    schedule = await client.get(name)
-    own = schedule.definition.trigger.tz if schedule.definition else None
-    return schedule, Reader(await client.now(), settings.tz, own)
-
-
 def _decide(
     settings: Settings,
     name: str,
@@ -92,7 +87,7 @@ def _decide(
 ) -> None:
     async def work() -> tuple[Schedule, OverrideRecord, Sequence[Instant]]:
         async with opened(settings) as client:
-            schedule, read = await _reader(client, name, settings)
+            schedule, read = await reader(client, name, settings)
             at = read(tick, "TICK", ahead=True)
             to = None if move_to is None else read(move_to, "move-to", ahead=True)
             made = await client.override(
@@ -136,7 +131,7 @@ def _will(made: OverrideRecord, tz: str) -> str:
 def _undo(settings: Settings, name: str, tick: str, note: str, revision: int | None, actor: str) -> None:
     async def work() -> tuple[Schedule, ComingTick | None, Instant]:
         async with opened(settings) as client:
-            _, read = await _reader(client, name, settings)
+            _, read = await reader(client, name, settings)
             at = read(tick, "TICK", ahead=True)
             schedule = await client.undo_override(name, at.at, actor=actor, note=note, revision=revision)
             return schedule, await _coming(client, name, at.at), at
