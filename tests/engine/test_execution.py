@@ -84,11 +84,11 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "_TIMES_AHEAD", 1)
 
 
-def executing(store: Store, tasks: Tasks, slots: int = 10) -> Execution:
+def executing(store: Store, tasks: Tasks, slots: int = 10, clock: ManualClock = CLOCK) -> Execution:
     """The execution steps of a worker whose engine and work share a loop."""
     return Execution(
         store,
-        CLOCK,
+        clock,
         describe_worker(tasks.bird, slots=slots),
         tasks.bird.tasks,
         lease=30.0,
@@ -156,6 +156,16 @@ async def test_runs_that_were_leased_too_long_ago_are_left_to_others(store: Stor
     reserved = execution.reserve(2)
     runs = await leased(store, tasks, execution, 2)
     assert not execution.take(runs, reserved, NOW - 29)
+    assert (execution.room, execution.held, tasks.seen) == (10, {}, [])
+
+
+async def test_a_process_that_stood_still_does_not_begin_what_others_may_have_begun(store: Store) -> None:
+    tasks, clock = Tasks(), ManualClock(START)
+    execution = executing(store, tasks, clock=clock)
+    reserved = execution.reserve(2)
+    assert execution.take(await leased(store, tasks, execution, 2), reserved, NOW)
+    clock.move_to(START + timedelta(seconds=27))
+    await settle(execution)
     assert (execution.room, execution.held, tasks.seen) == (10, {}, [])
 
 

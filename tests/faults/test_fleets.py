@@ -17,11 +17,11 @@ from tickbird.testing.faults import Fleet, SetClock, until
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
 async def test_wrong_clocks_of_workers_change_nothing(client: Client, store: Store, fleet: Fleet) -> None:
+    with lacking(SetClock, 6 * 3_600) as ahead, lacking(SetClock, -6 * 3_600) as behind:
+        for clock in (ahead, behind):
+            fleet.start_apart(environment=clock.environment, lease=10.0)
+        await fleet.started(2)
     since = await ticking(client)
-    clocks = [lacking(SetClock, ahead) for ahead in (6 * 3_600, -6 * 3_600)]
-    for clock in clocks:
-        fleet.start_apart(environment=clock.environment)
-    await fleet.started(2)
     both = {note.pid for note in fleet.notes("started")}
     assert all(abs(note.wall - time.time()) > 5 * 3_600 for note in fleet.notes("started"))
     await fleet.ran_more(4)
@@ -40,7 +40,7 @@ async def test_wrong_clocks_of_workers_change_nothing(client: Client, store: Sto
 async def test_eight_processes_on_one_file(client: Client, store: Store, fleet: Fleet) -> None:
     schedules = {f"clock-{n}": await ticking(client, f"clock-{n}") for n in range(3)}
     for _ in range(8):
-        fleet.start(slots=4)
+        fleet.start(slots=4, lease=10.0)
     for _ in range(100):
         await client.enqueue("brief", actor="ada", unknown_task_ok=True)
     await fleet.started(8)
