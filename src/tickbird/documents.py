@@ -21,7 +21,7 @@ from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.tokens import TokenRecord
-from tickbird.store.protocol import RevisionRecord, ScheduleRow
+from tickbird.store.protocol import AuditRecord, RevisionRecord, ScheduleRow
 
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
@@ -310,4 +310,17 @@ def revision_document(revision: RevisionRecord) -> dict[str, Any]:
         "at": iso(revision.at),
         "definition": dict(revision.definition),
         "detail": dict(revision.detail),
+    }
+
+
+def audit_document(record: AuditRecord) -> dict[str, Any]:
+    """Who did what, when and to what."""
+    return {
+        "id": record.id,
+        "at": iso(record.at),
+        "actor": record.actor,
+        "action": record.action,
+        "schedule": record.schedule,
+        "run_id": record.run_id,
+        "detail": dict(record.detail),
     }

@@ -109,6 +109,10 @@ class Authority:
         with suppress(TickbirdError):
             await self._client.note_token_use(token_id)
 
+    def forget(self, token_id: str) -> None:
+        """Look a token up anew the next time."""
+        self._remembered.pop(token_id, None)
+
     async def settle(self) -> None:
         """Wait for what is still being written."""
         await asyncio.gather(*self._notes)
@@ -171,9 +175,9 @@ def _anywhere(role: Role) -> Callable[..., Any]:
 Viewer = Annotated[Access, Depends(_namespaced("viewer"))]
 Operator = Annotated[Access, Depends(_namespaced("operator"))]
 Editor = Annotated[Access, Depends(_namespaced("editor"))]
-Admin = Annotated[Access, Depends(_namespaced("admin"))]
 # Of no namespace in particular.
 AnyViewer = Annotated[Caller, Depends(_anywhere("viewer"))]
+AnyAdmin = Annotated[Caller, Depends(_anywhere("admin"))]
 
 
 def role_of(route: Any) -> Role | None:

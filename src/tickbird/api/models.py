@@ -10,6 +10,7 @@ from tickbird.api.instants import InstantText
 from tickbird.domain.explanation import Verdict
 from tickbird.domain.runs import FailureKind, Origin, SkipReason, Status
 from tickbird.domain.schedule import State
+from tickbird.domain.tokens import Role, TokenState
 
 # A text already, as the documents have it; only told to be an instant.
 Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="An instant, in UTC.")]
@@ -256,6 +257,54 @@ class RevisionPage(BaseModel):
     next: str | None
 
 
+class TokenModel(BaseModel):
+    """A token, without its secret; `namespaces` is null where it opens all."""
+
+    id: str
+    name: str
+    role: Role
+    namespaces: list[str] | None
+    state: TokenState
+    created_at: Instant
+    created_by: str
+    expires_at: Instant | None
+    revoked_at: Instant | None
+    revoked_by: str | None
+    last_used_at: Instant | None
+
+
+class NewToken(TokenModel):
+    """A token that was just made, and its text: this once."""
+
+    token: str
+
+
+class TokenPage(BaseModel):
+    """A page of tokens, by id."""
+
+    items: list[TokenModel]
+    next: str | None
+
+
+class AuditModel(BaseModel):
+    """Who did what, when and to what."""
+
+    id: int
+    at: Instant
+    actor: str
+    action: str
+    schedule: str | None
+    run_id: int | None
+    detail: Json
+
+
+class AuditPage(BaseModel):
+    """A page of the audit, newest first."""
+
+    items: list[AuditModel]
+    next: str | None
+
+
 class Body(BaseModel):
     """What is sent: nothing that is not known."""
 
@@ -319,3 +368,13 @@ class TriggerBody(Body):
 
     payload: Json | None = None
     wait: int | None = Field(default=None, ge=1, le=300, description="Seconds; the answer has the run as it is then.")
+
+
+class NewTokenBody(Body):
+    """A token to be made: what it may do, where and until when."""
+
+    name: str
+    role: Role
+    namespaces: list[str] | None = Field(default=None, description="Those that it opens; else those of the caller's.")
+    all_namespaces: bool = Field(default=False, description="It opens every namespace, also those to come.")
+    expires_at: InstantText | None = None

@@ -1,0 +1,87 @@
+"""Tokens over HTTP: made, listed and revoked by admins, each within the namespaces of their own token."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from tickbird.api import PREFIX
+from tickbird.api.auth import AnyAdmin, Caller
+from tickbird.api.instants import read_instant
+from tickbird.api.models import NewToken, NewTokenBody, TokenModel, TokenPage
+from tickbird.api.paging import After, Limit, page, read_name
+from tickbird.api.problems import Problem
+from tickbird.client import Client
+from tickbird.documents import token_document
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.tokens import Namespaces, check_namespaces, covers, no_such_token
+
+router = APIRouter(prefix=f"{PREFIX}/tokens", tags=["tokens"])
+
+
+@router.get("", summary="List tokens", operation_id="list_tokens", response_model=TokenPage)
+async def list_tokens(
+    request: Request,
+    caller: AnyAdmin,
+    live: Annotated[bool, Query(description="Only those that can be used.")] = False,
+    limit: Limit = 100,
+    after: After = None,
+) -> Any:
+    """Tokens by id: those that open nothing but what the caller's own opens. None of them shows its secret."""
+    found = await _client(request, caller).tokens(
+        within=caller.namespaces, live=live, after=read_name(after), limit=limit + 1
+    )
+    return page(found, limit, lambda each: each.id, token_document)
+
+
+@router.post("", summary="Make a token", operation_id="create_token", response_model=NewToken, status_code=201)
+async def create_token(request: Request, caller: AnyAdmin, body: NewTokenBody) -> Any:
+    """A new token; this answer is the only place where it is ever shown."""
+    opened = _wanted(caller, body)
+    if not covers(caller.namespaces, opened):
+        raise Problem(
+            403,
+            "closed-namespace",
+            "namespaces: a token can only open what the token opens that makes it;",
+            field="namespaces",
+            hint=f"name some of {', '.join((caller.namespaces or ())[:20])}.",
+        )
+    end = None if body.expires_at is None else read_instant(body.expires_at, "expires_at")
+    made, text = await _client(request, caller).create_token(
+        body.name, body.role, actor=caller.actor, namespaces=opened, expires_at=end
+    )
+    return {**token_document(made), "token": text}
+
+
+@router.delete("/{token_id}", summary="Revoke a token", operation_id="revoke_token", response_model=TokenModel)
+async def revoke_token(request: Request, caller: AnyAdmin, token_id: str) -> Any:
+    """End a token: this server refuses it at once, others within a second. Harmless where that was done before."""
+    client = _client(request, caller)
+    found = await client.find_token(token_id)
+    if found is None or not covers(caller.namespaces, found.namespaces):
+        raise no_such_token(token_id)
+    revoked = await client.revoke_token(token_id, actor=caller.actor)
+    request.app.state.authority.forget(token_id)
+    return token_document(revoked)
+
+
+def _wanted(caller: Caller, body: NewTokenBody) -> Namespaces:
+    """The namespaces that the new token is to open; without a word, those of the caller's own if they are counted."""
+    if body.all_namespaces:
+        if body.namespaces is not None:
+            raise InvalidError("namespaces: give them, or all_namespaces, not both.", field="namespaces")
+        return None
+    if body.namespaces is None and caller.namespaces is None:
+        raise InvalidError(
+            "namespaces: is missing;",
+            field="namespaces",
+            hint='name those that it opens, or say "all_namespaces": true.',
+        )
+    return check_namespaces(caller.namespaces if body.namespaces is None else body.namespaces)
+
+
+def _client(request: Request, caller: Caller) -> Client:
+    """What is done to a token that opens all is audited in the first namespace of who does it."""
+    client: Client = request.app.state.clients(caller.namespaces[0] if caller.namespaces else "default")
+    return client
