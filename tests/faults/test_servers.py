@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, LiteralString, TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 import pytest
@@ -21,6 +21,7 @@ from tickbird.testing.faults import Cable, Fleet, Proxy, SmallDisk, until
 from tickbird.testing.servers import PostgresServer, ServerMissing
 
 T = TypeVar("T")
+COUNT_WORKERS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'"
 END_WORKERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'worker'"
 RESTARTS = 3 * int(os.environ.get("TICKBIRD_FUZZ", "1"))
 
@@ -78,26 +79,21 @@ async def test_it_has_no_connection_to_give(tmp_path: Path) -> None:
             await fleet.ran_more(1)
             taken: list[psycopg.AsyncConnection[tuple[Any, ...]]] = []
             log = fleet.folder / f"{worker.pid}.log"
-            try:
-                # Its own are ended, and others are quicker: it backs off until there is one for it.
-                while not log.exists() or "clients already" not in log.read_text():
-                    await _ask(url, END_WORKERS)
-                    with pytest.raises(psycopg.OperationalError, match="clients already"):
-                        await _collect(taken, lambda: psycopg.AsyncConnection.connect(url))
-                    await taken.pop().close()
-            finally:
-                for connection in taken:
-                    await connection.close()
-            await fleet.ran_more(2)
-            await settled(client, store, fleet, {"clock": since})
-            assert "Traceback" not in fleet.logs()
-            [(count,)] = await _ask(url, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'")
-            assert count <= 11
-
-
-async def _ask(url: str, statement: LiteralString) -> list[tuple[Any, ...]]:
-    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        return await (await connection.execute(statement)).fetchall()
+            async with await psycopg.AsyncConnection.connect(url, autocommit=True) as admin:
+                try:
+                    # Its own are ended, and others are quicker: it backs off until there is one for it.
+                    while not log.exists() or "clients already" not in log.read_text():
+                        await admin.execute(END_WORKERS)
+                        with pytest.raises(psycopg.OperationalError, match="clients already"):
+                            await _collect(taken, lambda: psycopg.AsyncConnection.connect(url))
+                finally:
+                    for connection in taken:
+                        await connection.close()
+                await fleet.ran_more(2)
+                await settled(client, store, fleet, {"clock": since})
+                assert "Traceback" not in fleet.logs()
+                [(count,)] = await (await admin.execute(COUNT_WORKERS)).fetchall()
+                assert count <= 11
 
 
 @pytest.fixture
@@ -150,7 +146,7 @@ async def test_a_cable_is_pulled(postgres_url: str, tmp_path: Path) -> None:
         async with opened(postgres_url, tmp_path) as (store, client, fleet):
             since = await ticking(client)
             impatient = "?connect_timeout=2&tcp_user_timeout=2000&keepalives_idle=1&keepalives_interval=1"
-            far = fleet.start_apart(url=wire.url + impatient, prefix=cable.prefix)
+            far = fleet.start_apart(url=wire.url + impatient, prefix=cable.prefix, lease=4.0)
             run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
             await until(lambda: fleet.notes("began", run_id))
             near = fleet.start()

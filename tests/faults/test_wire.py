@@ -140,7 +140,7 @@ async def test_a_worker_that_is_cut_off_stops_before_another_begins(
     client: Client, store: Store, fleet: Fleet, wire: Proxy
 ) -> None:
     """Nothing comes through and nobody is told; it stops its own work in time, and comes back alone."""
-    alone = fleet.start(url=wire.url)
+    alone = fleet.start(url=wire.url, lease=4.0)
     run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
     await until(lambda: fleet.notes("began", run_id))
     other = fleet.start()
