@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -338,3 +339,21 @@ async def test_what_is_not_there_cannot_be_changed(memory: Api, method: str, pat
     body = {"definition": {"retries": 1}} if method == "PATCH" else {}
     answer = await memory.ask(method, f"{PATH}/digest{path}", "editor", json=body)
     assert refused(answer, 404, "not-found").startswith("there is no schedule 'digest';")
+
+
+@pytest.mark.parametrize("name", ["a\0", "\ud800", "é", "x" * 5_000, ""])
+async def test_a_name_that_no_store_can_look_for(api: Api, name: str) -> None:
+    await make(api)
+    headers = {"Content-Type": "application/json"}
+    for fields in (
+        {"calendars": [name]},
+        {"depends_on": [{"after": name, "within": 60}]},
+        {"queue": name},
+        {"tags": [name]},
+    ):
+        for method, path, body in (
+            ("PATCH", "/digest", {"definition": fields}),
+            ("POST", "", {"name": "new", "definition": {**DIGEST, **fields}}),
+        ):
+            answer = await api.ask(method, f"{PATH}{path}", "editor", content=json.dumps(body), headers=headers)
+            refused(answer, 422, "invalid")

@@ -164,6 +164,15 @@ def test_instants_are_read_in_whole_seconds() -> None:
         "2026-01-31T09:00Z",
     ):
         assert read_instant(given, "at") == nine
-    for given in ("2026-01-31", "2026-01-31 09:00", "", "1769850000", "2026-01-31T09:00:00.Z", "2026-01-31T25:00:00Z"):
+    for given in (
+        "9999-12-31T23:59:59-12:00",
+        "0001-01-01T00:00:00+14:00",
+        "2026-01-31",
+        "2026-01-31 09:00",
+        "",
+        "1769850000",
+        "2026-01-31T09:00:00.Z",
+        "2026-01-31T25:00:00Z",
+    ):
         with pytest.raises(InvalidError, match="at: "):
             read_instant(given, "at")

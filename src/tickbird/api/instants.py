@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import parse_iso
+from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_seconds
 
 # A text for the routes, so that what is wrong with it is told as everywhere else.
 InstantText = Annotated[str, Field(max_length=60, json_schema_extra={"format": "date-time"})]
@@ -27,4 +27,7 @@ def read_instant(text: str, field: str) -> datetime:
         raise InvalidError(
             f"{field}: {text[:60]!r} has no zone;", field=field, hint='write it like "2026-01-31T09:00:00Z".'
         )
+    if not FIRST_SECOND + 2 * DAY <= to_seconds(at) <= LAST_SECOND - 2 * DAY:
+        # So near to the first and last year, a zone's offset would lead out of the calendar.
+        raise InvalidError(f"{field}: lies outside the years 1 to 9999.", field=field)
     return at

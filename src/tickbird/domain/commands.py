@@ -14,7 +14,7 @@ from tickbird.domain.ahead import Ahead, replaced
 from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
 from tickbird.domain.codec import decode_definition, definition_text, encode_definition
 from tickbird.domain.definition import Definition, check_payload, check_text
-from tickbird.domain.dependencies import check_dependencies, check_dependents, needed_by
+from tickbird.domain.dependencies import check_dependencies, check_dependents, could_be_name, needed_by
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.instants import iso, to_datetime
 from tickbird.domain.overrides import LONGEST_OVERRIDES, MOST_OVERRIDES, TickOverride, overrides_text
@@ -259,7 +259,8 @@ class Recalendar(Command):
 def _names(raw: Mapping[str, Any]) -> tuple[str, ...]:
     """The calendars that a definition's JSON names; what is wrong with it is told when it is decoded."""
     names = raw.get("calendars")
-    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
+    # Those that could be names, since a store can look for nothing else.
+    return tuple(filter(could_be_name, names)) if isinstance(names, list | tuple) else ()
 
 
 def _with_calendars(raw: Mapping[str, Any], facts: Facts) -> dict[str, Any]:

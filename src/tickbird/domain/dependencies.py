@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, TypeGuard
 
 from tickbird.domain.durations import LONGEST, Duration, in_words, seconds
 from tickbird.domain.errors import ConflictError, DefinitionError
@@ -86,7 +86,12 @@ def needed_by(raw: Mapping[str, Any]) -> tuple[str, ...]:
     """The schedules that a stored definition depends on; what is wrong with it is told when it is decoded."""
     found = raw.get("depends_on")
     names = (each.get("after") for each in found if isinstance(each, Mapping)) if isinstance(found, list) else ()
-    return tuple(name for name in names if isinstance(name, str))
+    return tuple(filter(could_be_name, names))
+
+
+def could_be_name(name: object) -> TypeGuard[str]:
+    """Is it text that every store can look for? Whether it is a usable name is told when it is decoded."""
+    return isinstance(name, str) and name.isascii() and name.isprintable()
 
 
 def _refused(reason: str) -> DefinitionError:
