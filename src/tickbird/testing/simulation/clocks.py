@@ -42,6 +42,10 @@ class Clocks:
         """One call that was not refused."""
         if call.verb not in _LOOKING:
             return
+        if call.verb == "report_worker" and call.args[0].held.startswith("waits: "):
+            # It goes by what others say of the clock, and by nothing that it has seen itself until then.
+            self._first.pop(call.host, None)
+            return
         jumps = bisect_right(self._at, call.at)
         if call.verb != "report_worker":
             if not call.believed:
