@@ -93,9 +93,14 @@ class Soak:
                 steady = [self._start() for _ in range(STEADY)]
                 await until(lambda: self._workers(client, STEADY))
                 self._began = time.monotonic()
-                async with _working([self._trigger(client), self._prune(client), self._harm()]):
+                over = asyncio.Event()
+                harming = asyncio.create_task(self._harm(over))
+                async with _working([self._trigger(client), self._prune(client)]):
                     await self._watch(steady)
                 seconds = time.monotonic() - self._began
+                # Nothing is left half-done: a server that is being restarted is up again.
+                over.set()
+                await harming
                 broken = [
                     f"worker {number} ended by itself, with {member.exitcode}"
                     for number, member in enumerate(steady, 1)
@@ -154,7 +159,7 @@ class Soak:
                 while await store.prune(older_than=KEPT_SECONDS, keep=KEPT_RUNS, limit=1_000) >= 1_000:
                     pass
 
-    async def _harm(self) -> None:
+    async def _harm(self, over: asyncio.Event) -> None:
         """One fault after the other, to the worker that is there for it, and to the store."""
         member = self._start()
         acts: list[Callable[[Member], Coroutine[Any, Any, Member]]] = [self._kill, self._freeze, self._drain]
@@ -163,9 +168,11 @@ class Soak:
         else:
             acts.append(self._lock_file)
         pause = max(2.0, min(15.0, self.seconds / 20))
-        while True:
-            await asyncio.sleep(pause * self._chance.uniform(0.5, 1.5))
-            member = await self._chance.choice(acts)(member)
+        while not over.is_set():
+            try:
+                await asyncio.wait_for(over.wait(), pause * self._chance.uniform(0.5, 1.5))
+            except TimeoutError:
+                member = await self._chance.choice(acts)(member)
 
     def _note(self, what: str) -> None:
         self.faults.append((self._now, what))
@@ -179,10 +186,8 @@ class Soak:
     async def _freeze(self, member: Member) -> Member:
         self._note("worker frozen")
         member.freeze()
-        try:
-            await asyncio.sleep(2 * LEASE)
-        finally:
-            member.thaw()
+        await asyncio.sleep(2 * LEASE)
+        member.thaw()
         return member
 
     async def _drain(self, member: Member) -> Member:
