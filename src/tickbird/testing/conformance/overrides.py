@@ -298,7 +298,8 @@ class Overrides:
     async def test_a_move_that_would_pass_over_more_than_before_is_void(self, store: Store) -> None:
         await create(store, trigger=every(seconds=120), overlap="allow")
         await decide(store, 120, to=200)
-        await decide(store, 360, to=290)
+        # Made later, it goes first where only one of both can stay.
+        await decide(store, 360, 12, to=290)
         await change(store, Update(actor="bo", fields={"trigger": every(seconds=60).to_json()}), 20)
         assert await decided(store) == []
         assert await void(store) == [(120, "edited", "bo"), (360, "edited", "bo")]
