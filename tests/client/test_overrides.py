@@ -66,6 +66,19 @@ async def test_a_tick_moved_to_an_earlier_instant_is_proven_too(hourly: Made) ->
     assert len(called) == 4
 
 
+async def test_what_was_decided_early_is_proven_after_an_edit(hourly: Made) -> None:
+    time, called = hourly
+    await time.client.override("work", hour(3), skip=True, actor="ana")
+    await time.client.override("work", hour(4), move_to=hour(2) + timedelta(minutes=1), actor="ana")
+    await time.advance_to(hour(2) + timedelta(minutes=30))
+    assert called == [(hour(1), 100), (hour(2), 100), (hour(4), 100)]
+    await time.client.update("work", trigger=cron("15 * * * *"), actor="ana")
+    await time.advance_to(hour(6))
+    audit = await time.client.audit_ticks("work")
+    assert (audit.proven, audit.findings) == (True, ())
+    assert called[3:] == [(hour(number) + timedelta(minutes=15), 100) for number in (4, 5)]
+
+
 async def test_why_tells_it_before_and_after(hourly: Made) -> None:
     time, _ = hourly
     client = time.client

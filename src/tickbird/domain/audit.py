@@ -290,8 +290,10 @@ class _Fold:
             if decision.cause != "misfire":
                 self._invented(decision, "before the schedule was created")
         elif decision.revision < era.revision and decision.first > era.start:
-            # Decided before this era began, since it was moved to an earlier instant; nothing else can be.
-            if decision.last in self._moved:
+            # Decided before this era began, since it was moved to an earlier instant, or was to be skipped before one
+            # that was; nothing else can be.
+            skipped = decision.cause == "operator" and any(tick > decision.last for tick in self._moved)
+            if decision.last in self._moved or skipped:
                 self._reached = max(self._reached, min(decision.last, self._cap))
             elif decision.first <= self._cap:
                 self._invented(decision, f"where its revision {decision.revision} was no longer in force")

@@ -182,10 +182,9 @@ class Evidence:
         return next((edit for edit in edits if tick <= edit.at < due), None)
 
     def overridden(self, tick: int) -> Revision | None:
-        """The newest reschedule or override of a tick, unless it was undone."""
+        """The newest reschedule or override of a tick; or its undoing, which names neither instant nor payload."""
         about = (each for each in self.revisions if each.action in _ABOUT_TICKS and each.detail.get("tick") == tick)
-        newest = next(about, None)
-        return None if newest is None or newest.action == "undo_override" else newest
+        return next(about, None)
 
     def moved(self, tick: int) -> Revision | None:
         """What moved a tick last, unless it was undone."""
