@@ -1,0 +1,73 @@
+"""Backfills over HTTP: made, listed, looked at and cancelled."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from tickbird.api import PREFIX
+from tickbird.api.auth import Operator, Viewer
+from tickbird.api.instants import read_instant
+from tickbird.api.models import BackfillBody, BackfillModel, BackfillPage, BackfillPlanModel, CancelBackfillBody
+from tickbird.api.paging import After, Limit, page, read_number
+from tickbird.documents import backfill_document, backfill_plan_document
+
+router = APIRouter(prefix=PREFIX, tags=["backfills"])
+Id = Annotated[int, Path(ge=1, lt=2**63)]
+
+
+@router.post(
+    "/schedules/{name}/backfill",
+    summary="Run the ticks of a range that have no run",
+    operation_id="backfill",
+    response_model=BackfillPlanModel,
+)
+async def backfill(access: Operator, name: str, body: BackfillBody) -> Any:
+    """A run of each tick from `first` to `last` that has none, behind all other runs; a dry run only tells which."""
+    plan = await access.client.backfill(
+        name,
+        read_instant(body.first, "first"),
+        read_instant(body.last, "last"),
+        actor=access.actor,
+        concurrency=body.concurrency,
+        order=body.order,
+        payload=body.payload,
+        note=body.note,
+        dry_run=body.dry_run,
+    )
+    return backfill_plan_document(plan)
+
+
+@router.get("/backfills", summary="List backfills", operation_id="list_backfills", response_model=BackfillPage)
+async def list_backfills(
+    access: Viewer,
+    schedule: Annotated[str | None, Query(max_length=200, description="Only those of this schedule.")] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> Any:
+    """Backfills, newest first, each with how far it is."""
+    found = await access.client.list_backfills(schedule=schedule, before=read_number(after), limit=limit + 1)
+    return page(found, limit, lambda each: each.id, backfill_document)
+
+
+@router.get("/backfills/{id}", summary="One backfill", operation_id="get_backfill", response_model=BackfillModel)
+async def get_backfill(access: Viewer, id: Id) -> Any:  # noqa: A002 - the name in the path
+    """A backfill, and how many of its runs are in each status."""
+    return backfill_document(await access.client.get_backfill(id))
+
+
+@router.post(
+    "/backfills/{id}/cancel", summary="Cancel a backfill", operation_id="cancel_backfill", response_model=BackfillModel
+)
+async def cancel_backfill(
+    access: Operator,
+    id: Id,  # noqa: A002 - the name in the path
+    body: CancelBackfillBody | None = None,
+) -> Any:
+    """Cancel its runs that have not started; those that run are asked to stop only with `stop_running`."""
+    sent = body or CancelBackfillBody()
+    cancelled = await access.client.cancel_backfill(
+        id, actor=access.actor, note=sent.note, stop_running=sent.stop_running
+    )
+    return backfill_document(cancelled)
