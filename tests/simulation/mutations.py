@@ -12,6 +12,7 @@ import pytest
 from tickbird.domain import commands, planner, sync
 from tickbird.domain.ahead import drop_decided
 from tickbird.domain.backfills import Wanted
+from tickbird.domain.dependencies import Needs
 from tickbird.domain.held import Release
 from tickbird.domain.limits import choose
 from tickbird.domain.rates import Rate
@@ -158,6 +159,23 @@ def all_held_runs_are_let_go_at_once(patch: Patch) -> None:
     patch.setattr(Release, "apart", 0.0)
 
 
+def an_old_success_will_do(patch: Patch) -> None:
+    """A tick runs however long ago what it depends on succeeded."""
+    patch.setattr(Needs, "unmet", lambda self, due_at: "")
+    patch.setattr(Needs, "awaits", lambda self, due_at: ())
+
+
+def a_success_is_not_noted(patch: Patch) -> None:
+    """Who depends on another schedule does not hear of it."""
+    patch.setattr(runs, "note_successes", lambda *_: set())
+
+
+def the_wait_for_a_success_ends_too_soon(patch: Patch) -> None:
+    """Who waits for another schedule is cancelled before it is too late."""
+    statement = SQL["cancel_unmet"].replace("until < :now ORDER", "until < :now + 10000000000 ORDER")
+    patch.setitem(SQL, "cancel_unmet", statement)
+
+
 def renew_asks_for_no_owner(patch: Patch) -> None:
     """A lease is extended for whoever names the run."""
 
@@ -251,7 +269,16 @@ LIMITS = (a_key_has_a_place_too_many, places_of_a_key_are_forgotten, the_newest_
 BACKFILLS = (a_backfill_goes_past_what_is_decided, a_backfill_takes_all_places)
 RATES = (rates_are_forgotten, a_planner_hands_off_runs_that_have_a_rate, a_rate_is_slower_than_it_says)
 HELD = (a_long_outage_is_like_a_short_one, held_runs_are_let_go_by_themselves, all_held_runs_are_let_go_at_once)
+DEPENDENCIES = (an_old_success_will_do, a_success_is_not_noted, the_wait_for_a_success_ends_too_soon)
 LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
 DEPLOYS = (old_workers_revert_a_deploy,)
-MUTATIONS = PLANNER + OVERRIDES + STORE + LIMITS + BACKFILLS + RATES + HELD + LEASE + CLOCK + DEPLOYS
+MUTATIONS = PLANNER + OVERRIDES + STORE + LIMITS + BACKFILLS + RATES + HELD + DEPENDENCIES + LEASE + CLOCK + DEPLOYS
+# These show only in scenarios that have what they spoil.
+FEATURES = {
+    **dict.fromkeys(LIMITS, "keys"),
+    **dict.fromkeys(BACKFILLS, "backfills"),
+    **dict.fromkeys(RATES, "queues"),
+    **dict.fromkeys(HELD, "holds"),
+    **dict.fromkeys(DEPENDENCIES, "dependencies"),
+}

@@ -6,11 +6,13 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from random import Random
 
 import pytest
 
-from tests.simulation.mutations import LEASE, MUTATIONS, PLANNER, STORE, release_is_forgotten
+from tests.simulation.mutations import FEATURES, LEASE, MUTATIONS, PLANNER, STORE, release_is_forgotten
 from tickbird.testing.simulation import simulate
+from tickbird.testing.simulation.scenario import make_scenario
 from tickbird.testing.simulation.seeds import chunks, explain, new_pool, play, play_all, replay
 from tickbird.testing.simulation.trace import describe, trace
 
@@ -62,6 +64,8 @@ def test_three_mistakes_each_are_made_in_planner_store_and_leases() -> None:
 def test_a_mistake_is_found(mutation: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     mutation(monkeypatch)
     for seed in range(MOST):
+        if mutation in FEATURES and not getattr(make_scenario(seed, Random(f"scenario {seed}")), FEATURES[mutation]):
+            continue
         _, violations = simulate(seed)
         if violations:
             return

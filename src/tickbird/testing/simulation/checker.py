@@ -22,6 +22,7 @@ from tickbird.domain.commands import (
 )
 from tickbird.testing.simulation.backfills import Backfills
 from tickbird.testing.simulation.clocks import LOOKS, PATIENCE, Clocks
+from tickbird.testing.simulation.dependencies import Dependencies
 from tickbird.testing.simulation.deploys import Deploys
 from tickbird.testing.simulation.grids import HOUR
 from tickbird.testing.simulation.held import HeldRuns
@@ -59,6 +60,7 @@ class Checker:
         self.backfills = Backfills(self)
         self.held = HeldRuns(self)
         self.rates = Rates(self)
+        self.dependencies = Dependencies(self)
         self.lifecycle = Lifecycle(self)
         self.deploys = Deploys(self)
         self.clocks = Clocks(self)
@@ -166,9 +168,10 @@ class Checker:
     def _expected(self, schedule: Watched) -> list[Decision]:
         """What becomes of its due ticks, with the runs that are active before this call."""
         active = self.lifecycle.active_runs(schedule.id)
-        ticking = [(run.id, run.status) for run in active if run.origin in TICKING]
+        ticking = [(run.id, run.status, run.lane) for run in active if run.origin in TICKING]
         held = schedule.spec.hold_above is not None and bool(self.held.of_schedule(schedule.id))
-        return Planner(schedule, self.now, ticking, len(active) - len(ticking), held).decide()
+        needs = self.dependencies.needs(schedule)
+        return Planner(schedule, self.now, ticking, len(active) - len(ticking), held, needs).decide()
 
     def _compare(
         self, schedule: Watched, expected: list[Decision], runs: list[RunRow], skips: list[tuple[SkipRow, int]]
@@ -193,6 +196,7 @@ class Checker:
                 self.broken("I1", f"{schedule.name}: two runs of {tick}")
             actual[tick] = made
             self._check_lateness(schedule, run)
+            self.dependencies.planned(schedule, run)
             limit = schedule.spec.start_limit
             if run.start_by != (None if limit is None else run.due_at + limit * MICROS):
                 self.broken("I11", f"{schedule.name}: run {run.id} must start by another instant")
@@ -304,6 +308,10 @@ class Checker:
         if schedule.revision != stored.revision:
             self.broken("I15", f"{schedule.name} is at revision {stored.revision}, not {schedule.revision}")
         self._compare(schedule, told, [], rest)
+        if isinstance(command, Delete):
+            self.dependencies.deleted(schedule)
+        elif schedule.spec.depends_on:
+            self.dependencies.defined(schedule)
         state = "ended" if schedule.ended else schedule.state
         if stored.state != state:
             self.broken("states", f"{schedule.name} is {stored.state}, not {state}")

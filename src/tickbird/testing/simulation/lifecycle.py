@@ -73,10 +73,12 @@ class Lifecycle:
             elif row.schedule_id is not None:
                 self.active[row.schedule_id].pop(row.id, None)
             self._waiters.see(old, row, active=active)
+            self._checker.dependencies.see(old, row)
             if row.queue != "default":
                 began = row.status == "running" and (old is None or old.status != "running")
                 self._checker.rates.see(row, began=began, active=active)
         self._waiters.check(call)
+        self._checker.dependencies.check(call)
         self._checker.rates.check(call)
 
     def broken(self, promise: str, text: str) -> None:
@@ -126,6 +128,9 @@ class Lifecycle:
         elif new.status == "cancelled":
             if call.verb not in _CANCELLERS:
                 self.broken("I6", f"{call.verb} cancelled run {old.id}")
+            elif new.reason == "dependency":
+                if not self._checker.dependencies.is_too_late(old.id):
+                    self.broken("dependencies", f"run {old.id} was cancelled while it could wait")
             elif call.verb == "rescue" and (old.start_by is None or old.start_by >= now):
                 self.broken("I11", f"run {old.id} was cancelled as too late before it was")
         elif step not in (("waiting", "queued"), ("queued", "queued"), ("waiting", "waiting")):

@@ -12,13 +12,15 @@ from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.rates import Rate
 from tickbird.testing.simulation.faults import FaultyStore
-from tickbird.testing.simulation.grids import utc
-from tickbird.testing.simulation.scenario import changed_fields, make_spec
+from tickbird.testing.simulation.grids import Interval, utc
+from tickbird.testing.simulation.scenario import changed_fields, make_spec, with_needs
 from tickbird.testing.simulation.specs import NAMESPACE, Spec
 from tickbird.testing.simulation.timeline import new_loop
 
 if TYPE_CHECKING:
     from tickbird.testing.simulation.world import World
+
+_PLAIN = Spec(form=Interval("days", 1))
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class Person:
         scenario = self.world.scenario
         if name.startswith("code"):
             return
-        spec, mark = self._spec(make_spec(scenario, self.world.chance))
+        made = with_needs(scenario, make_spec(scenario, self.world.chance), self._before(name), self.world.chance)
+        spec, mark = self._spec(made)
         self.intent = Intent("create", {"spec": spec})
         options = spec.options()
         trigger = options.pop("trigger")
@@ -102,8 +105,21 @@ class Person:
             name, trigger, spec.task, actor=self.id, payload={"spec": mark}, first=cast(Any, first), **options
         )
 
+    def _before(self, name: str) -> list[str]:
+        """The schedules that one may depend on so that nothing waits for itself; people err now and then."""
+        scenario = self.world.scenario
+        names = [*scenario.versions[0], *scenario.people]
+        if name in scenario.people and self.world.chance.random() < 0.2:
+            return [other for other in names if other != name or self.world.chance.random() < 0.2]
+        return names[: names.index(name)] if name in names else []
+
     async def _update(self, name: str) -> None:
-        fields = changed_fields(self.world.scenario, self.world.chance)
+        scenario, chance = self.world.scenario, self.world.chance
+        fields = changed_fields(scenario, chance)
+        if scenario.dependencies and chance.random() < 0.3:
+            # What code says of catching up must fit an operator's wait, whatever version comes.
+            wait = name in scenario.people
+            fields = {"depends_on": with_needs(scenario, _PLAIN, self._before(name), chance, wait=wait).depends_on}
         current = await self._client.get(name)
         if "end_at" in fields and fields["end_at"] is not None and current.definition is not None:
             start = fields.get("start_at")
@@ -264,7 +280,7 @@ class Person:
             self.intent = Intent("pause", {"until": None})
             await self._try(self._client.pause(row.schedule.name, actor=self.id))
         for held in await self._client.held():
-            await self._try(self._client.release_held(held.schedule, actor=self.id))
+            await self._try(self._client.release_held(held.schedule, per_minute=60, actor=self.id))
 
 
 _ACTIONS = {

@@ -65,6 +65,7 @@ class Scenario:
     # Queues that may have a rate, beside the default one.
     queues: tuple[str, ...] = ()
     holds: bool = False
+    dependencies: bool = False
 
     def add(self, spec: Spec) -> int:
         """Remember a spec; its mark."""
@@ -75,7 +76,7 @@ class Scenario:
 def make_scenario(seed: int, chance: Random) -> Scenario:
     """The scenario of a seed."""
     beat = chance.choice(_BEATS)
-    span = beat * chance.uniform(5, 15)
+    span = beat * chance.uniform(5, 14)
     begin = chance.choice(_BEGINNINGS) + timedelta(seconds=chance.randrange(DAY), microseconds=chance.randrange(10**6))
     harsh = chance.choice((0.0, 0.005, 0.015, 0.03))
     scenario = Scenario(
@@ -102,20 +103,36 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         backfills=chance.random() < 0.25,
         queues=("mail",) if chance.random() < 0.2 else (),
         holds=chance.random() < 0.25,
+        dependencies=chance.random() < 0.25,
     )
+    if scenario.dependencies:
+        # A success that was deleted before anybody asked for it is not known; so nothing is.
+        scenario.retention = beat * 1000.0
     names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
-    version = {name: scenario.add(make_spec(scenario, chance)) for name in names}
+    version: dict[str, int] = {}
+    for name in names:
+        version[name] = scenario.add(
+            with_needs(scenario, make_spec(scenario, chance), list(version), chance, wait=False)
+        )
     scenario.versions.append(version)
     for _ in range(chance.choice((0, 0, 1, 2)) if names else 0):
         version = dict(version)
-        for name in names:
+        for place, name in enumerate(names):
             draw = chance.random()
             if draw < 0.5 and name in version:
                 version[name] = scenario.add(changed_spec(scenario, scenario.specs[version[name]], chance))
             elif draw < 0.65:
                 version.pop(name, None)
             elif name not in version:
-                version[name] = scenario.add(make_spec(scenario, chance))
+                lower = [other for other in names[:place] if other in version]
+                spec = with_needs(scenario, make_spec(scenario, chance), lower, chance, wait=False)
+                version[name] = scenario.add(spec)
+            if name in version:
+                # What is no longer declared cannot be depended on.
+                spec = scenario.specs[version[name]]
+                kept = tuple(need for need in spec.depends_on if need[0] in version)
+                if kept != spec.depends_on:
+                    version[name] = scenario.add(replace(spec, depends_on=kept))
         scenario.versions.append(version)
     few = 1 if not names else 0
     # Few schedules for long, or a crowd for a short while.
@@ -168,6 +185,19 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
     if scenario.keys and chance.random() < 0.7:
         spec = replace(spec, concurrency_key=chance.choice(scenario.keys))
     return spec
+
+
+def with_needs(scenario: Scenario, spec: Spec, others: list[str], chance: Random, *, wait: bool = True) -> Spec:
+    """Perhaps it depends on some of these; where there is no time to wait, or it should not, it does not."""
+    if not (scenario.dependencies and others) or chance.random() < 0.25:
+        return spec
+    needs = []
+    for name in sorted(chance.sample(others, min(len(others), chance.choice((1, 1, 2))))):
+        within = max(1, int(scenario.beat * chance.choice((0.5, 2, 5))))
+        longest = int(scenario.beat * chance.choice((0, 2, 5))) if wait else 0
+        fits = spec.start_limit is None or longest <= spec.start_limit
+        needs.append((name, within, longest if fits else 0))
+    return replace(spec, depends_on=tuple(needs))
 
 
 def make_form(scenario: Scenario, chance: Random) -> Form:

@@ -39,6 +39,8 @@ class Spec:
     concurrency_key: str | None = None
     queue: str = "default"
     hold_above: int | None = None
+    # Names of other schedules, how recently they must have succeeded, and how long that can be waited for.
+    depends_on: tuple[tuple[str, int, int], ...] = ()
 
     def options(self, *names: str) -> dict[str, Any]:
         """These fields, or all, as people give them to the client; the trigger is apart."""

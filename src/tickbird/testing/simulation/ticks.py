@@ -9,8 +9,8 @@ from tickbird.testing.simulation.grids import Grid, Once, Several
 from tickbird.testing.simulation.specs import Spec
 
 MICROS = 1_000_000
-# Where a run waits that only a person lets go.
-HELD = 2
+# Where a run waits for another schedule, and where it waits for a person.
+AWAITING, HELD = -1, 2
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,25 @@ class Decision:
     covers: tuple[int, int, int] | None = None
     # The id of an old run, or minus the place of a new one, counted from 1.
     behind: int | None = None
-    # Where a run waits: among the others, or held.
+    # Where a run waits: for another schedule, among the others, or held.
     lane: int = 0
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a tick needs of another schedule, in seconds, and when that last succeeded."""
+
+    within: int
+    wait: int
+    last: int | None
+
+    def is_met(self, due_at: int) -> bool:
+        """Has it succeeded recently enough?"""
+        return self.last is not None and self.last >= due_at - self.within
+
+    def may_come(self, due_at: int, now: int) -> bool:
+        """Is there time left to wait for it?"""
+        return bool(self.wait) and (due_at + self.wait) * MICROS >= now
 
 
 @dataclass(frozen=True)
@@ -192,14 +209,15 @@ class Watched:
 
 @dataclass
 class Planner:
-    """One look at one schedule at an instant (in microseconds), with its active runs as (id, status)."""
+    """One look at one schedule at an instant (in microseconds), with its active runs as (id, status, lane)."""
 
     schedule: Watched
     now: int
-    ticking: list[tuple[int, str]]
+    ticking: list[tuple[int, str, int]]
     others: int
     # Is any run of it held?
     held: bool = False
+    needs: list[Need] = field(default_factory=list)
     made: list[Decision] = field(default_factory=list)
     new: int = 0
 
@@ -250,7 +268,20 @@ class Planner:
                 late.append(tick)
             else:
                 on_time.append(tick)
-        return late, on_time
+        if spec.catch_up != "skip":
+            late = self._in_need(late)
+        return late, self._in_need(on_time)
+
+    def _in_need(self, ticks: list[int]) -> list[int]:
+        """Those that run or wait; the others come too late for what they need."""
+        if not self.needs:
+            return ticks
+        dues = [(tick, self.schedule.due_at(tick)) for tick in ticks]
+        left = [
+            tick for tick, due in dues if all(need.is_met(due) or need.may_come(due, self.now) for need in self.needs)
+        ]
+        self.made += [Decision(tick, "dependency") for tick in ticks if tick not in left]
+        return left
 
     def _catch_up(self, late: list[int]) -> bool:
         """Late ticks; False when `max_runs` is used up by them."""
@@ -307,19 +338,21 @@ class Planner:
             return None
         if spec.overlap == "skip":
             return self.ticking[0][0]
-        return next((run_id for run_id, status in self.ticking if status == "waiting"), None)
+        return next((run_id for run_id, status, _ in self.ticking if status == "waiting"), None)
 
     def _run(self, tick: int, origin: str, covers: tuple[int, int, int] | None = None) -> bool:
         schedule, spec = self.schedule, self.schedule.spec
         if schedule.room - self.new <= 0:
             self.made.append(Decision(tick, "full"))
             return False
-        waits = spec.overlap != "allow" and len(self.ticking) + self.others >= spec.max_concurrent
-        status = "waiting" if waits else "queued"
         due_at = schedule.due_at(tick)
+        lane = 0 if all(need.is_met(due_at) for need in self.needs) else AWAITING
+        ahead = self.others + sum(each[2] != AWAITING for each in self.ticking)
+        waits = lane == AWAITING or (spec.overlap != "allow" and ahead >= spec.max_concurrent)
+        status = "waiting" if waits else "queued"
         self.new += 1
-        self.ticking.append((-self.new, status))
-        self.made.append(Decision(tick, "run", origin, status, due_at, covers))
+        self.ticking.append((-self.new, status, lane))
+        self.made.append(Decision(tick, "run", origin, status, due_at, covers, lane=lane))
         return True
 
     def _hold(self, tick: int, origin: str) -> bool:
