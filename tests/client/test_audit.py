@@ -142,6 +142,31 @@ async def test_a_random_year_is_proven(seed: int) -> None:
             assert sum(part.expected for part in parts) == audit.expected, (seed, name)
 
 
+@pytest.mark.parametrize("edit", ["description", "retries", "calendar"])
+async def test_an_edit_of_an_ended_schedule_leaves_its_past_as_it_was(edit: str) -> None:
+    async with Harness(app(), START + timedelta(minutes=30)) as harness:
+        client = harness.client
+        await client.put_calendar("days", {"dates": ["2026-07-01"]}, actor="ada")
+        await client.create("s", every(hours=1), "work", actor="ada", max_runs=2, calendars=["days"])
+        await harness.advance(hours=6)
+        before = await client.audit_ticks("s"), await client.why("s", START + timedelta(hours=4))
+        if edit == "calendar":
+            await client.put_calendar("days", {"dates": ["2026-07-02"]}, actor="ada")
+        elif edit == "retries":
+            await client.update("s", actor="ada", retries=1)
+        else:
+            await client.update("s", actor="ada", description="x")
+        await harness.advance(hours=1)
+        audit, why = await client.audit_ticks("s"), await client.why("s", START + timedelta(hours=4))
+        assert (audit, why.sentence) == (before[0], before[1].sentence)
+        assert (audit.proven, audit.runs) == (True, 2)
+        assert why.sentence == "Not run: the schedule ended after 2 runs (max_runs=2)."
+        await client.update("s", actor="ada", max_runs=3)
+        await harness.advance(hours=2)
+        revived = await client.audit_ticks("s")
+        assert (revived.proven, revived.runs) == (True, 3)
+
+
 class Tampered:
     """A week of an hourly schedule in a file, whose rows a hand may change."""
 

@@ -196,6 +196,17 @@ def test_update_of_each_state() -> None:
     assert (again.schedule.state, again.schedule.cursor.next_run_at) == ("active", BASE + 120)
 
 
+def test_an_ended_schedule_that_stays_so_is_left_where_it_ended() -> None:
+    used_up = schedule("ended", max_runs=2, cursor=Cursor(planned_until=BASE + 120, runs_planned=2))
+    for fields in ({"priority": 1}, {"max_runs": 1}):
+        still = apply(Update(actor="ada", fields=fields), used_up, 400).schedule
+        assert (still.state, still.cursor) == ("ended", used_up.cursor)
+    elsewhere = apply(Update(actor="ada", fields={"trigger": {"every": {"hours": 1}}}), used_up, 400).schedule
+    assert (elsewhere.state, elsewhere.cursor.planned_until) == ("ended", BASE + 400)
+    again = apply(Update(actor="ada", fields={"max_runs": 3}), used_up, 400).schedule
+    assert (again.state, again.cursor.next_run_at) == ("active", BASE + 420)
+
+
 def test_delete_leaves_a_tombstone() -> None:
     known = replace(schedule(cursor=Cursor(planned_until=BASE, runs_planned=5)), overrides={"a": 1}, fingerprint="f")
     change = apply(Delete(actor="ada"), known, 100.5, TWO)

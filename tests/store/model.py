@@ -363,7 +363,8 @@ class Model:
         if after == before and (not schedule.by_code or schedule.overrides >= fields.keys()):
             return
         schedule.overrides |= fields.keys()
-        if schedule.state == "ended" or before.grid != after.grid:
+        again = schedule.state == "ended" and self.next_look(replace(schedule, shape=after, state="active")) is not None
+        if again or before.grid != after.grid:
             told = schedule.told
             passed = {tick: self._passed(schedule, tick, each) for tick, each in told.items()}
             self._leave_grid(schedule, "edited", now)

@@ -23,12 +23,12 @@ from tickbird.domain.planner import (
     Plan,
     PlannedRun,
     begin,
+    goes_on,
     leave_grid,
     pass_over,
     redefine,
     repair,
     retime,
-    same_grid,
     settle,
     starts_waiting,
 )
@@ -300,7 +300,7 @@ def _redefine(
     after = replace(after, definition=definition, error=None)
     if before.state == "parked":
         return _revised(action, after, repair(after, now), **detail)
-    if before.state != "ended" and same_grid(before.definition, definition):
+    if goes_on(before, after):
         return _revised(action, after, redefine(before, after), **detail)
     skips = leave_grid(before, now, "edited")
     state: State = "paused" if after.state == "paused" else "active"

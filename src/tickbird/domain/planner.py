@@ -354,7 +354,7 @@ def _after_edit(schedule: Schedule, facts: Facts, now: float, edited: Edited) ->
     old = plan(before, facts, min(now, edited.changed_at))
     state: State = "paused" if old.state == "paused" else "active"
     edited_schedule = replace(schedule, cursor=old.cursor, state=state, pause=old.pause, error=None)
-    if old.state != "ended" and same_grid(before.definition, schedule.definition):
+    if goes_on(at_plan(before, old), schedule):
         new = redefine(at_plan(before, old), edited_schedule)
     else:
         left = leave_grid(at_plan(before, old), edited.changed_at, "edited")
@@ -373,6 +373,13 @@ def same_grid(one: Definition | None, other: Definition | None) -> bool:
     if one.roll == other.roll == "skip":
         return True
     return (one.roll, one.closed_days) == (other.roll, other.closed_days)
+
+
+def goes_on(before: Schedule, after: Schedule) -> bool:
+    """Is the cursor good for an edited schedule: the same ticks, and none to come of those since it ended?"""
+    if not same_grid(before.definition, after.definition):
+        return False
+    return before.state != "ended" or next_look(after, before.cursor) is None
 
 
 def _used_up(schedule: Schedule, cursor: Cursor) -> bool:

@@ -356,7 +356,8 @@ class Checker:
 
     def _edit(self, schedule: Watched, spec: Spec) -> list[Decision]:
         told: list[Decision] = []
-        if schedule.ended or spec.same_ticks != schedule.spec.same_ticks:
+        again = schedule.ended and not replace(schedule, spec=spec, grid=spec.grid(self.reach)).ended
+        if again or spec.same_ticks != schedule.spec.same_ticks:
             known = schedule.told
             passed = {tick: schedule.passed(tick, each) for tick, each in known.items()}
             told = schedule.leave_grid("edited", self.now // MICROS)
