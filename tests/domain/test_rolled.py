@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from itertools import accumulate
 from typing import Any
@@ -17,22 +17,26 @@ from tickbird.domain.calendars import Calendar, exclude
 from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Roll, Target
 from tickbird.domain.errors import DefinitionError
-from tickbird.domain.every import every
+from tickbird.domain.every import Every, every
 from tickbird.domain.instants import DAY, to_datetime, to_seconds
 from tickbird.domain.rolled import MOST_DAYS, RolledTicks
 from tickbird.domain.triggers import Trigger, any_of, at
 
 # Changes of the clock by an hour and by half of one, at midnight, just after it, and of the date line.
-ZONES = {
-    "UTC": (2026, 3),
-    "Europe/Berlin": (2026, 3),
-    "America/New_York": (2026, 11),
-    "Australia/Lord_Howe": (2026, 4),
-    "America/Havana": (2026, 11),
-    "America/St_Johns": (2010, 11),
-    "America/Sao_Paulo": (2018, 11),
-    "Pacific/Apia": (2011, 12),
-}
+ZONES = [
+    ("UTC", 2026, 3),
+    ("Europe/Berlin", 2026, 3),
+    ("Europe/Berlin", 2026, 10),
+    ("America/New_York", 2026, 3),
+    ("America/New_York", 2026, 11),
+    ("Australia/Lord_Howe", 2026, 4),
+    ("Australia/Lord_Howe", 2026, 10),
+    ("America/Nuuk", 2026, 3),
+    ("America/Havana", 2026, 11),
+    ("America/St_Johns", 2010, 11),
+    ("America/Sao_Paulo", 2018, 11),
+    ("Pacific/Apia", 2011, 12),
+]
 DAYS_SEEN = 50
 
 
@@ -42,9 +46,13 @@ def define(trigger: Trigger, calendar: Calendar, roll: Roll, **fields: Any) -> D
 
 
 class Model:
-    """Every tick of some months, each put where the rule says, in no way but the obvious."""
+    """Every tick of some months, each put where the rule says, in no way but the obvious.
 
-    def __init__(self, definition: Definition, first: date, last: date) -> None:
+    A twin is the same trigger without a zone, to ask which times it means; none where only instants count.
+    """
+
+    def __init__(self, definition: Definition, twin: Trigger | None, first: date, last: date) -> None:
+        self.twin = twin
         self.zone = ZoneInfo(definition.trigger.tz)
         self.days: dict[date, tuple[int, int]] = {}
         day = first
@@ -59,7 +67,9 @@ class Model:
             tick = definition.trigger.next_tick(begin - 1)
             while tick is not None and tick < end:
                 homes = [day + away * step for away in range(MOST_DAYS + 1) if day + away * step in self.open]
-                self.ticks[tick if not homes or homes[0] == day else self._place(tick, homes[0])] = not homes
+                stays = not homes or homes[0] == day
+                for place in [tick] if stays else [self._place(meant, homes[0]) for meant in self._times(tick)]:
+                    self.ticks[place] = not homes
                 tick = definition.trigger.next_tick(tick)
         for bound, keep in ((definition.start_at, 1), (definition.end_at, -1)):
             if bound is not None:
@@ -69,8 +79,20 @@ class Model:
     def _midnight(self, day: date) -> int:
         return midnight(self.zone, day)
 
-    def _place(self, tick: int, day: date) -> int:
-        wanted = datetime.combine(day, to_datetime(tick).astimezone(self.zone).time())
+    def _times(self, tick: int) -> set[time]:
+        """The times of day between what the wall clock showed a second ago and what it shows now."""
+        now = wall(self.zone, tick)
+        before = wall(self.zone, tick - 1)
+        if self.twin is None or (now - before >= timedelta(hours=3) and not isinstance(self.twin, Every)):
+            return {now.time()}
+        found, meant = set(), self.twin.next_after(before.replace(tzinfo=UTC))
+        while meant is not None and meant.replace(tzinfo=None) <= now:
+            found.add(meant.time())
+            meant = self.twin.next_after(meant)
+        return found
+
+    def _place(self, wanted_time: time, day: date) -> int:
+        wanted = datetime.combine(day, wanted_time)
         begin, end = self.days[day]
         minutes, walls = clock_of(self.zone, begin, end)
         place = bisect_left(walls, wanted)
@@ -99,32 +121,48 @@ def clock_of(zone: ZoneInfo, begin: int, end: int) -> tuple[list[int], list[date
     return minutes, list(accumulate((wall(zone, instant) for instant in minutes), max))
 
 
-triggers = st.sampled_from(sorted(ZONES)).flatmap(
-    lambda tz: st.tuples(
-        st.just(tz),
-        st.sampled_from(
-            [
-                cron("0 9 * * *", tz),
-                cron("0 9 1,15 * *", tz),
-                cron("30 1,2 * * *", tz),
-                cron("0 0 * * *", tz),
-                cron("45 23 * * 0,6", tz),
-                cron("*/20 0-3,22-23 * * *", tz),
-                every(hours=5),
-                every(days=3, tz=tz),
-                any_of(cron("0 6 * * 6", tz), cron("30 17 * * *", tz)),
-                at(datetime(*ZONES[tz], 15, 12, tzinfo=UTC)),
-            ]
-        ),
-    )
-)
+Case = tuple[Definition, Trigger | None, date]
+
+
+def wall_clock_triggers(tz: str) -> list[Trigger]:
+    """Triggers that mean times of day, whatever the clock does."""
+    return [
+        cron("0 9 * * *", tz),
+        cron("0 9 1,15 * *", tz),
+        cron("30 2 * * *", tz),
+        cron("15 2 * * 0", tz),
+        cron("30 1,2 * * *", tz),
+        cron("0,30 2,3 * * *", tz),
+        cron("0 0 * * *", tz),
+        cron("45 23 * * 0,6", tz),
+        every(days=1, anchor=datetime(2026, 1, 1, 2, 15), tz=tz),
+        every(days=3, tz=tz),
+        every(months=1, anchor=datetime(2026, 1, 29, 2, 30), tz=tz),
+        any_of(cron("0 6 * * 6", tz), cron("30 17 * * *", tz)),
+        any_of(cron("30 2 * * *", tz), cron("0 3 * * *", tz)),
+    ]
+
+
+def other_triggers(tz: str, year: int, month: int) -> list[Trigger]:
+    """Triggers that mean instants, or every hour that the clock shows."""
+    return [
+        cron("*/20 0-3,22-23 * * *", tz),
+        every(hours=5),
+        every(hours=1, tz=tz),
+        at(datetime(year, month, 15, 12, tzinfo=UTC)),
+    ]
 
 
 @st.composite
-def definitions(draw: st.DrawFn) -> tuple[Definition, date]:
-    tz, trigger = draw(triggers)
-    middle = date(*ZONES[tz], 1)
-    weekdays = draw(st.frozensets(st.integers(0, 6), max_size=6))
+def cases(draw: st.DrawFn) -> Case:
+    tz, year, month = draw(st.sampled_from(ZONES))
+    middle = date(year, month, 1)
+    pairs = [
+        *zip(wall_clock_triggers(tz), wall_clock_triggers("UTC"), strict=True),
+        *((trigger, None) for trigger in other_triggers(tz, year, month)),
+    ]
+    trigger, twin = draw(st.sampled_from(pairs))
+    weekdays = draw(st.just(frozenset((5, 6))) | st.frozensets(st.integers(0, 6), max_size=6))
     away = draw(st.frozensets(st.integers(-20, 40), max_size=12))
     dates = {middle + timedelta(days=n) for n in away}
     if draw(st.booleans()):
@@ -137,16 +175,22 @@ def definitions(draw: st.DrawFn) -> tuple[Definition, date]:
         window["start_at"] = datetime(middle.year, middle.month, 5, 10, tzinfo=UTC)
     if draw(st.booleans()):
         window["end_at"] = datetime(middle.year, middle.month, 20, 10, tzinfo=UTC)
-    return define(trigger, calendar, draw(st.sampled_from(("next", "previous"))), **window), middle
+    return define(trigger, calendar, draw(st.sampled_from(("next", "previous"))), **window), twin, middle
 
 
-@settings(deadline=None, max_examples=40)
-@given(definitions(), st.integers(0, DAYS_SEEN * DAY), st.integers(0, DAYS_SEEN * DAY))
-@example((define(cron("0 9 * * *"), exclude("sat", "sun"), "next"), date(2026, 3, 1)), 0, 30 * DAY)
-@example((define(cron("30 2 * * *", "Europe/Berlin"), exclude("sat"), "next"), date(2026, 3, 1)), 0, 60 * DAY)
-def test_rolled_ticks_are_those_of_the_model(case: tuple[Definition, date], one: int, other: int) -> None:
-    definition, middle = case
-    model = Model(definition, middle - timedelta(days=62), middle + timedelta(days=62))
+def case(trigger: Trigger, twin: Trigger, roll: Roll) -> Case:
+    return define(trigger, exclude("sat", "sun"), roll), twin, date(2026, 3, 1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(cases(), st.integers(0, DAYS_SEEN * DAY), st.integers(0, DAYS_SEEN * DAY))
+@example(case(cron("0 9 * * *"), cron("0 9 * * *"), "next"), 0, 30 * DAY)
+@example(case(cron("30 2 * * *", "Europe/Berlin"), cron("30 2 * * *"), "next"), 0, 60 * DAY)
+@example(case(cron("0,30 2,3 * * *", "Europe/Berlin"), cron("0,30 2,3 * * *"), "previous"), 0, 60 * DAY)
+@example(case(cron("15 2 * * 0", "America/New_York"), cron("15 2 * * 0"), "next"), 0, 60 * DAY)
+def test_rolled_ticks_are_those_of_the_model(made: Case, one: int, other: int) -> None:
+    definition, twin, middle = made
+    model = Model(definition, twin, middle - timedelta(days=62), middle + timedelta(days=62))
     base = to_seconds(datetime(middle.year, middle.month, 1, tzinfo=UTC)) - 25 * DAY
     after, until = base + min(one, other), base + max(one, other)
     grid = definition.grid
@@ -203,7 +247,41 @@ def test_ticks_that_meet_are_one() -> None:
     assert isinstance(daily.grid, RolledTicks)
     monday = to_seconds(datetime(2026, 7, 20, 9, tzinfo=UTC))
     assert [f"{to_datetime(tick):%a}" for tick in daily.grid.origins(monday)] == ["Sun", "Sat"]
-    assert daily.grid.landing_of(monday - DAY) == monday
+    assert daily.grid.landings_of(monday - DAY) == [monday]
+
+
+WEEKENDS = exclude("sat", "sun")
+
+
+@pytest.mark.parametrize("roll", ["next", "previous"])
+@pytest.mark.parametrize(
+    "trigger, meant, friday",
+    [
+        (cron("30 2 * * *", "Europe/Berlin"), time(2, 30), date(2026, 3, 27)),
+        (cron("30 2 * * *", "Europe/Berlin"), time(2, 30), date(2026, 10, 23)),
+        (cron("30 2 * * *", "America/New_York"), time(2, 30), date(2026, 3, 6)),
+        (cron("30 23 * * *", "America/Nuuk"), time(23, 30), date(2026, 3, 27)),
+        (every(days=1, anchor=datetime(2026, 1, 1, 2, 15), tz="Australia/Lord_Howe"), time(2, 15), date(2026, 10, 2)),
+    ],
+)
+def test_a_daily_tick_runs_once_around_a_weekend_whose_clock_changes(
+    trigger: Trigger, meant: time, friday: date, roll: Roll
+) -> None:
+    zone, days = ZoneInfo(trigger.tz), (friday, friday + timedelta(days=3))
+    definition = define(trigger, WEEKENDS, roll)
+    first, last = midnight(zone, days[0]) - 1, midnight(zone, days[1] + timedelta(days=1)) - 1
+    expected = [to_seconds(datetime.combine(day, meant, tzinfo=zone)) for day in days]
+    assert [definition.grid.next(first), definition.grid.next(expected[0])] == expected
+    assert definition.grid.count(first, last) == 2
+
+
+def test_times_that_a_leap_joined_are_rolled_each_for_itself() -> None:
+    sundays = define(any_of(cron("30 2 * * 0", "Europe/Berlin"), cron("0 3 * * 0", "Europe/Berlin")), WEEKENDS, "next")
+    assert days_of(sundays, datetime(2026, 3, 27, tzinfo=UTC), 2) == ["Mon 03-30 00:30", "Mon 03-30 01:00"]
+    assert isinstance(sundays.grid, RolledTicks)
+    leap, half, full = (to_seconds(datetime(2026, 3, *at, tzinfo=UTC)) for at in ((29, 1, 0), (30, 0, 30), (30, 1, 0)))
+    assert sundays.grid.landings_of(leap) == [half, full]
+    assert (sundays.grid.origins(half), sundays.grid.origins(full)) == ([leap], [leap])
 
 
 def test_what_is_too_far_from_an_open_day_stays_and_is_excluded() -> None:

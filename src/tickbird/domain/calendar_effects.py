@@ -98,8 +98,8 @@ def _moves(before: Definition, after: Definition, new: set[int], gone: set[int])
     for tick in sorted(gone):
         origins = before.grid.origins(tick) if isinstance(before.grid, RolledTicks) else []
         for origin in (tick, *origins) if before.trigger.contains(tick) else origins:
-            place = after.grid.landing_of(origin) if isinstance(after.grid, RolledTicks) else origin
-            if place is not None and place in new and place not in moved.values():
-                moved[tick] = place
+            places = after.grid.landings_of(origin) if isinstance(after.grid, RolledTicks) else [origin]
+            if free := [place for place in places if place in new and place not in moved.values()]:
+                moved[tick] = free[0]
                 break
     return moved

@@ -150,6 +150,18 @@ class Cron(Grid):
                 total += self._walls_before(stop) - self._walls_before(first)
         return total
 
+    def walls(self, tick: int) -> list[int]:
+        """The wall-clock seconds that match and are meant by a tick, those lost in a jump ahead included."""
+        span = self._zone.span(tick)
+        wall = tick + span.offset
+        if not self._fixed or span.lost >= span.start + span.offset or tick != self._repair(span):
+            return [wall]
+        found, local = [], self._next_wall(span.lost)
+        while local is not None and local < span.start + span.offset:
+            found.append(local)
+            local = self._next_wall(local + 1)
+        return [*found, wall] if self._on_grid(wall) else found
+
     @property
     def most_per_day(self) -> int:
         """How many ticks a day can have."""

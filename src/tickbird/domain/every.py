@@ -137,6 +137,16 @@ class Every(Grid):
             return (until - self._start) // self._step - (after - self._start) // self._step
         return self._index_at(until) - self._index_at(after) - self._merged(after, until)
 
+    def walls(self, tick: int) -> list[int]:
+        """The wall-clock seconds of the steps that a tick stands for, those that the clock leapt over included."""
+        if self._kind is _ELAPSED:
+            return [self._zone.to_wall(tick)]
+        found, index = [], self._index_at(tick)
+        while (wall := self._wall(index)) is not None and self._zone.to_epoch(wall) == tick:
+            found.append(wall)
+            index -= 1
+        return found[::-1]
+
     @property
     def most_per_day(self) -> int:
         """How many ticks a day can have."""

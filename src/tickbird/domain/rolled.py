@@ -1,6 +1,7 @@
 """Ticks that move off closed days: to the next or previous open day, at the same wall-clock time.
 
 A local day is here what lies between two first midnights, so that days never interleave where a clock goes back.
+The time that counts is the one that the trigger means: 02:30, also on a day whose clock leapt from 02:00 to 03:00.
 Ticks that share an instant after the roll are one tick. Where no open day is near enough, ticks stay and are excluded.
 """
 
@@ -138,12 +139,12 @@ class RolledTicks(Ticks):
         day = self._day_of(tick)
         return [origin for origin, at in self._arrivals(day) if at == tick] if self._home(day) == day else []
 
-    def landing_of(self, tick: int) -> int | None:
-        """Where the trigger's tick at this instant runs; None where no open day is near enough."""
+    def landings_of(self, tick: int) -> list[int]:
+        """Where the trigger's tick at this instant runs: nowhere if no open day is near, at all times that it means."""
         home = self._home(day := self._day_of(tick))
         if home is None:
-            return None
-        return tick if home == day else self._place(tick, home)
+            return []
+        return [tick] if home == day else self._places(tick, home)
 
     def _seat(self, tick: int) -> int:
         """The day on which the trigger's tick at this instant is found."""
@@ -179,7 +180,8 @@ class RolledTicks(Ticks):
             if self._is_open(closed):
                 return
             for tick in self._own(closed):
-                yield tick, self._place(tick, day)
+                for at in self._places(tick, day):
+                    yield tick, at
 
     def _own(self, day: int) -> Iterator[int]:
         """The trigger's ticks on a day."""
@@ -189,10 +191,11 @@ class RolledTicks(Ticks):
             yield tick
             tick = self._trigger.next_tick(tick)
 
-    def _place(self, tick: int, day: int) -> int:
-        """The instant on a day that has the wall-clock time of a tick; never beyond that day."""
-        at = self._local.to_epoch(day * DAY + self._local.to_wall(tick) % DAY)
-        return min(at, self._start(day + 1) - 1)
+    def _places(self, tick: int, day: int) -> list[int]:
+        """The instants on a day that have the wall-clock times meant by a tick, in order; never beyond that day."""
+        last = self._start(day + 1) - 1
+        times = {wall % DAY for wall in self._trigger.walls(tick)}
+        return sorted({min(self._local.to_epoch(day * DAY + time), last) for time in times})
 
     def _is_open(self, day: int) -> bool:
         known = self._open.get(day)

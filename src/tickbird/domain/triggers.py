@@ -41,6 +41,9 @@ class Trigger(Protocol):
     def contains(self, tick: int) -> bool:
         """Whether an epoch second is a tick."""
 
+    def walls(self, tick: int) -> list[int]:
+        """The wall-clock seconds, in its zone, that the trigger means by a tick: several where a leap joined them."""
+
     @property
     def most_per_day(self) -> int:
         """How many ticks a day can have."""
@@ -79,6 +82,10 @@ class At(Grid):
     def count(self, after: int, until: int) -> int:
         """1 if the instant lies in (after, until]."""
         return int(after < self.tick <= until)
+
+    def walls(self, tick: int) -> list[int]:
+        """The instant, in UTC."""
+        return [tick]
 
     def describe(self) -> str:
         """The instant in words."""
@@ -145,6 +152,12 @@ class AnyOf(Grid):
                 tick = member.next_tick(tick)
             denser.append(member)
         return total
+
+    def walls(self, tick: int) -> list[int]:
+        """What any member means by a tick; on UTC's wall clock, if their zones differ, nothing is leapt over."""
+        if len({member.tz for member in self.members}) > 1:
+            return [tick]
+        return sorted({wall for member in self.members if member.contains(tick) for wall in member.walls(tick)})
 
     @property
     def most_per_day(self) -> int:

@@ -84,13 +84,14 @@ class OpenChain(Chain):
         where = "; ".join(around)
         offset = self.evidence.offset(definition)
         moved = self.evidence.moved_to(tick)
-        landing = grid.landing_of(tick) if isinstance(grid, RolledTicks) and definition.trigger.contains(tick) else tick
-        if landing is not None and landing != tick:
+        known = definition.trigger.contains(tick)
+        landings = grid.landings_of(tick) if known and isinstance(grid, RolledTicks) else []
+        if landings and landings != [tick]:
             closed = closed_day(definition, times.local(to_datetime(tick)).date())
-            text = f"Rolled to {times(landing)}: {closed}, and roll={definition.roll}"
+            text = f"Rolled to {' and '.join(map(times, landings))}: {closed}, and roll={definition.roll}"
             self._step(True, "grid", f"On the trigger's grid: {definition.trigger.describe()}.", at=tick)
-            self._step(False, "calendar", f"{text}; {where}.", at=landing)
-        elif definition.trigger.contains(tick):
+            self._step(False, "calendar", f"{text}; {where}.", at=landings[0])
+        elif known:
             text = f"Outside the schedule's window, {self._window(definition)}"
             self._step(True, "grid", f"On the grid: {definition.trigger.describe()}.", at=tick)
             self._step(False, "window", f"{text}: {where}.")
