@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, cast
 
+import pytest
+
 from tickbird import Tickbird, at, every
 from tickbird.app import open_store
 from tickbird.domain.definition import Target
@@ -200,4 +202,26 @@ async def test_a_deploy_can_do_without_a_schedule_that_is_over_once_its_due_tick
     await store.plan_due(now=later)
     assert (await both.client_on(store).get("b")).state == "ended"
     assert await sync(store, one.declarations, describe_worker(one), now=later) == []
+    await store.close()
+
+
+async def test_an_override_that_no_longer_fits_stops_no_deploy(caplog: pytest.LogCaptureFixture) -> None:
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    old, new = Tickbird(app="shop"), Tickbird(app="shop")
+    for bird, catch_up, hours in ((old, "all", 1), (new, "one", 2)):
+
+        @bird.task(name="work")
+        def work() -> None: ...
+
+        bird.schedule("a", work, every(hours=1), catch_up=cast(Any, catch_up))
+        bird.schedule("b", work, every(hours=hours))
+    await sync(store, old.declarations, now=START)
+    client = old.client_on(store)
+    await client.update("a", actor="ana", hold_above=5)
+    assert await sync(store, new.declarations, now=START) == ["b: changed"]
+    assert "schedule a stays as it is" in caplog.text
+    stays = (await client.get("a")).definition
+    assert stays is not None
+    assert (stays.catch_up, stays.hold_above) == ("all", 5)
     await store.close()

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from tickbird.domain.commands import Command, Create, PauseCommand, Redefine, Resume
 from tickbird.domain.definition import Definition
-from tickbird.domain.errors import ConflictError, NotFoundError, TickbirdError
+from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, TickbirdError
 from tickbird.domain.sync import reconcile
 from tickbird.store.protocol import Store, Worker
 
@@ -58,6 +58,18 @@ async def sync(
                 # Removed from code, and over with the ticks that are due by now: planning them ends it.
                 if tries == _TRIES - 1 and isinstance(command, PauseCommand) and isinstance(error, ConflictError):
                     del conflicts[name]
+                continue
+            except DefinitionError as error:
+                # One override that does not fit must not keep a whole deploy from starting.
+                if not (isinstance(command, Redefine) and stored[name].schedule.overrides):
+                    raise
+                log.error(
+                    "schedule %s stays as it is, since what an operator has set does not fit its new code: %s"
+                    " `tickbird set %s --unset FIELD` takes it back.",
+                    name,
+                    error,
+                    name,
+                )
                 continue
             action = _WORDS[type(command)]
             done.append(f"{name}: {action}")
