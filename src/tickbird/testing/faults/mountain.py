@@ -36,7 +36,7 @@ class Climb:
     memory: tuple[int, int]
 
 
-async def climb(url: str, folder: Path, size: int, workers: int = 2) -> Climb:
+async def climb(url: str, folder: Path, size: int, workers: int = 2, late_after: int = LATE) -> Climb:
     """Let so many be due at once, until all of them have run."""
     store = open_store(url)
     await store.migrate()
@@ -51,8 +51,8 @@ async def climb(url: str, folder: Path, size: int, workers: int = 2) -> Climb:
             unknown_task_ok=True,
             overlap="allow",
             priority=1,
-            grace=LATE,
-            start_within=LATE,
+            grace=late_after,
+            start_within=late_after,
         )
         with Fleet(url, folder) as fleet:
             for _ in range(workers):
