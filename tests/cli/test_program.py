@@ -15,7 +15,9 @@ from pathlib import Path
 import click
 import pytest
 
+import tickbird.cli as cli_package
 from tests.cli.conftest import Cli
+from tickbird.__main__ import main as program
 from tickbird.cli import COMMANDS, root
 from tickbird.cli.errors import CODES
 from tickbird.domain import errors
@@ -184,6 +186,30 @@ def test_a_reader_that_has_had_enough(shop: Cli, args: tuple[str, ...]) -> None:
     )
     os.close(writer)
     assert (process.returncode, process.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed(shop: Cli, closed: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m tickbird ls {closed}', sys.executable],
+        env={**os.environ, "TICKBIRD_URL": str(shop.url)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, "digest" in done.stdout) == (0, "", ">&-" not in closed.replace("2>&-", ""))
+
+
+def test_an_interrupt_while_it_loads_is_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_package, "main", interrupt)
+    with pytest.raises(SystemExit) as left:
+        program()
+    assert (left.value.code, *capsys.readouterr()) == (130, "", "")
 
 
 def test_an_interrupt_is_quiet(bare: Cli) -> None:

@@ -254,9 +254,11 @@ def test_a_login_that_may_not_make_a_schema_is_refused_kindly(postgres_url: str,
 
 def test_wrong_usage(tmp_path: Path) -> None:
     cli = Cli(f"sqlite:///{tmp_path}/none.db", tmp_path)
-    assert cli.refused(2, "doctor", "--clean").startswith("--clean belongs to --prove.")
+    for option in (["--clean"], ["--minutes", "5"], ["--processes", "2"], ["--seed", "1"]):
+        assert cli.refused(2, "doctor", *option).startswith(f"{option[0]} belongs to --prove.")
     assert cli.refused(5, "doctor", "--prove").startswith("there is no database file")
-    assert cli.refused(2, "doctor", "--prove", "--minutes", "0")
+    for minutes in ("0", "nan", "inf"):
+        assert "--minutes" in cli.refused(2, "doctor", "--prove", "--minutes", minutes)
     memory = Cli("sqlite://:memory:", tmp_path)
     assert memory.refused(5, "doctor", "--prove").startswith("this store is in memory")
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tickbird.app import open_store
 from tickbird.cli.errors import FAILED, STORE
@@ -63,8 +65,12 @@ def doctor(
     killed, frozen, cut off and given wrong clocks, and then what they did is compared with what the store says and with
     every tick that was to come. Ends with 0 when every promise was kept; nothing is left behind, also after Ctrl-C.
     """
-    if clean and not prove:
-        raise click.UsageError("--clean belongs to --prove.")
+    for option in () if prove else ("clean", "minutes", "processes", "seed"):
+        if click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{option} belongs to --prove.")
+    # A range lets through what is no number: it is neither below nor above.
+    if isnan(minutes):
+        raise click.BadParameter("give a number of minutes, such as 5.", param_hint="'--minutes'")
     if prove:
         from tickbird.cli import proof
 

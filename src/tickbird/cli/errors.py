@@ -33,6 +33,10 @@ class Failed(TickbirdError):
 
 def guarded(run: Callable[[], Any], settings: Settings) -> int:
     """Run a command line; the exit code, with whatever went wrong told on stderr."""
+    # Streams that were closed before it began; whatever is opened next would else be written to in their place.
+    sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A locale without some letters shows them as escapes.
