@@ -26,7 +26,7 @@ from tickbird.testing.servers import PostgresServer, postgres_programs
 
 def _copy_file(url: str) -> str:
     path = Path(url.removeprefix("sqlite:///"))
-    source, target = sqlite3.connect(path), sqlite3.connect(path.with_name("copy.db"))
+    source, target = sqlite3.connect(path, timeout=60), sqlite3.connect(path.with_name("copy.db"))
     source.backup(target)
     source.close()
     target.close()

@@ -43,7 +43,7 @@ class PlainSqlite:
         self._execute(UPDATE, (json.dumps(definition), schedule_id))
 
     def _execute(self, statement: str, values: tuple[Any, ...]) -> None:
-        connection = sqlite3.connect(self.path)
+        connection = sqlite3.connect(self.path, timeout=60)
         try:
             with connection:
                 connection.execute(statement.format("?"), values)

@@ -39,7 +39,7 @@ _SKIPS = {
 def ask(url: str, statements: dict[str, str]) -> list[Any]:
     """The rows of a statement."""
     if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as db:
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=60)) as db:
             return db.execute(statements["sqlite"]).fetchall()
     with psycopg.connect(url) as connection:
         return connection.execute(statements["postgres"].encode()).fetchall()

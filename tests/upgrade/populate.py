@@ -209,7 +209,7 @@ def _insert_broken(url: str) -> None:
 
 def _execute(url: str, statement: str) -> None:
     if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as db:
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=60)) as db:
             db.execute(statement)
             db.commit()
     else:
