@@ -91,8 +91,14 @@ class Waiters:
             if busy < limit:
                 self._broken("limits", f"run {run.id} waits though only {busy} of {limit} places of {key!r} are taken")
             for other in released:
-                if _before(run, other):
+                if _before(run, other) and not self._stood_behind(run):
                     self._broken("limits", f"run {other.id} was given a place of {key!r} before run {run.id}")
+
+    def _stood_behind(self, run: RunRow) -> bool:
+        """Was an older one of its schedule let go in this call, so that its turn came only then?"""
+        return run.schedule_id is not None and any(
+            other.schedule_id == run.schedule_id and other.id < run.id for other in self._released
+        )
 
     def _check_backfill(self, run: RunRow) -> None:
         """A run of a backfill was let go: no other of its schedule waits for room, and not too many of it go on."""
