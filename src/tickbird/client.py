@@ -172,6 +172,7 @@ class Client:
 
         A field that code declares goes back to what it declares.
         """
+        unset = {"target" if field == "task" else field for field in unset}
         check_fields(unset)
         if twice := set(unset) & {*fields, *(["target"] if "task" in fields else [])}:
             raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))

@@ -126,6 +126,17 @@ def test_unset_goes_back_to_the_code_or_the_default(shop: Cli) -> None:
     assert (document["schedule"]["overrides"], document["schedule"]["definition"]["retries"]) == ({}, 3)
 
 
+def test_the_task_is_set_with_a_warning_where_no_worker_knows_it_and_unset(shop: Cli) -> None:
+    shop.live_worker({"digest": {"queue": "default", "schema": {}}})
+    said = shop("set", "digest", "task=nope")
+    warning = "tickbird: no live worker knows task 'nope': its runs stay queued until one does.\n"
+    assert (said.code, said.err) == (0, warning)
+    assert shop("set", "digest", "retries=8").err == ""
+    back = shop("set", "digest", "--unset", "task")
+    assert (back.code, back.err, shown(shop, "digest")["definition"]["target"]) == (0, "", {"task": "digest"})
+    assert "set it or unset it" in shop.refused(2, "set", "digest", "task=nope", "--unset", "task")
+
+
 def test_unset_finds_what_newer_code_declares_under_an_override(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=9")
     text = (shop.folder / "shop.py").read_text()

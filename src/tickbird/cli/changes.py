@@ -22,7 +22,7 @@ from tickbird.documents import run_document, schedule_document
 from tickbird.domain.ahead import Ahead
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import count as in_numbers
-from tickbird.domain.progress import obstacle
+from tickbird.domain.progress import executes, obstacle
 from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import Schedule
 
@@ -230,14 +230,20 @@ def set_(
         raise click.UsageError("name what to set, such as retries=3, or to --unset.", click.get_current_context())
     texts = split_fields(fields)
 
-    async def work() -> tuple[Schedule, Schedule]:
+    async def work() -> tuple[Schedule, Schedule, str]:
         async with opened(settings) as client:
             before, read = await reader(client, name, settings)
             values = read_fields(texts, before.definition.trigger if before.definition else None, read)
             after = await client.update(name, actor=actor, revision=revision, unset=unset, **values)
-            return before, after
+            if after.definition is None or not {"task", "target", "queue"} & {*values, *unset}:
+                return before, after, ""
+            workers = await client.workers()
+            served_by = after.definition.queue, after.definition.target.name
+            return before, after, obstacle(*served_by, workers) if any(map(executes, workers)) else ""
 
-    before, after = complete(work(), settings)
+    before, after, unserved = complete(work(), settings)
+    if unserved:
+        warn(f"{unserved}: its runs stay queued until one does.")
     changed = sorted(field for field in {*before.raw, *after.raw} if before.raw.get(field) != after.raw.get(field))
     document = {
         "schedule": schedule_document(after),

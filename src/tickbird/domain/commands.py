@@ -16,7 +16,7 @@ from tickbird.domain.codec import decode_definition, definition_text, encode_def
 from tickbird.domain.definition import Definition, check_payload, check_text
 from tickbird.domain.dependencies import check_dependencies, check_dependents, could_be_name, needed_by
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
-from tickbird.domain.instants import iso, to_datetime
+from tickbird.domain.instants import iso, to_datetime, utc_text
 from tickbird.domain.overrides import LONGEST_OVERRIDES, MOST_OVERRIDES, TickOverride, overrides_text
 from tickbird.domain.planner import (
     Facts,
@@ -484,6 +484,11 @@ def _undecided(schedule: Schedule, tick: int) -> Ahead:
             f"tick: {iso(tick)} is no tick of {schedule.name!r};",
             field="tick",
             hint=f"the nearest ones are {' and '.join(around)} it." if around else "it has none.",
+        )
+    if tick <= decided and schedule.created_at is not None and to_datetime(tick) <= schedule.created_at:
+        raise ConflictError(
+            f"schedule {schedule.name!r} did not exist yet at {iso(tick)};",
+            hint=f"it was created at {utc_text(schedule.created_at)}, and only ticks to come can be overridden.",
         )
     if tick <= decided:
         raise ConflictError(
