@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from tickbird import every
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.runs import FINAL
-from tickbird.testing.faults import Fleet, judge, until
+from tickbird.testing.faults import Fleet, Note, judge, until
+from tickbird.testing.faults.executions import read_executions
 
 
 class Past:
@@ -184,3 +186,11 @@ def _first_run(folder: Path) -> int:
     [(run,)] = connection.execute(f"SELECT {ONE}").fetchall()
     connection.close()
     return int(run)
+
+
+@pytest.mark.parametrize("signals, ended", [(1, inf), (2, 5.0)])
+def test_a_worker_that_is_told_twice_to_drain_is_gone(signals: int, ended: float) -> None:
+    began = Note("began", 7, 1.0, 1.0, run=1, attempt=1)
+    told = [Note("told to drain", 7, 3.0 + 2 * number, 0.0) for number in range(signals)]
+    [execution] = read_executions([began, *told]).all
+    assert execution.ended == ended

@@ -61,6 +61,13 @@ def read_executions(notes: Sequence[Note]) -> Executions:
     twice: list[Note] = []
     still: dict[int, list[tuple[float, float]]] = defaultdict(list)
     frozen: dict[int, float] = {}
+    draining: set[int] = set()
+
+    def end(note: Note) -> None:
+        for execution in found.values():
+            if execution.pid == note.pid and not execution.ending:
+                execution.ended, execution.ending = note.at, note.event
+
     for note in notes:
         key = note.run or 0, note.attempt or 0
         if note.event == "began":
@@ -77,9 +84,12 @@ def read_executions(notes: Sequence[Note]) -> Executions:
         elif note.event == "stalled":
             still[note.pid].append((note.detail["since"], note.detail["until"]))
         elif note.event in ("killed", "left"):
-            for execution in found.values():
-                if execution.pid == note.pid and not execution.ending:
-                    execution.ended, execution.ending = note.at, note.event
+            end(note)
+        elif note.event == "told to drain":
+            # Told twice, a worker ends at once.
+            if note.pid in draining:
+                end(note)
+            draining.add(note.pid)
     for pid, since in frozen.items():
         still[pid].append((since, inf))
     return Executions(list(found.values()), twice, still)
