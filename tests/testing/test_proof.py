@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any
@@ -33,15 +33,15 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where proofs of this test keep their ledgers."""
     # That of this process, which starts workers for other tests too, stays elsewhere.
     get_temp_dir()
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    monkeypatch.setenv("TMPDIR", str(folder))
-    return folder
+    # Not within the test's own folder: sockets are made here, and their paths must be short.
+    with tempfile.TemporaryDirectory(prefix="tickbird-") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        monkeypatch.setenv("TMPDIR", folder)
+        yield Path(folder)
 
 
 def make_store(kind: str, request: pytest.FixtureRequest, folder: Path) -> str:
