@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.models import BackfillModel, BackfillPlanModel
+from tickbird.api.models.backfills import BackfillModel, BackfillPlanModel
 from tickbird.domain.commands import Create
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.every import every

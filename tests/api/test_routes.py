@@ -10,9 +10,9 @@ import pytest
 from fastapi.routing import APIRoute
 
 from tests.api.conftest import Api, refused
-from tickbird.api import models
 from tickbird.api.auth import role_of
 from tickbird.api.guard import OPEN
+from tickbird.api.models.problems import ProblemDocument
 from tickbird.domain.tokens import ROLES, allows
 from tickbird.store.sqlite import SqliteStore
 
@@ -112,5 +112,5 @@ async def test_every_route_is_described(api: Api) -> None:
     ids = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
     assert len(ids) == len(set(ids))
     schemas = document["components"]["schemas"]
-    assert set(schemas["Problem"]["properties"]) == set(models.ProblemDocument.model_fields)
+    assert set(schemas["Problem"]["properties"]) == set(ProblemDocument.model_fields)
     assert "HTTPValidationError" not in str(document)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.models import ScheduleModel, ScheduleRowModel
+from tickbird.api.models.schedules import ScheduleModel, ScheduleRowModel
 from tickbird.documents import row_document, schedule_document
 
 

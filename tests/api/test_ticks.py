@@ -9,7 +9,9 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.instants import read_instant
-from tickbird.api.models import ComingTickModel, RevisionModel, RunModel, SkipModel
+from tickbird.api.models.revisions import RevisionModel
+from tickbird.api.models.runs import RunModel
+from tickbird.api.models.ticks import ComingTickModel, SkipModel
 from tickbird.domain.commands import Create, PauseCommand, Resume
 from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Target

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.models import AuditModel, NewToken, TokenModel
+from tickbird.api.models.audit import AuditModel
+from tickbird.api.models.tokens import NewToken, TokenModel
 from tickbird.domain.tokens import parse_token
 
 PATH = "/api/v1/tokens"

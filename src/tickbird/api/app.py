@@ -13,7 +13,7 @@ from tickbird.api import PREFIX, audit, backfills, health, schedules, ticks, tok
 from tickbird.api.auth import AnyViewer, Authority
 from tickbird.api.guard import Guard, Limits
 from tickbird.api.health import Readiness
-from tickbird.api.models import ProblemDocument
+from tickbird.api.models.problems import ProblemDocument
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
 from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
-from tickbird.api.models import AuditPage
+from tickbird.api.models.audit import AuditPage
 from tickbird.api.paging import After, Limit, page, read_number
 from tickbird.documents import audit_document
 from tickbird.domain.definition import check_text

@@ -9,7 +9,13 @@ from fastapi import APIRouter, Path, Query
 from tickbird.api import PREFIX
 from tickbird.api.auth import Operator, Viewer
 from tickbird.api.instants import read_instant
-from tickbird.api.models import BackfillBody, BackfillModel, BackfillPage, BackfillPlanModel, CancelBackfillBody
+from tickbird.api.models.backfills import (
+    BackfillBody,
+    BackfillModel,
+    BackfillPage,
+    BackfillPlanModel,
+    CancelBackfillBody,
+)
 from tickbird.api.paging import After, Limit, page, read_number
 from tickbird.documents import backfill_document, backfill_plan_document
 

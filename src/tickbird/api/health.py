@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request
 
-from tickbird.api.models import Health
+from tickbird.api.models.health import Health
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.domain.errors import SchemaError, StoreError

@@ -12,18 +12,18 @@ from tickbird.api import PREFIX
 from tickbird.api.auth import Access, Editor, Operator, Viewer
 from tickbird.api.definitions import read_changes, read_whole
 from tickbird.api.instants import read_instant
-from tickbird.api.models import (
+from tickbird.api.models.parts import NoteBody
+from tickbird.api.models.runs import TriggeredRun
+from tickbird.api.models.schedules import (
     ChangedSchedule,
     Changes,
     NewSchedule,
-    NoteBody,
     PauseBody,
     RescheduleBody,
     ScheduleModel,
     SchedulePage,
     SkipBody,
     TriggerBody,
-    TriggeredRun,
     WholeDefinition,
 )
 from tickbird.api.paging import After, Limit, page, read_name

@@ -10,7 +10,8 @@ from fastapi import APIRouter, Query
 from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
 from tickbird.api.instants import InstantText, read_instant
-from tickbird.api.models import ComingTicks, ExplanationModel, LedgerPage, RevisionPage
+from tickbird.api.models.revisions import RevisionPage
+from tickbird.api.models.ticks import ComingTicks, ExplanationModel, LedgerPage
 from tickbird.api.paging import After, Limit, page, read_number, write_key
 from tickbird.client import with_notes
 from tickbird.documents import revision_document, run_document, skip_document, tick_document

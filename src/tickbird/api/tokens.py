@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from tickbird.api import PREFIX
 from tickbird.api.auth import AnyAdmin, Caller
 from tickbird.api.instants import read_instant
-from tickbird.api.models import NewToken, NewTokenBody, TokenModel, TokenPage
+from tickbird.api.models.tokens import NewToken, NewTokenBody, TokenModel, TokenPage
 from tickbird.api.paging import After, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.client import Client

@@ -1,0 +1,24 @@
+"""What many models are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+# A text already, as the documents have it; only told to be an instant.
+Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="An instant, in UTC.")]
+Json = dict[str, Any]
+Note = Annotated[str, Field(max_length=2_000, description="Why, for the audit.")]
+
+
+class Body(BaseModel):
+    """What is sent: nothing that is not known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NoteBody(Body):
+    """Why."""
+
+    note: Note = ""

@@ -1,0 +1,116 @@
+"""Schedules, and what changes them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from tickbird.api.instants import InstantText
+from tickbird.api.models.overrides import TickOverrideModel
+from tickbird.api.models.parts import Body, Instant, Json, Note
+from tickbird.api.models.runs import RunModel
+from tickbird.domain.schedule import State
+
+
+class PausedModel(BaseModel):
+    """Who paused a schedule, why and until when."""
+
+    by: str
+    note: str
+    until: Instant | None
+
+
+class ScheduleModel(BaseModel):
+    """A schedule as it is stored; `what` is its trigger in words, null while it cannot be read."""
+
+    namespace: str
+    name: str
+    state: State
+    what: str | None
+    zone: str | None
+    definition: Json
+    overrides: Json = Field(description="Fields that an operator set over what code declares.")
+    tick_overrides: list[TickOverrideModel]
+    revision: int
+    app: str | None
+    paused: PausedModel | None
+    error: str | None
+    next_run_at: Instant | None
+    planned_until: Instant | None
+    runs_planned: int
+    created_at: Instant | None
+    changed_at: Instant | None
+
+
+class ScheduleRowModel(ScheduleModel):
+    """A schedule in a list: with its newest run, how often in a row it failed, and what keeps it from running."""
+
+    last_run: RunModel | None
+    failure_streak: int
+    held: int
+    problems: list[str]
+
+
+class SchedulePage(BaseModel):
+    """A page of schedules, by name."""
+
+    items: list[ScheduleRowModel]
+    next: str | None = Field(description="The `after` of the next page; null on the last.")
+
+
+class ChangedSchedule(BaseModel):
+    """A schedule after a change, and what keeps its runs from being executed."""
+
+    schedule: ScheduleModel
+    warnings: list[str]
+
+
+class NewSchedule(Body):
+    """A schedule to be made."""
+
+    name: str
+    definition: Json = Field(description="As in the document of a schedule: trigger, target and policies.")
+    first: Literal["now"] | None = Field(default=None, description="`now`: also one run at once.")
+
+
+class WholeDefinition(Body):
+    """All of a schedule's definition; what it does not state goes back to code or to its default."""
+
+    definition: Json
+
+
+class Changes(Body):
+    """The fields of a definition that are to change; null takes one back to code or to its default."""
+
+    definition: Json
+
+
+class PauseBody(Body):
+    """Why it is paused, and until when."""
+
+    note: Note = ""
+    until: InstantText | None = None
+    cancel_runs: bool = Field(default=False, description="Also cancel its runs that have not started.")
+
+
+class RescheduleBody(Body):
+    """When the next tick is to be due."""
+
+    to: InstantText
+    note: Note = ""
+
+
+class SkipBody(Body):
+    """The next ticks that are not to run: so many, or all before an instant; one if neither is said."""
+
+    count: int | None = None
+    until: InstantText | None = None
+    note: Note = ""
+
+
+class TriggerBody(Body):
+    """A payload other than the schedule's, and how long to wait for the run to come to its end."""
+
+    payload: Json | None = None
+    wait: int | None = Field(default=None, ge=1, le=300, description="Seconds; the answer has the run as it is then.")

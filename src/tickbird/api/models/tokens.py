@@ -1,0 +1,48 @@
+"""Tokens."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from tickbird.api.instants import InstantText
+from tickbird.api.models.parts import Body, Instant
+from tickbird.domain.tokens import Role, TokenState
+
+
+class TokenModel(BaseModel):
+    """A token, without its secret; `namespaces` is null where it opens all."""
+
+    id: str
+    name: str
+    role: Role
+    namespaces: list[str] | None
+    state: TokenState
+    created_at: Instant
+    created_by: str
+    expires_at: Instant | None
+    revoked_at: Instant | None
+    revoked_by: str | None
+    last_used_at: Instant | None
+
+
+class NewToken(TokenModel):
+    """A token that was just made, and its text: this once."""
+
+    token: str
+
+
+class TokenPage(BaseModel):
+    """A page of tokens, by id."""
+
+    items: list[TokenModel]
+    next: str | None
+
+
+class NewTokenBody(Body):
+    """A token to be made: what it may do, where and until when."""
+
+    name: str
+    role: Role
+    namespaces: list[str] | None = Field(default=None, description="Those that it opens; else those of the caller's.")
+    all_namespaces: bool = Field(default=False, description="It opens every namespace, also those to come.")
+    expires_at: InstantText | None = None
