@@ -94,7 +94,10 @@ _SUCCESSES = 200
 
 @dataclass(frozen=True, slots=True)
 class ComingTick:
-    """A tick to come: its instant on the grid, when it is due, and why it will not run, if so."""
+    """A tick to come: its instant on the grid, when it is due, and why it will not run, if so.
+
+    `done`: it was decided already, ahead of its time.
+    """
 
     scheduled_for: datetime
     due_at: datetime
@@ -1049,7 +1052,9 @@ def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Comi
         after = tick
         override = None if ahead is None else ahead.override(tick)
         skipped: str | None = None
-        if schedule.state == "paused" and (until is None or schedule.due_at(tick) < until):
+        if ahead is not None and ahead.is_done(tick):
+            skipped = "done"
+        elif schedule.state == "paused" and (until is None or schedule.due_at(tick) < until):
             skipped = "paused"
         elif ahead is not None and ahead.passed_over_by(tick) is not None:
             skipped = "rescheduled"

@@ -52,6 +52,7 @@ class Year:
             # Paused already, ended, without a next tick: as it may be for a person.
             with suppress(TickbirdError):
                 await self.act(self.random.choice(self.names))
+        await self.harness.advance(seconds=1)
 
     async def create(self, name: str) -> None:
         policies: dict[str, Any] = {
@@ -67,7 +68,7 @@ class Year:
     async def act(self, name: str) -> None:
         client, now = self.harness.client, self.harness.now
         away = timedelta(seconds=self.random.choice((60, 7_200, 90_000)))
-        match self.random.randrange(16):
+        match self.random.randrange(18):
             case 0:
                 await client.pause(name, actor="ada", until=self.random.choice((None, now + away)))
             case 1 | 2:
@@ -94,10 +95,25 @@ class Year:
                 overrides = await client.overrides(name)
                 if overrides:
                     await client.undo_override(name, self.random.choice(overrides).scheduled_for, actor="ada")
+            case 15 | 16:
+                await self.run_ahead(name)
             case _:
                 await client.delete(name, actor="ada")
                 if self.random.random() < 0.8:
                     await self.create(name)
+
+    async def run_ahead(self, name: str) -> None:
+        """A tick runs ahead of its time, and soon there is another grid."""
+        client = self.harness.client
+        if self.random.random() < 0.5:
+            await client.skip(name, self.random.choice((1, 4)), actor="ada")
+        await client.reschedule(name, self.harness.now + timedelta(minutes=1), actor="ada")
+        await self.harness.advance(minutes=2)
+        if self.random.random() < 0.3:
+            await client.delete(name, actor="ada")
+            await self.create(name)
+        else:
+            await client.update(name, actor="ada", trigger=self.random.choice(TRIGGERS))
 
     async def override(self, name: str) -> None:
         client, away = self.harness.client, timedelta(seconds=self.random.choice((-80_000, -4_000, 0, 60, 90_000)))

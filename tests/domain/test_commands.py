@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,12 +15,14 @@ from tickbird.domain.commands import (
     Command,
     Create,
     Delete,
+    Override,
     PauseCommand,
     Redefine,
     Reschedule,
     Resume,
     Skip,
     Trigger,
+    UndoOverride,
     Update,
     removed_from_code,
 )
@@ -108,8 +111,14 @@ def test_create_goes_on_behind_a_tombstone() -> None:
     tombstone = schedule("deleted", cursor=Cursor(planned_until=BASE + 150, runs_planned=9))
     change = apply(command, tombstone, 10)
     assert (change.schedule.id, change.schedule.revision) == (1, 4)
-    assert change.schedule.cursor == Cursor(planned_until=BASE + 150, next_run_at=BASE + 180)
-    assert apply(command, tombstone, 200).schedule.cursor.next_run_at == BASE + 240
+    done = tuple(TickOverride(BASE + tick, done=True) for tick in (60, 120, 150))
+    assert change.schedule.cursor == Cursor(BASE + 10, BASE + 180, tick_overrides=done)
+    assert apply(command, tombstone, 200).schedule.cursor == Cursor(BASE + 200, BASE + 240)
+    # Once its time has come, it is not recorded as missed.
+    past = replace(tombstone, cursor=replace(change.schedule.cursor, next_run_at=None))
+    once = Create(actor="sync", namespace="default", definition=define(trigger=at(T0 + timedelta(seconds=60))), app="a")
+    again = apply(once, past, 70)
+    assert (again.schedule.state, skips(again)) == ("ended", [])
 
 
 def test_create_what_is_past() -> None:
@@ -218,10 +227,34 @@ def test_delete_leaves_a_tombstone() -> None:
         None,
     )
     ahead = apply(Delete(actor="ada"), schedule(cursor=Cursor(planned_until=BASE + 500)), 100)
-    assert ahead.schedule.cursor.planned_until == BASE + 500
+    assert ahead.schedule.cursor.planned_until == BASE + 100
+    done = [each.tick - BASE for each in ahead.schedule.cursor.tick_overrides if each.done]
+    assert done == [120, 180, 240, 300, 360, 420, 480, 500]
+    assert ahead.plan.void == ()
     assert (change.plan.cancel, change.plan.stop) == ((), ())
     stopped = apply(Delete(actor="ada", cancel_runs=True), known, 100, TWO)
     assert (stopped.plan.cancel, stopped.plan.stop) == ((8,), (7,))
+
+
+def test_what_was_decided_ahead_of_its_time_is_not_to_be_overridden() -> None:
+    done = TickOverride(BASE + 120, done=True)
+    known = schedule(cursor=Cursor(BASE, BASE + 60, tick_overrides=(done,)))
+    for command in (Override(actor="ada", tick=BASE + 120, skip=True), UndoOverride(actor="ada", tick=BASE + 120)):
+        with pytest.raises(ConflictError, match="decided already, ahead of its time"):
+            apply(command, known)
+    skipped = apply(Skip(actor="ada", count=2), known).schedule.cursor
+    assert (skipped.skip_until, skipped.tick_overrides) == (BASE + 180, (done,))
+    beside = apply(Override(actor="ada", tick=BASE + 60, skip=True), known).schedule.cursor
+    undone = apply(UndoOverride(actor="ada", tick=BASE + 60), replace(known, cursor=beside)).schedule.cursor
+    assert (len(beside.tick_overrides), undone) == (2, known.cursor)
+
+
+def test_only_so_many_ticks_are_skipped_ahead_of_their_time() -> None:
+    known = schedule(cursor=Cursor(BASE, BASE + 60, skip_until=BASE + 60 * 2_000, skip_by="ada"))
+    for last, refused in ((1_001, False), (1_002, True)):
+        move = Override(actor="ada", tick=BASE + 60 * last, move_to=BASE + 30)
+        with pytest.raises(InvalidError, match="at most 1,000") if refused else nullcontext():
+            apply(move, known)
 
 
 def test_pause() -> None:

@@ -22,6 +22,7 @@ from tickbird.domain.planner import (
     Facts,
     Plan,
     PlannedRun,
+    at_plan,
     begin,
     next_look,
     park,
@@ -451,7 +452,10 @@ def test_a_tick_moved_before_those_to_skip_comes_first() -> None:
     both = skipping(120, cursor=cursor)
     assert next_look(both, both.cursor) == BASE + 30
     made = look(both, 30)
-    assert (runs(made), skips(made)) == ([(180, "schedule", "queued")], [("operator", 60, 120, 2)])
+    assert (runs(made), skips(made)) == (
+        [(180, "schedule", "queued")],
+        [("operator", 60, 60, 1), ("operator", 120, 120, 1)],
+    )
     assert made.cursor.next_run_at == BASE + 240
 
 
@@ -486,16 +490,65 @@ def test_park_keeps_the_cursor() -> None:
 
 def test_repair_skips_what_was_missed() -> None:
     broken = replace(schedule(), state="parked", error="why")
-    made = repair(broken, BASE + 200.5)
+    made = repair(broken, broken, BASE + 200.5)
     assert (made.state, made.error, skips(made)) == ("active", None, [("invalid", 60, 180, 3)])
-    assert repair(replace(broken, pause=Pause("ada")), BASE + 200).state == "paused"
-    fresh = repair(replace(broken, cursor=Cursor()), BASE + 200)
+    assert repair(broken, replace(broken, pause=Pause("ada")), BASE + 200).state == "paused"
+    fresh = repair(replace(broken, cursor=Cursor()), broken, BASE + 200)
     assert (fresh.skips, fresh.cursor.planned_until) == ((), BASE + 200)
 
 
-def test_retime_never_goes_back() -> None:
-    ahead = schedule(until=500)
-    assert retime(ahead, ahead, BASE + 100.5).cursor == Cursor(planned_until=BASE + 500, next_run_at=BASE + 540)
+def done(*ticks: int) -> tuple[TickOverride, ...]:
+    return tuple(TickOverride(BASE + tick, done=True) for tick in ticks)
+
+
+def test_another_grid_begins_now_and_remembers_what_ran_ahead_of_its_time() -> None:
+    ahead = schedule(until=240)
+    made = retime(ahead, edited(ahead, trigger=every(seconds=40)), BASE + 100.5)
+    assert made.cursor == Cursor(BASE + 100, BASE + 160, tick_overrides=done(120, 180, 240))
+    again = retime(at_plan(edited(ahead, trigger=every(seconds=40)), made), ahead, BASE + 130)
+    assert again.cursor == Cursor(BASE + 130, BASE + 300, tick_overrides=done(180, 240))
+    # What its planning was ahead of cannot be read any more: the last of it is known.
+    unreadable = replace(ahead, definition=None)
+    assert repair(unreadable, ahead, BASE + 100).cursor == Cursor(BASE + 100, BASE + 120, tick_overrides=done(240))
+    parked = park(unreadable, "why", Edited(ahead, BASE + 100))
+    assert (parked.cursor.planned_until, parked.cursor.tick_overrides) == (BASE + 100, done(120, 180, 240))
+
+
+def test_where_too_many_lie_ahead_another_grid_begins_behind_them() -> None:
+    ahead = replace(schedule(), cursor=Cursor(BASE + 60 * 1_002))
+    made = retime(ahead, edited(ahead, trigger=every(seconds=40)), BASE + 60)
+    assert (made.cursor.planned_until, made.cursor.tick_overrides) == (BASE + 60 * 1_002, ())
+    assert len(retime(ahead, ahead, BASE + 120).cursor.tick_overrides) == 1_000
+
+
+def test_what_is_done_is_passed_over_in_silence() -> None:
+    known = schedule(cursor=Cursor(BASE, BASE + 120, tick_overrides=done(60, 150, 180)), catch_up="skip")
+    assert plan(known, Facts(), BASE + 60).cursor.next_run_at == BASE + 120
+    made = plan(known, Facts(), BASE + 500)
+    assert skips(made) == [("misfire", 120, 120, 1), ("misfire", 240, 480, 5)]
+    assert (made.runs, made.void, made.cursor.tick_overrides) == ((), (), ())
+    passed = pass_over(known, "paused", BASE + 250)
+    assert skips(passed) == [("paused", 120, 120, 1), ("paused", 240, 240, 1)]
+    assert passed.void == ()
+    [label, *_] = plan(schedule(cursor=known.cursor), Facts(), BASE + 500).runs
+    assert label.covers == (BASE + 120, BASE + 480, 6)
+
+
+def test_what_is_done_is_remembered_until_its_time_though_the_cursor_passes_it() -> None:
+    cursor = Cursor(BASE, tick_overrides=(*done(60, 120), move(180, 30)))
+    made = plan(schedule(cursor=cursor), Facts(), BASE + 30)
+    assert (runs(made), made.cursor.planned_until) == ([(180, "schedule", "queued")], BASE + 180)
+    assert made.cursor.tick_overrides == done(60, 120)
+
+
+def test_what_is_skipped_ahead_of_its_time_is_recorded_one_by_one() -> None:
+    cursor = Cursor(BASE, tick_overrides=(move(240, 70),), skip_until=BASE + 180, skip_by="ada")
+    made = plan(schedule(cursor=cursor), Facts(), BASE + 70)
+    assert skips(made) == [("operator", 60, 60, 1), ("operator", 120, 120, 1), ("operator", 180, 180, 1)]
+    assert [skip.alone for skip in made.skips] == [False, True, True]
+
+
+def test_retime_takes_a_move_that_is_over_away() -> None:
     moved_on = retime(moved(60, 90), moved(60, 90), BASE + 100.5)
     assert moved_on.cursor == Cursor(planned_until=BASE + 100, next_run_at=BASE + 120)
 

@@ -243,8 +243,8 @@ def overrides_are_forgotten_together(patch: Patch) -> None:
     """When one overridden tick is decided, what was decided for later ones is gone as well."""
     drop = drop_decided
 
-    def all_of_them(before: Cursor, after: Cursor) -> Cursor:
-        left = drop(before, after)
+    def all_of_them(before: Cursor, after: Cursor, now: int) -> Cursor:
+        left = drop(before, after, now)
         return left if len(left.tick_overrides) == len(before.tick_overrides) else replace(left, tick_overrides=())
 
     patch.setattr(planner, "drop_decided", all_of_them)
@@ -257,13 +257,28 @@ def an_edit_takes_overrides_away(patch: Patch) -> None:
     )
 
 
+def ticks_that_ran_ahead_of_their_time_are_forgotten(patch: Patch) -> None:
+    """After an edit, a tick that was moved to an earlier instant and ran then is a tick to come again."""
+    patch.setattr(planner, "start_anew", lambda schedule, now: Cursor(now))
+
+
+def a_new_grid_begins_behind_what_ran_ahead(patch: Patch) -> None:
+    """After an edit nothing is decided up to a tick that ran ahead of its time."""
+    patch.setattr(planner, "start_anew", lambda schedule, now: Cursor(max(now, schedule.cursor.planned_until or 0)))
+
+
 PLANNER = (
     last_tick_of_a_window_is_lost,
     coalesced_into_the_wrong_label,
     overlap_counts_manual_runs,
     resume_catches_up,
 )
-OVERRIDES = (overrides_are_forgotten_together, an_edit_takes_overrides_away)
+OVERRIDES = (
+    overrides_are_forgotten_together,
+    an_edit_takes_overrides_away,
+    ticks_that_ran_ahead_of_their_time_are_forgotten,
+    a_new_grid_begins_behind_what_ran_ahead,
+)
 STORE = (finish_takes_any_attempt, cursor_moves_without_runs, release_is_forgotten)
 LIMITS = (a_key_has_a_place_too_many, places_of_a_key_are_forgotten, the_newest_gets_the_place)
 BACKFILLS = (a_backfill_goes_past_what_is_decided, a_backfill_takes_all_places)

@@ -95,6 +95,8 @@ class ModelSchedule:
     state: str = "active"
     revision: int = 0
     planned_until: int = 0
+    # Ticks that were decided ahead of their time, on whatever grid; those that are still to come count.
+    done: set[int] = field(default_factory=set)
     runs_planned: int = 0
     told: dict[int, Told] = field(default_factory=dict)
     skip_until: int | None = None
@@ -106,6 +108,11 @@ class ModelSchedule:
     skips: list[Range] = field(default_factory=list)
     # Every tick that ever had a run, also one that was pruned.
     ever: set[int] = field(default_factory=set)
+
+    def parts(self, revision: int, last: int, first: int) -> bool:
+        """Does a tick that has another decision lie between two ticks, on the grid of that revision?"""
+        between = self.shapes.get(revision, self.shape).ticks(last, first - 1)
+        return any(tick in self.ever or tick in self.done for tick in between)
 
 
 @dataclass
@@ -140,8 +147,8 @@ class Model:
                 for skip in schedule.skips
             ]
             shapes, ever = dict(schedule.shapes), set(schedule.ever)
-            told = dict(schedule.told)
-            other.schedules[name] = replace(schedule, skips=skips, shapes=shapes, ever=ever, told=told)
+            told, done = dict(schedule.told), set(schedule.done)
+            other.schedules[name] = replace(schedule, skips=skips, shapes=shapes, ever=ever, told=told, done=done)
         return other
 
     # Schedules
@@ -168,13 +175,20 @@ class Model:
         most = schedule.shape.max_runs
         if schedule.state != "active" or (most is not None and schedule.runs_planned >= most):
             return None
-        tick = schedule.shape.next(schedule.planned_until)
+        tick = self.following(schedule, schedule.planned_until)
         dues: list[int] = []
         # Ticks to skip are recorded when they come, or with the one behind them if that is due before.
         while tick is not None and self.is_skipped(schedule, tick):
             dues.append(tick + self.offset(schedule))
-            tick = schedule.shape.next(tick)
+            tick = self.following(schedule, tick)
         return min(dues if tick is None else [*dues, self.due_at(schedule, tick)], default=None)
+
+    def following(self, schedule: ModelSchedule, after: int) -> int | None:
+        """The first tick after an instant that is still to be decided."""
+        tick = schedule.shape.next(after)
+        while tick is not None and tick in schedule.done:
+            tick = schedule.shape.next(tick)
+        return tick
 
     def due_at(self, schedule: ModelSchedule, tick: int) -> int:
         """When a tick is due."""
@@ -183,6 +197,8 @@ class Model:
 
     def is_skipped(self, schedule: ModelSchedule, tick: int) -> bool:
         """Is a tick not to run, since a person said so? What was said of it alone counts first."""
+        if tick in schedule.done:
+            return True
         told = schedule.told.get(tick)
         return told.skip if told is not None else schedule.skip_until is not None and tick <= schedule.skip_until
 
@@ -193,7 +209,9 @@ class Model:
         passed, offset = 0, self.offset(schedule)
         for tick in schedule.shape.ticks(schedule.planned_until, max([horizon, *schedule.told])):
             told = schedule.told.get(tick)
-            if tick <= passed:
+            if tick in schedule.done:
+                (found if tick <= horizon else early).append((tick, "done"))
+            elif tick <= passed:
                 found.append((tick, "rescheduled"))
             elif told is not None and told.due is not None:
                 if told.due - offset > horizon:
@@ -234,7 +252,9 @@ class Model:
         most = schedule.shape.max_runs
         made: list[ModelRun] = []
         for decision in look.decide():
-            if decision.run is None:
+            if decision.reason == "done":
+                pass
+            elif decision.run is None:
                 self._record(schedule, schedule.revision, decision.reason, decision.behind, [decision.tick])
             elif most is not None and schedule.runs_planned >= most:
                 break
@@ -261,7 +281,7 @@ class Model:
             return
         new = Range(reason, revision, behind, ticks[0], ticks[-1], len(ticks))
         last = schedule.skips[-1] if schedule.skips else None
-        joins = last and not any(last.last < tick < new.first for tick in schedule.ever)
+        joins = last and not schedule.parts(revision, last.last, new.first)
         if last and joins and (last.reason, last.revision, last.behind) == (reason, revision, behind):
             last.last, last.count = new.last, last.count + new.count
         else:
@@ -273,7 +293,9 @@ class Model:
         waiting = [t for t, told in schedule.told.items() if told.due is not None and t > max([0, *ticks])]
         waiting = [tick for tick in waiting if schedule.told[tick].due - self.offset(schedule) > until]  # type: ignore[operator]
         until = min([max([until, *ticks]), *(tick - 1 for tick in waiting)])
-        self._record(schedule, schedule.revision, reason, None, ticks)
+        for tick in ticks:
+            if tick not in schedule.done:
+                self._record(schedule, schedule.revision, reason, None, [tick])
         schedule.planned_until = max(schedule.planned_until, until)
         self._forget_passed(schedule, until)
 
@@ -282,7 +304,13 @@ class Model:
         schedule.told, schedule.skip_until = {}, None
         if schedule.state in ("active", "paused"):
             self._pass_over(schedule, "paused" if schedule.state == "paused" else reason, floor(now))
-        schedule.planned_until = max(schedule.planned_until, floor(now))
+        self._begin_anew(schedule, floor(now))
+
+    def _begin_anew(self, schedule: ModelSchedule, now: int) -> None:
+        """Another grid begins now: what is decided of later ticks is remembered one by one."""
+        ahead = [*schedule.shape.ticks(now, schedule.planned_until), schedule.planned_until]
+        schedule.done = schedule.done | {tick for tick in ahead if tick > now}
+        schedule.planned_until = now
 
     def _passed(self, schedule: ModelSchedule, tick: int, told: Told) -> int:
         """How many ticks the move of one passes over."""
@@ -342,14 +370,16 @@ class Model:
         if over and not by_code:
             raise Refused
         schedule = old or ModelSchedule(name, shape)
-        reached = schedule.planned_until
+        reached, done = schedule.planned_until, schedule.done
+        # The clock may have gone back since it was deleted.
+        self._begin_anew(schedule, start)
         schedule.shape, schedule.state, schedule.by_code, schedule.overrides = shape, "active", by_code, set()
-        schedule.planned_until, schedule.runs_planned = max(start, reached), 0
+        schedule.runs_planned = 0
         schedule.told, schedule.skip_until, schedule.pause_until = {}, None, None
         self._revise(schedule)
         self.schedules[name] = schedule
         missed = shape.last(start) if over else None
-        if missed is not None and missed > reached:
+        if missed is not None and missed > reached and missed not in done:
             self._record(schedule, schedule.revision, "misfire", None, [missed])
         self._settle(schedule)
 
@@ -413,9 +443,9 @@ class Model:
     def _next_tick(self, schedule: ModelSchedule) -> int:
         if schedule.state not in ("active", "paused"):
             raise Refused
-        tick = schedule.shape.next(schedule.planned_until)
+        tick = self.following(schedule, schedule.planned_until)
         while tick is not None and self.is_skipped(schedule, tick):
-            tick = schedule.shape.next(tick)
+            tick = self.following(schedule, tick)
         if tick is None:
             raise Refused
         return tick
@@ -447,7 +477,8 @@ class Model:
 
     def _is_open(self, schedule: ModelSchedule, tick: int) -> bool:
         known = schedule.state in ("active", "paused")
-        return known and tick > schedule.planned_until and schedule.shape.next(tick - 1) == tick
+        there = schedule.shape.next(tick - 1) == tick and tick not in schedule.done
+        return known and tick > schedule.planned_until and there
 
     def reschedule(self, name: str, to: int, now: float) -> None:
         """Another due_at for the next tick."""
@@ -466,7 +497,7 @@ class Model:
         self.plan(schedule, now)
         first = last = self._next_tick(schedule)
         for _ in range(count - 1):
-            last = schedule.shape.next(last) or last
+            last = self.following(schedule, last) or last
         schedule.told = {tick: told for tick, told in schedule.told.items() if not first <= tick <= last}
         schedule.skip_until = max(last, schedule.skip_until or 0)
         self._revise(schedule)

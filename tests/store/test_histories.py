@@ -11,6 +11,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,14 @@ def script(*steps: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Operation,
     return st.tuples(*steps)
 
 
+# A tick runs ahead of its time, perhaps with others before it that are skipped; then its grid is another one.
+early = (
+    weighed((1, st.builds(Skipped, name, st.sampled_from([1, 3]))), (1, overriding), (1, st.just(Nothing()))),
+    st.builds(Moved, name, st.sampled_from([1, 2])),
+    st.just(Advance(2.5)),
+    st.just(Plan()),
+)
+anew = (st.builds(Updated, name, st.just("rules"), FIELDS["rules"]), st.builds(AdvanceTo), st.just(Plan()))
 lost = (st.just(Claimed("bob")), st.just(Died("bob")), st.just(Advance(61.5)), st.just(Rescued()))
 operations = weighed(
     (1, script(st.just(Nothing()))),
@@ -175,6 +184,9 @@ operations = weighed(
     (2, script(st.builds(Claimed, a_worker), st.builds(Advance, seconds), st.just(FinishedAll()))),
     (2, script(*lost, st.just(Claimed("ann")), st.builds(FinishedLate, small, how, st.sampled_from([0, 1])))),
     (1, script(*lost * 4)),
+    (3, script(*early, *anew)),
+    (2, script(*early, st.builds(Deleted, name), st.builds(Created, name, shapes, st.booleans()), *anew[1:])),
+    (1, script(*early, st.builds(Claimed, a_worker), st.just(FinishedAll()), st.just(Pruned(0.0, 0)), *anew * 2)),
     (1, script(st.just(Claimed("ann")), st.just(AdvanceTo()), st.just(Race(Plan(), Finished("ann"))))),
     (1, script(st.just(AdvanceTo()), st.just(Plan()), st.just(Race(Claimed("ann"), Claimed("bob"))))),
     (1, script(st.just(AdvanceTo()), st.just(Race(Plan(), Plan(1))))),
@@ -204,7 +216,7 @@ async def look(store: Store) -> Seen:
         if schedule is not None:
             schedules[each] = schedule
             decided = await store.decisions(schedule.id, *FAR, limit=100_000)
-            skips[each] = sorted(decided.skips, key=lambda skip: skip.first)
+            skips[each] = sorted(decided.skips, key=lambda skip: skip.id)
     return Seen(runs, schedules, skips)
 
 
@@ -217,10 +229,8 @@ def same(model: Model, seen: Seen) -> None:
     assert set(seen.schedules) == set(model.schedules)
     for each, schedule in model.schedules.items():
         assert cursor_of(model, schedule) == cursor_in(seen.schedules[each])
-        ticks = [run.scheduled_for.timestamp() for run in seen.runs if run.schedule == each and run.scheduled_for]
-        assert merged([skip.row for skip in schedule.skips], schedule.ever) == merged(
-            [skip_row(skip) for skip in seen.skips[each]], schedule.ever | {int(tick) for tick in ticks}
-        )
+        skips = merged([skip.row for skip in schedule.skips], schedule)
+        assert skips == merged([skip_row(skip) for skip in seen.skips[each]], schedule)
 
 
 def _learn_ids(model: Model, seen: Seen) -> None:
@@ -323,6 +333,7 @@ def cursor_in(schedule: Schedule) -> dict[str, Any]:
         "told": [
             (each.tick - T0, each.skip, None if each.due_at is None else each.due_at - T0, each.payload is not None)
             for each in cursor.tick_overrides
+            if not each.done
         ],
         "skip_until": cursor.skip_until and cursor.skip_until - T0,
         "paused": schedule.pause is not None,
@@ -336,12 +347,12 @@ def skip_row(skip: SkipRecord) -> tuple[Any, ...]:
     return skip.reason, skip.revision, skip.run_id, first, last, skip.count
 
 
-def merged(rows: list[tuple[Any, ...]], ticks_run: set[int]) -> list[tuple[Any, ...]]:
+def merged(rows: list[tuple[Any, ...]], schedule: ModelSchedule) -> list[tuple[Any, ...]]:
     """Ranges of the same kind with nothing between them as one."""
     found: list[tuple[Any, ...]] = []
     for *kind, first, last, count in rows:
         before = found[-1] if found else None
-        if before and list(before[:3]) == kind and not any(before[4] < tick < first for tick in ticks_run):
+        if before and list(before[:3]) == kind and not schedule.parts(kind[1], before[4], first):
             found[-1] = (*kind, before[3], last, before[5] + count)
         else:
             found.append((*kind, first, last, count))
@@ -425,7 +436,7 @@ class History:
                 else:
                     assert skip.decided_at < instant(self.state.now - prune.older_than), "a young skip was pruned"
             by_id = {run.id: run for run in self.state.model.runs}
-            rows = merged([skip_row(skip) for skip in self.seen.skips[each]], schedule.ever)
+            rows = merged([skip_row(skip) for skip in self.seen.skips[each]], schedule)
             schedule.skips = [
                 Range(reason, revision, by_id.get(behind, behind), first, last, count)
                 for reason, revision, behind, first, last, count in rows
@@ -455,17 +466,24 @@ class History:
             self._check_ledger(model.schedules[each], skips)
             old_cursor = before.schedules[each].cursor if each in before.schedules else None
             if old_cursor is not None and old_cursor.planned_until is not None:
-                reached = self.seen.schedules[each].cursor.planned_until or 0
-                assert reached >= old_cursor.planned_until, "decided ticks became undecided"
+                self._check_reached(before.schedules[each], self.seen.schedules[each])
         self._check_overlap()
 
+    def _check_reached(self, before: Schedule, after: Schedule) -> None:
+        """Decided is decided: only an edit takes a cursor back, to that instant, and what lay ahead is remembered."""
+        now, done = floor(self.state.now), {each.tick for each in after.cursor.tick_overrides if each.done}
+        reached, old = after.cursor.planned_until or 0, before.cursor.planned_until or 0
+        assert reached >= old or (after.revision > before.revision and reached == now), "decided ticks became undecided"
+        known = self.state.model.schedules[after.name].done
+        assert {tick for tick in known if tick > now} <= done <= known, "not what was decided ahead of its time"
+
     def _check_ledger(self, schedule: ModelSchedule, skips: list[SkipRecord]) -> None:
-        """Ranges are exact, lie apart from each other, and hold no tick that ran."""
-        reached = 0
+        """Ranges are exact, share no tick with each other, and hold none that ran."""
+        skipped: set[int] = set()
         for _, revision, _, first, last, count in map(skip_row, skips):
-            assert first > reached, "two skips of one tick"
-            reached = last
             ticks = schedule.shapes[revision].ticks(first - 1, last)
+            assert skipped.isdisjoint(ticks), "two skips of one tick"
+            skipped |= set(ticks)
             assert (ticks[:1], ticks[-1:], len(ticks)) == ([first], [last], count), "not the ticks of its revision"
             assert not schedule.ever.intersection(ticks), "a tick was skipped and ran"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -187,7 +188,9 @@ def skip(
     assert reached is not None and last is not None
     skipped = schedule.grid.whole(reached, last)
     assert skipped is not None
-    following = schedule.grid.next(last)
+    ahead = Ahead(schedule)
+    skipped = replace(skipped, first=ahead.next(reached) or skipped.first, count=ahead.count(reached, last))
+    following = ahead.next(last)
 
     def show_skip(screen: Screen) -> None:
         tz = zone_of(schedule, settings)

@@ -45,13 +45,17 @@ def tick_table(screen: Screen, ticks: Noted, tz: str, now: datetime) -> None:
     rows = []
     for tick, remarks in ticks:
         moved = tick.due_at != tick.scheduled_for
-        said = [f"will be skipped ({tick.skipped})"] if tick.skipped else []
+        said = [_not_run(tick.skipped)] if tick.skipped else []
         said += [f"due {clock(tick.due_at, tz)}"] if moved and not tick.skipped else []
         said += [decided_by(tick.override)] if tick.override is not None else []
         utc = "" if tz == "UTC" else clock(tick.scheduled_for)
         when = relative(tick.due_at, now)
         rows.append((clock(tick.scheduled_for, tz), utc, when, Cell("; ".join([*said, *remarks]), "yellow")))
     screen.table(("TICK", "UTC", "DUE", "NOTE"), rows)
+
+
+def _not_run(reason: str) -> str:
+    return "decided already, ahead of its time" if reason == "done" else f"will be skipped ({reason})"
 
 
 def decided_by(override: OverrideRecord) -> str:

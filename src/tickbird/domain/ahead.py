@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.instants import iso
-from tickbird.domain.overrides import OverrideRecord, TickOverride, Void, override_record
+from tickbird.domain.overrides import MOST_EARLY, OverrideRecord, TickOverride, Void, override_record
 from tickbird.domain.schedule import Cursor, Schedule
+from tickbird.domain.ticks import Segment
 
 
 class Ahead:
@@ -16,7 +17,8 @@ class Ahead:
 
     Ticks are decided in the order of the grid. One that is moved to a later instant keeps those behind it waiting, and
     passes over those that would be due by then; one that is moved to an earlier instant ends the wait of those before
-    it that are to be skipped anyway.
+    it that are to be skipped anyway. One that was decided ahead of its time, before the grid changed, is passed over in
+    silence.
     """
 
     def __init__(self, schedule: Schedule, cursor: Cursor | None = None) -> None:
@@ -26,8 +28,11 @@ class Ahead:
         self._offset = schedule.offset
         self._skip_until = cursor.skip_until
         self.decided = cursor.planned_until
-        self.overrides = tuple(each for each in cursor.tick_overrides if each.tick > self.decided)
+        self.overrides = tuple(each for each in cursor.tick_overrides if each.tick > self.decided and not each.done)
         self._by_tick = {each.tick: each for each in self.overrides}
+        done = (each.tick for each in cursor.tick_overrides if each.done and each.tick > self.decided)
+        self.done = tuple(tick for tick in done if self._grid.contains(tick))
+        self._done = frozenset(self.done)
 
     def override(self, tick: int) -> TickOverride | None:
         """What was decided for this tick alone."""
@@ -38,8 +43,32 @@ class Ahead:
         override = self._by_tick.get(tick)
         return tick + self._offset if override is None or override.due_at is None else override.due_at
 
+    def is_done(self, tick: int) -> bool:
+        """Was it decided ahead of its time, before the grid changed?"""
+        return tick in self._done
+
+    def next(self, after: int) -> int | None:
+        """The first tick behind this instant that is still to be decided."""
+        tick = self._grid.next(after)
+        while tick is not None and tick in self._done:
+            tick = self._grid.next(tick)
+        return tick
+
+    def count(self, after: int, until: int) -> int:
+        """How many ticks of (after, until] are still to be decided."""
+        return self._grid.count(after, until) - sum(after < tick <= until for tick in self.done)
+
+    def segments(self, after: int, until: int) -> Iterator[Segment]:
+        """The undecided ticks of (after, until] whatever the calendar says, cut at those that are decided already."""
+        for tick in (*(each for each in self.done if after < each <= until), until + 1):
+            if (segment := self._grid.whole(after, tick - 1)) is not None:
+                yield segment
+            after = tick
+
     def is_skipped(self, tick: int) -> bool:
         """Has a person decided that it is not to run? An override goes before what was decided for a range."""
+        if tick in self._done:
+            return True
         override = self._by_tick.get(tick)
         if override is not None:
             return override.skip
@@ -49,7 +78,7 @@ class Ahead:
         """The first tick behind this instant that is not to be skipped."""
         tick = self._grid.next(after)
         while tick is not None and self.is_skipped(tick):
-            if tick not in self._by_tick and self._skip_until is not None:
+            if tick not in self._by_tick and tick not in self._done and self._skip_until is not None:
                 ends = [each.tick for each in self.overrides if each.tick > tick]
                 tick = self._grid.next(min([self._skip_until + 1, *ends]) - 1)
             else:
@@ -69,7 +98,7 @@ class Ahead:
         """How many ticks the move of this one skips."""
         if override.due_at is None:
             return 0
-        return self._grid.count(override.tick, override.due_at - self._offset)
+        return self.count(override.tick, override.due_at - self._offset)
 
     def record(self, override: TickOverride) -> OverrideRecord:
         """An override as people see it."""
@@ -91,7 +120,7 @@ class Ahead:
 
     def next_look(self) -> int | None:
         """When the next tick can be decided."""
-        tick = self._grid.next(self.decided)
+        tick = self.next(self.decided)
         if tick is None or not self.is_skipped(tick):
             return None if tick is None else self.due_at(tick)
         look = tick + self._offset
@@ -118,12 +147,25 @@ class Ahead:
                     field="move_to",
                     hint=f"choose {iso(before[1])} or later, or skip that tick.",
                 )
+            if each.due_at is not None:
+                self._check_early(each.tick, each.due_at)
+
+    def _check_early(self, tick: int, due_at: int) -> None:
+        """Those that are skipped before a tick are recorded together with it, each by itself."""
+        early = self.count(max(self.decided, due_at - self._offset), tick - 1)
+        if early > MOST_EARLY:
+            raise InvalidError(
+                f"move_to: before {iso(tick)} come {early:,} ticks that are skipped, and at most {MOST_EARLY:,} can be "
+                "recorded ahead of their time;",
+                field="move_to",
+                hint="choose a later instant.",
+            )
 
     def _before(self, tick: int) -> tuple[int, int] | None:
         """The undecided tick to run before this one, and when it is decided."""
         before = self._grid.previous(tick)
         while before is not None and before > self.decided and self.is_skipped(before):
-            if before not in self._by_tick:
+            if before not in self._by_tick and before not in self._done:
                 # Jump over what is skipped as a range, up to the override before it.
                 starts = [each.tick for each in self.overrides if each.tick < before]
                 before = self._grid.previous(max([self.decided, *starts]) + 1)
@@ -137,18 +179,44 @@ class Ahead:
         return before, self.due_at(before)
 
 
-def drop_decided(before: Cursor, after: Cursor) -> Cursor:
-    """A cursor without overrides of ticks that are decided."""
+def drop_decided(before: Cursor, after: Cursor, now: int) -> Cursor:
+    """A cursor without overrides of ticks that are decided; of those ahead of their time until that has come too."""
     if not before.tick_overrides:
         return after
-    left = tuple(each for each in before.tick_overrides if each.tick > (after.planned_until or 0))
-    return replace(after, tick_overrides=left)
+    reached = after.planned_until or 0
+    left = (each for each in before.tick_overrides if each.tick > (min(reached, now) if each.done else reached))
+    return replace(after, tick_overrides=tuple(left))
+
+
+def start_anew(schedule: Schedule, now: int) -> Cursor:
+    """Where another grid begins: at `now`, never before, with the ticks to come that are decided already.
+
+    Those are all that the grid before has up to its cursor, and what was remembered of older grids. Only a clock that
+    was far ahead leaves more of them than can be remembered: then the new grid begins behind them.
+    """
+    reached, before = schedule.cursor.planned_until, schedule.cursor.tick_overrides
+    done = {each.tick for each in before if each.done and each.tick > now}
+    if reached is not None and reached > now:
+        known = schedule.definition is not None
+        if known and schedule.grid.count(now, reached) > MOST_EARLY:
+            return Cursor(reached, tick_overrides=_done(done))
+        # Where zone rules have moved it since, the cursor's own instant is the one that was decided.
+        done.add(reached)
+        tick = schedule.grid.next(now) if known else None
+        while tick is not None and tick < reached:
+            done.add(tick)
+            tick = schedule.grid.next(tick)
+    return Cursor(now, tick_overrides=_done(done))
+
+
+def _done(ticks: Iterable[int]) -> tuple[TickOverride, ...]:
+    return tuple(TickOverride(tick, done=True) for tick in sorted(ticks))
 
 
 def without_strays(schedule: Schedule) -> tuple[Schedule, tuple[Void, ...]]:
     """The schedule without overrides of what is no tick of it, which only plain SQL can leave behind."""
     overrides = schedule.cursor.tick_overrides
-    strays = tuple((each, "invalid") for each in overrides if not schedule.grid.contains(each.tick))
+    strays = tuple((each, "invalid") for each in overrides if not (each.done or schedule.grid.contains(each.tick)))
     if not strays:
         return schedule, ()
     lost = {each.tick for each, _ in strays}
@@ -164,15 +232,17 @@ def carry_over(
     A payload is for the task that it was given for. On another grid the tick must be there too and to come, and a move
     must pass over as many ticks as before, and none that is decided after it.
     """
-    overrides = before.cursor.tick_overrides
+    overrides = tuple(each for each in before.cursor.tick_overrides if not each.done)
     if not overrides:
         return cursor, ()
+    done = tuple(each for each in cursor.tick_overrides if each.done)
     left = tuple(each for each in overrides if _payload_fits(each, before, after))
     if not same_grid:
-        left = _in_order(after, cursor, [each for each in left if _is_there(each, before, after, cursor)])
+        there = [each for each in left if _is_there(each, before, after, cursor)]
+        left = _in_order(after, replace(cursor, tick_overrides=done), there)
     kept = {each.tick for each in left}
     void = tuple((each, "edited") for each in overrides if each.tick not in kept)
-    return replace(cursor, tick_overrides=left), void
+    return replace(cursor, tick_overrides=_sorted([*done, *left])), void
 
 
 def _payload_fits(override: TickOverride, before: Schedule, after: Schedule) -> bool:
@@ -193,11 +263,11 @@ def _is_there(override: TickOverride, before: Schedule, after: Schedule, cursor:
 
 
 def _in_order(schedule: Schedule, cursor: Cursor, overrides: Sequence[TickOverride]) -> tuple[TickOverride, ...]:
-    """Without the newest moves, as long as they contradict what else is there."""
+    """Without the newest moves, as long as they contradict what else is there; `cursor` has what is done."""
     left = list(overrides)
     while any(each.due_at is not None for each in left):
         try:
-            Ahead(schedule, replace(cursor, tick_overrides=tuple(left))).check()
+            Ahead(schedule, replace(cursor, tick_overrides=_sorted([*cursor.tick_overrides, *left]))).check()
         except (ConflictError, InvalidError):
             left.remove(max((each for each in left if each.due_at is not None), key=lambda each: each.made_at))
         else:
@@ -207,5 +277,8 @@ def _in_order(schedule: Schedule, cursor: Cursor, overrides: Sequence[TickOverri
 
 def replaced(overrides: Iterable[TickOverride], new: TickOverride) -> tuple[TickOverride, ...]:
     """Overrides with a new one in the place of what was decided for its tick before."""
-    others = [each for each in overrides if each.tick != new.tick]
-    return tuple(sorted([*others, new], key=lambda each: each.tick))
+    return _sorted([*(each for each in overrides if each.tick != new.tick), new])
+
+
+def _sorted(overrides: Iterable[TickOverride]) -> tuple[TickOverride, ...]:
+    return tuple(sorted(overrides, key=lambda each: each.tick))

@@ -5,8 +5,9 @@ Ticks are counted in closed form; the work grows with the rows of the ledger, no
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -235,19 +236,20 @@ class Auditor:
         reached = schedule.cursor.planned_until
         if schedule.definition is None or reached is None or schedule.state not in ("active", "paused"):
             return 0
-        grid, end = schedule.grid, min(self._last, int(self._now))
-        following, after = grid.next(reached), max(reached, self._first - 1)
-        come = grid.whole(after, end) if end > after else None
-        if come is None or following is None:
+        ahead, end = Ahead(schedule), min(self._last, int(self._now))
+        following, after = ahead.next(reached), max(reached, self._first - 1)
+        come = ahead.count(after, end) if end > after else 0
+        if not come or following is None:
             return 0
         late = schedule.state == "active" and self._now - schedule.due_at(following) > schedule.definition.grace
-        reach = Ahead(schedule).reach(end - schedule.offset)
-        due = grid.whole(after, reach) if late and reach > after else None
-        if due is None:
-            return come.count
-        text = f"{_ticks(due.count)} came due and no worker has planned {'it' if due.count == 1 else 'them'}"
-        self._fold.report("undecided", due.first, due.last, due.count, text)
-        return come.count - due.count
+        reach = ahead.reach(end - schedule.offset)
+        due = list(ahead.segments(after, reach)) if late and reach > after else []
+        if not due:
+            return come
+        count = sum(each.count for each in due)
+        text = f"{_ticks(count)} came due and no worker has planned {'it' if count == 1 else 'them'}"
+        self._fold.report("undecided", due[0].first, due[-1].last, count, text)
+        return come - count
 
 
 class _Fold:
@@ -264,9 +266,11 @@ class _Fold:
         # Everything up to here has been compared.
         self._reached = max(lowest, found[0].start) if found else lowest
         self._decided_in_era = False
-        self._moved = {tick for tick, _ in _moves(revisions.values())}
+        self._moves = _moves(revisions.values())
         # Ticks that were backfilled and may have no other decision.
         self._backfilled: deque[int] = deque()
+        # Ticks that were decided before their era began, with their decision; in order.
+        self._early: list[tuple[int, Decision]] = []
 
     @property
     def _era(self) -> Era | None:
@@ -290,11 +294,9 @@ class _Fold:
             if decision.cause != "misfire":
                 self._invented(decision, "before the schedule was created")
         elif decision.revision < era.revision and decision.first > era.start:
-            # Decided before this era began, since it was moved to an earlier instant, or was to be skipped before one
-            # that was; nothing else can be.
-            skipped = decision.cause == "operator" and any(tick > decision.last for tick in self._moved)
-            if decision.last in self._moved or skipped:
-                self._reached = max(self._reached, min(decision.last, self._cap))
+            # Decided before this era began, since it or one behind it was moved to an earlier instant.
+            if any(tick >= decision.last and at <= era.start for tick, at in self._moves):
+                self._take_early(decision, era)
             elif decision.first <= self._cap:
                 self._invented(decision, f"where its revision {decision.revision} was no longer in force")
         elif decision.first <= self._cap:
@@ -315,7 +317,31 @@ class _Fold:
             first = self._reached + 1
         self._gap(era.grid, first - 1)
         self._count(decision, era.grid, first)
+        for tick, known in self._pop_early(min(decision.last, self._cap)):
+            self._twice(known, era.grid, tick)
         self._reached = max(self._reached, min(decision.last, self._cap))
+
+    def _take_early(self, decision: Decision, era: Era) -> None:
+        """What was decided ahead of its time is the decision of a tick that this era has too, and of no other."""
+        ticks = [decision.first]
+        if decision.count > 1:
+            grid = self._grid_of(decision)
+            ticks = [] if grid is None else _between(grid, decision.first - 1, decision.last)
+        for tick in ticks:
+            if self._lowest < tick <= self._reached:
+                self._twice(decision, era.grid, tick)
+            elif tick <= self._cap:
+                insort(self._early, (tick, decision), key=lambda each: each[0])
+
+    def _twice(self, decision: Decision, grid: Ticks | None, tick: int) -> None:
+        if grid is not None and grid.contains(tick):
+            self.report("doubled", tick, tick, 1, f"{decision.name} decides 1 tick that has another decision", decision)
+
+    def _pop_early(self, until: int) -> list[tuple[int, Decision]]:
+        """Those up to an instant, which have their turn."""
+        place = bisect_right(self._early, until, key=lambda each: each[0])
+        found, self._early = self._early[:place], self._early[place:]
+        return found
 
     def end(self) -> None:
         """Nothing more was recorded."""
@@ -354,15 +380,21 @@ class _Fold:
         self._decided_in_era = False
 
     def _gap(self, grid: Ticks, until: int) -> None:
-        """The ticks between what was reached and `until` have no decision, unless they were backfilled."""
-        while self._backfilled and self._backfilled[0] <= until:
-            tick = self._backfilled.popleft()
+        """The ticks between what was reached and `until` have no decision, unless ahead of time or by a backfill."""
+        found = dict.fromkeys(self._pop_backfilled(until), True)
+        found |= {tick: decision.run_id is not None for tick, decision in self._pop_early(until)}
+        for tick in sorted(found):
             if tick > self._reached and grid.contains(tick):
                 self._miss(grid, tick - 1)
                 self.expected += 1
-                self.runs += 1
+                self.runs += found[tick]
+                self.skipped += not found[tick]
                 self._reached = tick
         self._miss(grid, until)
+
+    def _pop_backfilled(self, until: int) -> Iterator[int]:
+        while self._backfilled and self._backfilled[0] <= until:
+            yield self._backfilled.popleft()
 
     def _miss(self, grid: Ticks, until: int) -> None:
         missing = grid.whole(self._reached, until) if until > self._reached else None
@@ -404,10 +436,14 @@ class _Fold:
         first, last = (decision.first, decision.last) if at is None else (at, at)
         self.report("invented", first, last, 1, f"{decision.name} lies {where}", decision)
 
-    def _check_own(self, decision: Decision) -> None:
+    def _grid_of(self, decision: Decision) -> Ticks | None:
         revision = self._revisions.get(decision.revision)
         definition = None if revision is None else readable(revision)
-        if definition is None or not definition.grid.contains(decision.first):
+        return None if definition is None else definition.grid
+
+    def _check_own(self, decision: Decision) -> None:
+        grid = self._grid_of(decision)
+        if grid is None or not grid.contains(decision.first):
             self._invented(decision, "off the grid of its revision")
 
     def _take_backfill(self, decision: Decision) -> None:
@@ -415,6 +451,14 @@ class _Fold:
         if decision.first <= self._cap:
             self._check_own(decision)
             self._backfilled.append(decision.first)
+
+
+def _between(grid: Ticks, after: int, until: int) -> list[int]:
+    found: list[int] = []
+    while (tick := grid.next(after)) is not None and tick <= until:
+        found.append(tick)
+        after = tick
+    return found
 
 
 def _ticks(count: int) -> str:

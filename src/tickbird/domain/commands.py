@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any, Literal
 
-from tickbird.domain.ahead import Ahead, replaced
+from tickbird.domain.ahead import Ahead, replaced, start_anew
 from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
 from tickbird.domain.codec import decode_definition, definition_text, encode_definition
 from tickbird.domain.definition import Definition, check_payload, check_text
@@ -117,7 +117,7 @@ class Create(Command):
             definition = replace(definition, closed=_resolve(definition.calendars, facts))
         check_dependencies(name, definition.depends_on, facts.needs or {})
         tombstone = schedule or Schedule(0, self.namespace, name, 0, "deleted", None)
-        reached = tombstone.cursor.planned_until
+        anew = start_anew(tombstone, floor(now))
         fresh = Schedule(
             id=tombstone.id,
             namespace=self.namespace,
@@ -125,7 +125,7 @@ class Create(Command):
             revision=tombstone.revision,
             state="active",
             definition=definition,
-            cursor=Cursor(),
+            cursor=Cursor(tick_overrides=anew.tick_overrides),
             app=self.app,
             fingerprint=self.fingerprint,
             raw=encode_definition(definition),
@@ -139,11 +139,12 @@ class Create(Command):
                 hint="choose one that has a tick in the future.",
             )
         plan = begin(fresh, now)
-        if reached is not None and reached > floor(now):
-            plan = settle(fresh, Cursor(planned_until=reached))
-        elif reached is not None:
-            # What lies behind the tombstone was decided in its time.
-            plan = replace(plan, skips=tuple(skip for skip in plan.skips if skip.first > reached))
+        if anew.planned_until != floor(now):
+            plan = settle(fresh, anew)
+        # What lies behind the tombstone was decided in its time, or ahead of it.
+        reached, done = tombstone.cursor.planned_until or 0, {each.tick for each in tombstone.cursor.tick_overrides}
+        skips = (skip for skip in plan.skips if skip.first > reached and skip.first not in done)
+        plan = replace(plan, skips=tuple(skips))
         if self.first == "now":
             plan = replace(plan, runs=(_manual_run(fresh, facts),))
         return _revised("create", fresh, plan, definition=dict(fresh.raw))
@@ -299,7 +300,7 @@ def _redefine(
         check_dependencies(after.name, definition.depends_on, facts.needs)
     after = replace(after, definition=definition, error=None)
     if before.state == "parked":
-        return _revised(action, after, repair(after, now), **detail)
+        return _revised(action, after, repair(before, after, now), **detail)
     if goes_on(before, after):
         return _revised(action, after, redefine(before, after), **detail)
     skips = leave_grid(before, now, "edited")
@@ -317,9 +318,8 @@ class Delete(Command):
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Nothing is planned any more; runs that exist go on unless asked otherwise."""
         check_dependents(schedule.name, facts.dependents)
-        reached = max(schedule.cursor.planned_until or 0, floor(now))
-        cursor = Cursor(planned_until=reached, runs_planned=0)
-        void = tuple((each, "deleted") for each in schedule.cursor.tick_overrides)
+        cursor = start_anew(schedule, floor(now))
+        void = tuple((each, "deleted") for each in schedule.cursor.tick_overrides if not each.done)
         plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"), void=void)
         if self.cancel_runs:
             plan = _cancel_runs(plan, facts)
@@ -490,12 +490,14 @@ def _undecided(schedule: Schedule, tick: int) -> Ahead:
             f"schedule {schedule.name!r} did not exist yet at {iso(tick)};",
             hint=f"it was created at {utc_text(schedule.created_at)}, and only ticks to come can be overridden.",
         )
-    if tick <= decided:
+    ahead = Ahead(schedule)
+    if tick <= decided or ahead.is_done(tick):
+        early = ", ahead of its time" if tick > decided else ""
         raise ConflictError(
-            f"the tick of {iso(tick)} is decided already;",
+            f"the tick of {iso(tick)} is decided already{early};",
             hint=f"`tickbird why {schedule.name} {iso(tick)}` tells how.",
         )
-    return Ahead(schedule)
+    return ahead
 
 
 def _check_future(instant: int, field: str, now: float) -> None:
@@ -510,9 +512,10 @@ def _check_future(instant: int, field: str, now: float) -> None:
 def _with_override(schedule: Schedule, override: TickOverride) -> Cursor:
     """The cursor with one more override, if that is possible beside the others."""
     overrides = replaced(schedule.cursor.tick_overrides, override)
-    if len(overrides) > MOST_OVERRIDES or len(overrides_text(overrides) or "") > LONGEST_OVERRIDES:
+    told = tuple(each for each in overrides if not each.done)
+    if len(told) > MOST_OVERRIDES or len(overrides_text(told) or "") > LONGEST_OVERRIDES:
         raise ConflictError(
-            f"schedule {schedule.name!r} has {len(overrides) - 1:,} overridden ticks, and no room for this one "
+            f"schedule {schedule.name!r} has {len(told) - 1:,} overridden ticks, and no room for this one "
             f"(at most {MOST_OVERRIDES:,}, with {LONGEST_OVERRIDES:,} characters in all);",
             hint="undo some, or edit the schedule itself.",
         )
@@ -543,14 +546,15 @@ class Skip(Command):
                     field="until",
                     hint=f"the next one is at {to_datetime(first).isoformat()}.",
                 )
+        ahead = Ahead(schedule)
         for _ in range(self.count - 1):
-            following = schedule.grid.next(last)
+            following = ahead.next(last)
             if following is None:
                 break
             last = following
         # What was decided for one of them before is replaced; those before them are skipped already.
         overrides = schedule.cursor.tick_overrides
-        gone = [each for each in overrides if first <= each.tick <= last]
+        gone = [each for each in overrides if first <= each.tick <= last and not each.done]
         cursor = replace(
             schedule.cursor,
             tick_overrides=tuple(each for each in overrides if each not in gone),

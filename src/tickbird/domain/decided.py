@@ -129,6 +129,8 @@ class SkipChain(Chain):
         if skip.reason == "paused" and then is not None:
             # It was written by the change that ended the pause, which may have brought a new grid.
             definition = readable(then)
+            if skip.decided_at < skip.first:
+                definition = self._definition_of(skip.revision)
         else:
             definition = self._definition_of(skip.revision)
         return definition if definition is not None and definition.grid.contains(self.tick) else None

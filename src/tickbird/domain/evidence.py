@@ -116,7 +116,9 @@ class Evidence:
     def skip(self) -> SkipRecord | None:
         """The skip whose ticks include the instant, if it was on the grid of that time."""
         tick = to_datetime(self.tick)
-        return next((skip for skip in self.skips if skip.first <= tick <= skip.last), None)
+        around = (skip for skip in self.skips if skip.first <= tick <= skip.last)
+        # One that was recorded ahead of its time may lie between the ticks of another grid's skip.
+        return min(around, key=lambda skip: skip.last - skip.first, default=None)
 
     def other(self, run_id: int | None) -> RunRecord | None:
         """A run by id, if it is still stored."""

@@ -13,6 +13,8 @@ from tickbird.domain.instants import to_datetime
 # So many ticks of one schedule may be overridden at once, and their text may be so long: the planner reads all of it.
 MOST_OVERRIDES = 200
 LONGEST_OVERRIDES = 1_000_000
+# So many ticks of one schedule may be decided ahead of their time: after an edit each of them is remembered.
+MOST_EARLY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +22,20 @@ class TickOverride:
     """One coming tick, and what was decided for it, by whom and why; whole seconds since the epoch."""
 
     tick: int
-    actor: str
-    made_at: int
+    actor: str = ""
+    made_at: int = 0
     skip: bool = False
     # It is due at that instant instead of its own.
     due_at: int | None = None
     payload: Mapping[str, Any] | None = None
     note: str = ""
+    # Nothing is left to decide: it was decided ahead of its time, on a grid before this one. The ledger tells how.
+    done: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As the store keeps it: what is not set is left out."""
+        if self.done:
+            return {"tick": self.tick, "done": True}
         encoded: dict[str, Any] = {"tick": self.tick, "actor": self.actor, "made_at": self.made_at}
         if self.skip:
             encoded["skip"] = True

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from math import ceil, floor
 from typing import Any, Literal, NamedTuple
 
-from tickbird.domain.ahead import Ahead, carry_over, drop_decided, without_strays
+from tickbird.domain.ahead import Ahead, carry_over, drop_decided, start_anew, without_strays
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.definition import Definition
 from tickbird.domain.dependencies import Await, LastSuccess, Needs
-from tickbird.domain.overrides import TickOverride, Void
+from tickbird.domain.overrides import MOST_EARLY, TickOverride, Void
 from tickbird.domain.runs import TICK_ORIGINS, Origin, SkipReason, Status
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule, State
 from tickbird.domain.ticks import Segment
@@ -95,6 +95,8 @@ class PlannedSkip:
     note: str = ""
     # On whose grid its ticks lie, when that is not the plan's.
     revision: int | None = None
+    # A tick to come, recorded ahead of its time: never part of a range, for those of another grid may come between.
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +170,23 @@ def begin(schedule: Schedule, now: float) -> Plan:
 
 def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str | None = None, note: str = "") -> Plan:
     """Record every undecided tick up to `until` as one skip, and go on behind them."""
-    cursor = schedule.cursor
+    cursor, due = schedule.cursor, until
     skips: tuple[PlannedSkip, ...] = ()
     if cursor.planned_until is not None:
         # What counts is when a tick is due: moved to a later instant, it still runs then.
-        until = Ahead(schedule).reach(until)
-        if ticks := schedule.grid.whole(cursor.planned_until, until):
-            skips = (PlannedSkip(reason, ticks.first, ticks.last, ticks.count, actor=actor, note=note),)
+        ahead = Ahead(schedule)
+        until = ahead.reach(until)
+        ticks = [
+            part for each in ahead.segments(cursor.planned_until, until) for part in _one_by_one(schedule, each, due)
+        ]
+        skips = tuple(
+            PlannedSkip(reason, each.first, each.last, each.count, actor=actor, note=note, alone=each.last > due)
+            for each in ticks
+        )
     if cursor.skip_until is not None and cursor.skip_until <= until:
         cursor = replace(cursor, skip_until=None, skip_by=None, skip_note="")
     reached = until if cursor.planned_until is None else max(cursor.planned_until, until)
-    cursor = drop_decided(cursor, replace(cursor, planned_until=reached))
+    cursor = drop_decided(cursor, replace(cursor, planned_until=reached), due)
     void = _not_carried_out(schedule.cursor, cursor, skips=skips)
     return replace(settle(schedule, cursor, skips=skips), void=void)
 
@@ -192,7 +200,7 @@ def _not_carried_out(
     left, ran = {each.tick for each in after.tick_overrides}, {run.scheduled_for for run in runs}
     void: list[Void] = []
     for each in before.tick_overrides:
-        if each.tick not in left and each.tick not in ran:
+        if each.tick not in left and each.tick not in ran and not each.done:
             reason = next((skip.reason for skip in skips if skip.first <= each.tick <= skip.last), "invalid")
             if not each.skip or reason != "operator":
                 void.append((each, reason))
@@ -209,18 +217,15 @@ def leave_grid(schedule: Schedule, now: float, reason: SkipReason) -> tuple[Plan
     reached = schedule.cursor.planned_until
     if schedule.definition is None or schedule.state not in ("active", "paused") or reached is None:
         return ()
-    ticks = schedule.grid.whole(reached, floor(now))
-    if ticks is None:
-        return ()
     if schedule.state == "paused":
         reason = "paused"
-    return (PlannedSkip(reason, ticks.first, ticks.last, ticks.count, revision=schedule.revision),)
+    ticks = Ahead(schedule).segments(reached, floor(now))
+    return tuple(PlannedSkip(reason, each.first, each.last, each.count, revision=schedule.revision) for each in ticks)
 
 
 def retime(before: Schedule, schedule: Schedule, now: float) -> Plan:
     """The grid changed: no instant up to `now` is on the new one, and what was to be skipped on the old is void."""
-    reached = max(schedule.cursor.planned_until or 0, floor(now))
-    cursor = Cursor(planned_until=reached, runs_planned=schedule.cursor.runs_planned)
+    cursor = replace(start_anew(before, floor(now)), runs_planned=schedule.cursor.runs_planned)
     cursor, void = carry_over(before, schedule, cursor, same_grid=False)
     return replace(settle(schedule, cursor), void=void)
 
@@ -231,16 +236,27 @@ def redefine(before: Schedule, schedule: Schedule) -> Plan:
     return replace(settle(schedule, cursor), void=void)
 
 
-def repair(schedule: Schedule, now: float) -> Plan:
+def repair(before: Schedule, schedule: Schedule, now: float) -> Plan:
     """A parked schedule that can be planned again: what it missed is one skip `invalid`."""
     state: State = "paused" if schedule.pause else "active"
-    return pass_over(replace(schedule, state=state, error=None), "invalid", floor(now))
+    cursor = _back_to(before, floor(now))
+    return pass_over(replace(schedule, state=state, error=None, cursor=cursor), "invalid", floor(now))
 
 
-def park(schedule: Schedule, error: str) -> Plan:
-    """Set a schedule aside that cannot be planned; its cursor stays where it is."""
-    cursor = replace(schedule.cursor, next_run_at=None)
-    return Plan(cursor, "parked", schedule.revision, schedule.pause, error)
+def park(schedule: Schedule, error: str, edited: Edited | None = None) -> Plan:
+    """Set a schedule aside that cannot be planned; its cursor stays where it is, if it is not ahead of an edit."""
+    cursor = schedule.cursor if edited is None else _back_to(edited.before, edited.changed_at)
+    return Plan(replace(cursor, next_run_at=None), "parked", schedule.revision, schedule.pause, error)
+
+
+def _back_to(schedule: Schedule, now: int) -> Cursor:
+    """The cursor of a schedule whose grid goes away, at most at `now`, with what is decided already of later ticks."""
+    cursor = schedule.cursor
+    if cursor.planned_until is None or cursor.planned_until <= now:
+        return cursor
+    anew, told = start_anew(schedule, now), (each for each in cursor.tick_overrides if not each.done)
+    overrides = sorted([*anew.tick_overrides, *told], key=lambda each: each.tick)
+    return replace(cursor, planned_until=anew.planned_until, tick_overrides=tuple(overrides))
 
 
 def settle(schedule: Schedule, cursor: Cursor, *, skips: tuple[PlannedSkip, ...] = ()) -> Plan:
@@ -297,9 +313,12 @@ def _follow_overrides(
     """Overrides under the new instants of their ticks: the nearest ones within a jump of the clock."""
     if not cursor.tick_overrides:
         return cursor, ()
-    followed: dict[int, TickOverride] = {}
+    # What was decided ahead of its time was decided for that instant.
+    followed = {each.tick: each for each in cursor.tick_overrides if each.done}
     void: list[Void] = []
     for each in cursor.tick_overrides:
+        if each.done:
+            continue
         tick = each.tick if schedule.grid.contains(each.tick) else _moved_by_rules(schedule, each.tick, reached)
         if tick is None and each is awaited:
             tick = schedule.grid.next(reached)
@@ -323,17 +342,17 @@ def _repeated(schedule: Schedule, decided: int) -> int | None:
     That is so where ticks within a jump of the clock behind it come before the one that was next by the old rules, and
     that next one has moved by as much, or not at all.
     """
-    grid, looked = schedule.grid, schedule.cursor.next_run_at
+    grid, looked, ahead = schedule.grid, schedule.cursor.next_run_at, Ahead(schedule)
     if looked is None or grid.contains(decided):
         return None
     following = looked - schedule.offset
-    first = tick = grid.next(decided)
+    first = tick = ahead.next(decided)
     for _ in range(_MOST_REPEATED):
         if tick is None or tick >= following or tick - decided > REPAIR_LIMIT:
             break
         if grid.contains(following + tick - decided):
             return tick
-        tick = grid.next(tick)
+        tick = ahead.next(tick)
     if first is None or first >= following or first - decided > REPAIR_LIMIT:
         return None
     return first if grid.contains(following) else None
@@ -350,7 +369,7 @@ def _after_edit(schedule: Schedule, facts: Facts, now: float, edited: Edited) ->
     if before.state == "deleted":
         return _resting(schedule)
     if before.definition is None or before.state == "parked":
-        return repair(schedule, edited.changed_at)
+        return repair(before, schedule, edited.changed_at)
     old = plan(before, facts, min(now, edited.changed_at))
     state: State = "paused" if old.state == "paused" else "active"
     edited_schedule = replace(schedule, cursor=old.cursor, state=state, pause=old.pause, error=None)
@@ -414,11 +433,24 @@ def on_time(definition: Definition, offset: int, planned_until: int, now: float)
     return tick, due_at, None if limit is None else due_at + limit, following + offset
 
 
+def _one_by_one(schedule: Schedule, segment: Segment, now: int) -> Iterator[Segment]:
+    """Ticks as they are recorded: those that are still to come one by one."""
+    if segment.last <= now or schedule.grid.count(max(now, segment.first - 1), segment.last) > MOST_EARLY:
+        yield segment
+        return
+    if (past := schedule.grid.whole(segment.first - 1, now)) is not None:
+        yield replace(past, excluded=segment.excluded)
+    tick = schedule.grid.next(max(now, segment.first - 1))
+    while tick is not None and tick <= segment.last:
+        yield Segment(tick, tick, 1, segment.excluded)
+        tick = schedule.grid.next(tick)
+
+
 class _Full(Exception):
     """No further run may be made by this plan."""
 
 
-Fate = Literal["operator", "rescheduled", "misfire", "dependency", "late", "on_time"]
+Fate = Literal["operator", "rescheduled", "misfire", "dependency", "late", "on_time", "done"]
 _BY_LATENESS: tuple[Fate, ...] = ("misfire", "late", "on_time")
 
 
@@ -482,7 +514,7 @@ class _Look:
                 self._decide(each)
         cursor = self.schedule.cursor
         following = replace(cursor, planned_until=self.decided, runs_planned=cursor.runs_planned + len(self.runs))
-        following = drop_decided(cursor, following)
+        following = drop_decided(cursor, following, floor(self.now))
         if cursor.skip_until is not None and cursor.skip_until <= self.decided:
             following = replace(following, skip_until=None, skip_by=None, skip_note="")
         return replace(
@@ -563,8 +595,12 @@ class _Look:
         return ceil(self.now - seconds) - 1 - self.schedule.offset
 
     def _cut(self, fate: Fate, after: int, until: int, override: TickOverride | None = None) -> Iterator[_Range]:
-        for segment in self.schedule.grid.segments(after, until):
-            yield _Range(fate, segment, override)
+        for tick in (*(each for each in self.ahead.done if after < each <= until), None):
+            for segment in self.schedule.grid.segments(after, until if tick is None else tick - 1):
+                yield _Range(fate, segment, override)
+            if tick is not None:
+                yield _Range("done", Segment(tick, tick, 1))
+                after = tick
 
     def _depending(self, due: _Range, needs: Needs) -> Iterator[_Range]:
         """Ticks that would run, cut where what they depend on begins or ceases to be met; the others as they are."""
@@ -583,7 +619,9 @@ class _Look:
 
     def _decide(self, due: _Range) -> None:
         fate, segment, override = due
-        if fate == "operator":
+        if fate == "done":
+            self.decided = segment.last
+        elif fate == "operator":
             cursor = self.schedule.cursor
             by, note = (cursor.skip_by, cursor.skip_note) if override is None else (override.actor, override.note)
             self._skip("operator", segment, actor=by, note=note)
@@ -791,12 +829,18 @@ class _Look:
             return
         run_id = behind if behind is not None and behind > 0 else None
         under = -behind - 1 if behind is not None and behind < 0 else None
-        skip = PlannedSkip(reason, segment.first, segment.last, segment.count, run_id, under, actor, note)
+        now = floor(self.now)
+        for part in _one_by_one(self.schedule, segment, now):
+            alone = part.last > now
+            skip = PlannedSkip(reason, part.first, part.last, part.count, run_id, under, actor, note, alone=alone)
+            self._add(skip)
+
+    def _add(self, skip: PlannedSkip) -> None:
         last = self.skips[-1] if self.skips else None
-        joins = last and last.last == self.decided
+        joins = last and last.last == self.decided and not skip.alone
         if last and joins and replace(skip, first=last.first, last=last.last, count=last.count) == last:
             # Late ticks and those on time behind one run are one range.
             self.skips[-1] = replace(last, last=skip.last, count=last.count + skip.count)
         else:
             self.skips.append(skip)
-        self.decided = segment.last
+        self.decided = skip.last

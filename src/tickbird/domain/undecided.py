@@ -45,7 +45,14 @@ class OpenChain(Chain):
         if not self.definition.grid.contains(tick):
             return self._not_a_tick(self.definition)
         self._on_grid(self.definition)
+        if any(each.done and each.tick == tick for each in schedule.cursor.tick_overrides):
+            return self._done()
         return self._open(self.definition) if open_ else self._no_record(self.definition)
+
+    def _done(self) -> Explanation:
+        text = "It was decided ahead of its time, before the grid changed, and is not decided again"
+        self._step(None, "record", f"{text}.")
+        return self._answer("no record", f"{text}; what became of it was pruned.")
 
     def _before_its_time(self) -> Explanation:
         self._go_by(self.schedule.definition)
@@ -282,7 +289,7 @@ class OpenChain(Chain):
                 break
             if override.tick > after:
                 kept_back = override.due_at is None and definition.grid.excludes(override.tick)
-                left -= 0 if override.skip or kept_back else 1
+                left -= 0 if override.skip or override.done or kept_back else 1
                 after = max(override.tick, (override.due_at or 0) - self.schedule.offset)
         if left <= 0:
             return f"max_runs={definition.max_runs} will be used up before, with {cursor.runs_planned:,} used so far"

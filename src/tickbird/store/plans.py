@@ -152,7 +152,8 @@ def decide(
     With `other_zones` its cursor was computed by other zone rules, and is first computed anew.
     """
     if schedule.definition is None:
-        return Decided(schedule, park(schedule, schedule.error or "it cannot be read."), None, last_skip_id)
+        parked = park(schedule, schedule.error or "it cannot be read.", edited)
+        return Decided(schedule, parked, None, last_skip_id)
     try:
         if other_zones and edited is None:
             followed = follow_zones(schedule)
@@ -616,13 +617,20 @@ def _add_skips(
     return last_id
 
 
+def _done(schedule: Schedule) -> Iterable[int]:
+    """Ticks of its grid that were decided ahead of their time."""
+    return (each.tick for each in schedule.cursor.tick_overrides if each.done and schedule.grid.contains(each.tick))
+
+
 def _extends(decided: Decided, skip: PlannedSkip, last: LastSkip) -> bool:
     """Does this first skip of a plan go on where the last one of the schedule ended, for the same reason?"""
     return (
         skip.under is None
+        and not skip.alone
         and last.last_at == decided.schedule.cursor.planned_until
         and (last.reason, last.run_id, last.revision)
         == (skip.reason, skip.run_id, skip.revision or decided.plan.revision)
         and (last.actor, last.note) == (skip.actor, skip.note)
         and not any(run.scheduled_for is not None and run.scheduled_for < skip.first for run in decided.plan.runs)
+        and not any(last.last_at < tick < skip.first for tick in _done(decided.schedule))
     )

@@ -18,6 +18,7 @@ from tickbird.testing.conformance.backfills import Backfills
 from tickbird.testing.conformance.calendars import Calendars
 from tickbird.testing.conformance.dependencies import Dependencies
 from tickbird.testing.conformance.doctor import Doctors
+from tickbird.testing.conformance.early import Early
 from tickbird.testing.conformance.edits import Edits
 from tickbird.testing.conformance.fairness import Fairness
 from tickbird.testing.conformance.held import HeldRuns
@@ -52,6 +53,7 @@ class Exercise(
     Edits,
     States,
     Overrides,
+    Early,
     Schedules,
     Runs,
     Keys,

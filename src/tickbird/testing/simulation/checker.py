@@ -112,7 +112,7 @@ class Checker:
             elif isinstance(row, SkipRow):
                 self._see_skip(event, row, skipped)
             else:
-                self._see_cursor(row)
+                self._see_cursor(call, row)
         if call.verb == "change_schedule":
             self._see_change(call, new_runs, skipped)
         elif call.verb == "backfill":
@@ -138,10 +138,13 @@ class Checker:
                 if run.status != "running":
                     self.broken("states", f"run {run.id} is {run.status} though it was cancelled with its schedule")
 
-    def _see_cursor(self, row: CursorRow) -> None:
+    def _see_cursor(self, call: Call, row: CursorRow) -> None:
+        """It goes back only where a grid ends, to that instant and not before it."""
         old = self.cursors.get(row.schedule_id)
         self.cursors[row.schedule_id] = row
-        if old is not None and (row.planned_until or 0) < (old.planned_until or 0):
+        ends = call.verb == "change_schedule" and isinstance(call.args[2], Create | Update | Redefine | Delete)
+        anew = ends and row.planned_until == self.now // MICROS * MICROS
+        if old is not None and (row.planned_until or 0) < (old.planned_until or 0) and not anew:
             self.broken("I1", f"the cursor of schedule {row.schedule_id} went back")
 
     def _see_skip(self, event: Event, row: SkipRow, skipped: dict[int, list[tuple[SkipRow, int]]]) -> None:
@@ -376,13 +379,13 @@ class Checker:
             self._tell(schedule, {**schedule.told, first: moved})
         else:
             for _ in range(command.count - 1):
-                last = schedule.grid.next(last) or last
+                last = schedule.following(last) or last
             schedule.told = {tick: told for tick, told in schedule.told.items() if not first <= tick <= last}
             schedule.skip_until = max(last, schedule.skip_until or 0)
 
     def _override(self, schedule: Watched, command: Override | UndoOverride) -> None:
         tick = command.tick
-        if tick <= schedule.decided or schedule.grid.next(tick - 1) != tick:
+        if tick <= schedule.decided or tick in schedule.done or schedule.grid.next(tick - 1) != tick:
             self.broken("I2", f"{schedule.name}: {tick} is no tick to come, and was overridden")
         if isinstance(command, UndoOverride):
             self._tell(schedule, {other: told for other, told in schedule.told.items() if other != tick})
@@ -402,13 +405,15 @@ class Checker:
         if old is not None and old.state != "deleted":
             self.broken("states", f"{stored.name} was created twice")
         schedule = Watched(stored.id, stored.name, spec, spec.grid(self.reach), by_code=command.app is not None)
-        reached = old.decided if old is not None else self.reach[0]
-        schedule.decided = max(now, reached)
-        if old is not None:
-            schedule.specs = old.specs
+        reached, done = (old.decided, old.done) if old is not None else (self.reach[0], set())
         missed = schedule.grid.last(now) if schedule.is_over(now) else None
-        told = [Decision(missed, "misfire")] if missed is not None and missed > reached else []
-        return schedule, told
+        told = missed is not None and missed > reached and missed not in done
+        schedule.decided = now
+        if old is not None:
+            # The clock may have gone back since it was deleted.
+            old.begin_anew(now)
+            schedule.specs, schedule.done, schedule.decided = old.specs, old.done, old.decided
+        return schedule, [Decision(missed, "misfire")] if told and missed is not None else []
 
 
 # Seconds that planning may take when nothing is in its way.

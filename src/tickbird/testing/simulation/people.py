@@ -152,6 +152,19 @@ class Person:
         self.intent = Intent("reschedule", {"to": to})
         await self._client.reschedule(name, utc(to), actor=self.id)
 
+    async def _run_ahead(self, name: str) -> None:
+        """The next tick at once, whenever it would be, and soon after that another grid."""
+        chance, to = self.world.chance, int(self.world.store_now().timestamp()) + 1
+        if chance.random() < 0.3:
+            await self._skip(name)
+        self.intent = Intent("reschedule", {"to": to})
+        await self._client.reschedule(name, utc(to), actor=self.id)
+        await asyncio.sleep(1 + chance.random() * 4)
+        if not self.world.calm:
+            form = make_spec(self.world.scenario, chance).form
+            self.intent = Intent("update", {"form": form})
+            await self._client.update(name, actor=self.id, **Spec(form=form).options("form"))
+
     async def _skip(self, name: str) -> None:
         count = self.world.chance.choice((1, 1, 2, 4))
         self.intent = Intent("skip", {"count": count})
@@ -288,6 +301,7 @@ _ACTIONS = {
     "pause": 3,
     "resume": 3,
     "reschedule": 3,
+    "run_ahead": 2,
     "skip": 2,
     "override": 4,
     "undo": 1,

@@ -11,6 +11,8 @@ from tickbird.testing.simulation.specs import Spec
 MICROS = 1_000_000
 # Where a run waits for another schedule, and where it waits for a person.
 AWAITING, HELD = -1, 2
+# So many ticks that were decided ahead of their time are remembered one by one.
+MOST_EARLY = 1_000
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class Watched:
     paused_until: int | None = None
     # Every tick up to here has its record.
     decided: int = 0
+    # Ticks to come that were decided ahead of their time, on whatever grid: none of them is ever decided again.
+    done: set[int] = field(default_factory=set)
     runs_planned: int = 0
     told: dict[int, Told] = field(default_factory=dict)
     skip_until: int | None = None
@@ -86,7 +90,7 @@ class Watched:
         if now < self.quiet_until:
             return False
         if self.state == "active" and not self.told and self.skip_until is None:
-            tick = self.grid.next(self.decided)
+            tick = self.following(self.decided)
             self.quiet_until = 2**62 if tick is None else (tick + self.offset) * MICROS
         return now >= self.quiet_until
 
@@ -114,6 +118,8 @@ class Watched:
 
     def is_skipped(self, tick: int) -> bool:
         """Did a person say that it is not to run? What was said of it alone counts first."""
+        if tick in self.done:
+            return True
         told = self.told.get(tick)
         return told.skip if told is not None else self.skip_until is not None and tick <= self.skip_until
 
@@ -129,7 +135,7 @@ class Watched:
         found: list[tuple[int, str]] = []
         early: list[tuple[int, str]] = []
         passed = self.decided
-        for tick in self.grid.between(self.decided, max([horizon, *self.told])):
+        for tick in self._between(self.decided, max([horizon, *self.told])):
             told = self.told.get(tick)
             if tick <= passed:
                 found.append((tick, "rescheduled"))
@@ -150,7 +156,17 @@ class Watched:
         """Does its grid have no tick after this? One without an end always has, if only beyond the simulation."""
         members = self.spec.form.members if isinstance(self.spec.form, Several) else (self.spec.form,)
         endless = self.spec.end_at is None and not all(isinstance(member, Once) for member in members)
-        return not endless and self.grid.next(after) is None
+        return not endless and self.following(after) is None
+
+    def following(self, after: int) -> int | None:
+        """The first tick after an instant that is still to be decided."""
+        tick = self.grid.next(after)
+        while tick is not None and tick in self.done:
+            tick = self.grid.next(tick)
+        return tick
+
+    def _between(self, after: int, until: int) -> list[int]:
+        return [tick for tick in self.grid.between(after, until) if tick not in self.done]
 
     def pass_over(self, reason: str, until: int) -> list[Decision]:
         """All undecided ticks up to an instant share a reason; a tick that was moved beyond it is kept."""
@@ -165,10 +181,19 @@ class Watched:
         """Its grid goes away: what is past and has no record yet gets one now."""
         known = self.state == "paused" or (self.state == "active" and not self.ended)
         reason = "paused" if self.state == "paused" else reason
-        ticks = self.grid.between(self.decided, now) if known else []
+        ticks = self._between(self.decided, now) if known else []
         self.told, self.skip_until = {}, None
-        self.decided = max(self.decided, now)
+        self.begin_anew(now)
         return [Decision(tick, reason) for tick in ticks]
+
+    def begin_anew(self, now: int) -> None:
+        """Its grid goes away: the next one begins now, and what was decided of later ticks is remembered."""
+        ahead = self.grid.between(now, self.decided)
+        # After a clock that was far ahead there are more of them: the next grid begins behind them.
+        if len(ahead) > MOST_EARLY:
+            now = self.decided
+        self.done = {tick for tick in (*self.done, *ahead, self.decided) if tick > now}
+        self.decided = now
 
     def passed(self, tick: int, told: Told) -> int:
         """How many ticks the move of one passes over."""
