@@ -318,7 +318,7 @@ class Tickbird:
         actor = chosen.pop("actor")
 
         def work(dialect: str) -> tuple[Steps[int], Mapping[str, str]]:
-            from tickbird.client import check_by_schema, new_run
+            from tickbird.client.payloads import check_by_schema, new_run
 
             joining = self._joining(dialect)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
-from tickbird.client import ComingTick, overrides_of
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.coming import ComingTick, overrides_of
 from tickbird.domain.happenings import Happening
 from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime

@@ -11,8 +11,9 @@ from typing import Any, cast
 
 import pytest
 
-from tickbird.client import Client, coming_ticks
+from tickbird.client import Client
 from tickbird.domain.calendars import exclude
+from tickbird.domain.coming import coming_ticks
 from tickbird.domain.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.cron import cron
 from tickbird.domain.definition import spread_offset

@@ -13,8 +13,8 @@ from tickbird.api.instants import InstantText, read_instant
 from tickbird.api.models.revisions import RevisionPage
 from tickbird.api.models.ticks import ComingTicks, ExplanationModel, LedgerPage
 from tickbird.api.paging import After, Limit, page, read_number, write_key
-from tickbird.client import with_notes
 from tickbird.documents import revision_document, run_document, skip_document, tick_document
+from tickbird.domain.coming import with_notes
 from tickbird.domain.instants import to_datetime, to_seconds, utc_text
 from tickbird.domain.runs import RunRecord, SkipRecord
 

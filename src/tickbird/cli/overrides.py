@@ -16,8 +16,9 @@ from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
 from tickbird.cli.ticks import override_table
-from tickbird.client import Client, ComingTick
+from tickbird.client import Client
 from tickbird.documents import override_document, schedule_document, tick_document
+from tickbird.domain.coming import ComingTick
 from tickbird.domain.overrides import OverrideRecord
 from tickbird.domain.progress import count as in_numbers
 from tickbird.domain.schedule import Schedule

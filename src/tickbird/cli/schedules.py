@@ -15,8 +15,8 @@ from tickbird.cli.runs import STYLES, held_back, run_table
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.ticks import override_table, tick_table
-from tickbird.client import overrides_of, with_notes
 from tickbird.documents import revision_document, row_document, run_document, schedule_document, tick_document
+from tickbird.domain.coming import overrides_of, with_notes
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.obstacles import problems

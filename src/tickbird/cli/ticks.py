@@ -13,8 +13,9 @@ from tickbird.cli.instants import Instant, Reader
 from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
-from tickbird.client import Client, ComingTick, Noted, noted, with_notes
+from tickbird.client import Client
 from tickbird.documents import tick_document
+from tickbird.domain.coming import ComingTick, Noted, noted, with_notes
 from tickbird.domain.cron import cron as parse_cron
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explanation import Explanation

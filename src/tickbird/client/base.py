@@ -1,0 +1,112 @@
+"""What every noun of the client stands on: the store, the namespace, and how a schedule is found and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from tickbird.client.payloads import check_by_schema
+from tickbird.domain.commands import (
+    Command,
+    Trigger,
+)
+from tickbird.domain.definition import check_name, check_text
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.schedule import Schedule
+from tickbird.store.alarms import who_distrusts
+from tickbird.store.protocol import (
+    Changed,
+    Store,
+)
+
+Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+# So many names are looked through for those that a wrong one is like.
+_NAMES = 1_000
+
+
+class Base:
+    """The store and the namespace of a client."""
+
+    def __init__(
+        self, store: Store, namespace: str = "default", validators: Mapping[str, Validate] | None = None
+    ) -> None:
+        self._store = store
+        self._namespace = check_name(namespace, "namespace")
+        # Payload validators of the tasks that this process has itself.
+        self._validators = validators or {}
+
+    async def get(self, name: str) -> Schedule:
+        """A schedule by name."""
+        schedule = await self._find(name)
+        if schedule.state == "deleted":
+            raise await self._no_such_schedule(name)
+        return schedule
+
+    async def _find(self, name: str) -> Schedule:
+        """A schedule by name, also a deleted one."""
+        # A name that only plain SQL can have given is still a name to ask for.
+        schedule = await self._store.get_schedule(self._namespace, check_text(name, "schedule"))
+        if schedule is None:
+            raise await self._no_such_schedule(name)
+        return schedule
+
+    async def _no_such_schedule(self, name: str) -> NotFoundError:
+        """The error for a name that no schedule has, with the names that are like it."""
+        known = await self._store.list_schedules(self._namespace, limit=_NAMES)
+        close = get_close_matches(name, [row.schedule.name for row in known], 3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "`tickbird ls` shows those that exist."
+        where = "" if self._namespace == "default" else f" in namespace {self._namespace!r}"
+        return NotFoundError(f"there is no schedule {name[:200]!r}{where};", hint=hint)
+
+    async def _change(self, name: str, command: Command) -> Changed:
+        if not isinstance(command, Trigger):
+            await self._check_clock()
+        try:
+            return await self._store.change_schedule(self._namespace, check_text(name, "schedule"), command)
+        except NotFoundError:
+            # If it is not there, this tells which names are like it.
+            await self.get(name)
+            raise
+
+    async def _check_clock(self) -> None:
+        """Refuse to decide ticks by a clock that a worker has seen jump: that cannot be taken back."""
+        workers = await self._store.list_workers(self._namespace)
+        if not any(worker.held for worker in workers):
+            return
+        if (worker := who_distrusts(workers, await self._store.now())) is not None:
+            raise ConflictError(
+                f"nothing is changed now, since worker {worker.id} {worker.held};",
+                hint="set that clock right, or wait five minutes until workers believe it.",
+            )
+
+    async def _payload_for(self, name: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A payload for a run of a schedule, by what its task says of it."""
+        schedule = await self.get(name)
+        if schedule.definition is None:
+            return payload
+        return await self._checked_payload(schedule.definition.target.name, payload, unknown_task_ok=True)
+
+    async def _checked_payload(
+        self, task: str, payload: Mapping[str, Any], *, unknown_task_ok: bool
+    ) -> Mapping[str, Any]:
+        """The payload as it will be stored: validated by the task itself, or by what a live worker publishes of it."""
+        check_name(task, "task")
+        if task in self._validators:
+            return self._validators[task](payload)
+        workers = await self._store.list_workers(self._namespace)
+        published = next((worker.tasks[task] for worker in workers if task in worker.tasks), None)
+        return check_by_schema(task, payload, published, unknown_task_ok=unknown_task_ok)
+
+
+def check_choice(value: object, field: str, choices: Sequence[str]) -> None:
+    """One of a few words."""
+    if value not in choices:
+        raise InvalidError(f"{field}: {str(value)[:60]!r} is not one of {', '.join(choices)}.", field=field)
+
+
+def page_size(limit: int) -> int:
+    """A limit that a page may have."""
+    if not 1 <= limit <= 10_000:
+        raise InvalidError("limit: must be from 1 to 10000.", field="limit")
+    return limit

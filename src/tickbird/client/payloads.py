@@ -1,0 +1,81 @@
+"""What is sent with a run: looked at before it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from tickbird.domain.definition import Definition, Target, check_payload
+from tickbird.domain.durations import Duration, seconds
+from tickbird.domain.errors import InvalidError, NotFoundError, PayloadError
+from tickbird.domain.instants import EPOCH, to_seconds
+from tickbird.domain.keys import check_key
+from tickbird.domain.limits import check_concurrency_key, key_for
+from tickbird.domain.runs import NewRun
+from tickbird.domain.triggers import at as once
+
+
+def new_run(
+    task: str,
+    payload: Mapping[str, Any],
+    *,
+    at: datetime | None = None,
+    delay: Duration = 0,
+    queue: str = "default",
+    priority: int = 0,
+    start_within: Duration | None = None,
+    crash_limit: int = 3,
+    idempotency_key: str | None = None,
+    concurrency_key: str | None = None,
+) -> NewRun:
+    """A run to enqueue, once all that is said of it has been looked at; its payload was before."""
+    # The same ranges as those of a schedule.
+    Definition(trigger=once(EPOCH), target=Target(task), queue=queue, priority=priority)
+    if at is not None:
+        to_seconds(at)
+        if delay:
+            raise InvalidError("at and delay: give one of them, not both.", field="at")
+    if concurrency_key is not None and (at is not None or delay):
+        raise InvalidError(
+            "concurrency_key: a run that is to begin later would keep others from a place until then;",
+            field="concurrency_key",
+            hint="create a schedule with at(...) instead, which makes the run when its time has come.",
+        )
+    return NewRun(
+        Target(task),
+        payload,
+        queue,
+        priority,
+        at,
+        seconds(delay, "delay"),
+        None if start_within is None else seconds(start_within, "start_within"),
+        crash_limit,
+        idempotency_key=None if idempotency_key is None else check_key(idempotency_key),
+        concurrency_key=None if concurrency_key is None else key_for(check_concurrency_key(concurrency_key), payload),
+    )
+
+
+def check_by_schema(
+    task: str, payload: Mapping[str, Any], published: Mapping[str, Any] | None, *, unknown_task_ok: bool
+) -> Mapping[str, Any]:
+    """The payload of a task whose code is not here, by what a live worker publishes of it; None: none knows it."""
+    check_payload(payload)
+    if published is not None:
+        _validate_by_schema(task, payload, published.get("schema", {}))
+    elif not unknown_task_ok:
+        raise NotFoundError(
+            f"no live worker knows a task {task!r};",
+            hint="check its name, start the worker that has it, or allow it with unknown_task_ok=True.",
+        )
+    return payload
+
+
+def _validate_by_schema(task: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    from jsonschema import Draft202012Validator
+
+    error = next(iter(Draft202012Validator(schema).iter_errors(dict(payload))), None)
+    if error is not None:
+        where = ".".join(str(part) for part in error.absolute_path)
+        text = f"{where}: {error.message}" if where else error.message
+        raise PayloadError(f"payload of task {task!r}: {text[:300]}.", field="payload")

@@ -1,0 +1,176 @@
+"""Runs: made by hand or ad hoc, looked at, waited for, cancelled, retried."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, get_args
+
+from tickbird.client.base import Base, check_choice, page_size
+from tickbird.client.payloads import new_run
+from tickbird.domain.commands import (
+    Trigger,
+)
+from tickbird.domain.definition import check_text
+from tickbird.domain.durations import Duration, in_words, seconds
+from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
+from tickbird.domain.keys import check_key
+from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.rates import Turn
+from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
+from tickbird.store.protocol import (
+    Changed,
+)
+
+# How soon a run that is waited for is looked at again, and how rarely in the end.
+_FIRST_LOOK = 0.005
+_LONGEST_PAUSE = 0.5
+
+
+class Runs(Base):
+    """The verbs about runs."""
+
+    async def trigger(
+        self,
+        name: str,
+        *,
+        actor: str,
+        payload: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        wait: Duration | None = None,
+    ) -> RunRecord:
+        """One manual run now; the schedule's own ticks are not touched. The same key again gives the same run.
+
+        With `wait`, the run once it has come to its end, if it does within so long.
+        """
+        if wait is not None:
+            seconds(wait, "wait")
+        if payload is not None:
+            payload = await self._payload_for(name, payload)
+        key = None if idempotency_key is None else check_key(idempotency_key)
+        command = Trigger(actor=actor, payload=payload, idempotency_key=key)
+        run = _made(await self._change(name, command))
+        return run if wait is None else await self.wait(run.id, timeout=wait)
+
+    async def enqueue(
+        self,
+        task: str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        actor: str,
+        at: datetime | None = None,
+        delay: Duration = 0,
+        queue: str = "default",
+        priority: int = 0,
+        start_within: Duration | None = None,
+        crash_limit: int = 3,
+        idempotency_key: str | None = None,
+        concurrency_key: str | None = None,
+        unknown_task_ok: bool = False,
+    ) -> int:
+        """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run."""
+        check_text(actor, "actor", least=1, most=200)
+        checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
+        run = new_run(
+            task,
+            checked,
+            at=at,
+            delay=delay,
+            queue=queue,
+            priority=priority,
+            start_within=start_within,
+            crash_limit=crash_limit,
+            idempotency_key=idempotency_key,
+            concurrency_key=concurrency_key,
+        )
+        return (await self._store.enqueue(self._namespace, [run], actor))[0]
+
+    async def runs(
+        self,
+        *,
+        schedule: str | None = None,
+        status: Status | None = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[RunRecord]:
+        """Runs, newest first, a page at a time: `before` is the last id of the page before."""
+        if schedule is not None:
+            await self._find(schedule)
+        if status is not None:
+            check_choice(status, "status", get_args(Status))
+        return await self._store.list_runs(
+            self._namespace, schedule=schedule, status=status, before=before, limit=page_size(limit)
+        )
+
+    async def active_runs(self, name: str) -> Sequence[RunRecord]:
+        """The runs of a schedule that are not final, oldest first."""
+        return await self._store.active_runs((await self._find(name)).id)
+
+    async def run(self, run_id: int) -> RunRecord:
+        """A run by id."""
+        run = await self._store.get_run(run_id) if 0 < run_id < 2**63 else None
+        if run is None or run.namespace != self._namespace:
+            raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
+        return run
+
+    async def wait(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
+        """A run once it has come to its end; NotFinishedError if it has not within so long. The run goes on."""
+        import asyncio
+
+        patience = None if timeout is None else float(seconds(timeout, "timeout"))
+        began, pause = time.monotonic(), _FIRST_LOOK
+        # A look is one row by its key. To be told would cost every run that ends a message, waited for or not.
+        while (run := await self.run(run_id)).status not in FINAL:
+            left = pause if patience is None else began + patience - time.monotonic()
+            if left <= 0:
+                raise NotFinishedError(
+                    f"run {run_id} is {run.status} after {in_words(patience or 0)} of waiting, and goes on;",
+                    hint=f"wait again, or look at it with `tickbird runs {run_id}`.",
+                )
+            await asyncio.sleep(min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+        return run
+
+    async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
+        """The attempts of a run that did not end it well."""
+        return await self._store.list_attempts((await self.run(run_id)).id)
+
+    async def logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
+        """What a run has said so far, in order, behind this attempt and number; also while it runs."""
+        await self.run(run_id)
+        return await self._store.read_logs(run_id, after=after, limit=page_size(limit))
+
+    async def progress(self, run_id: int) -> Progress | None:
+        """How far a run said that it was, last; None when it has said nothing."""
+        await self.run(run_id)
+        return await self._store.read_progress(run_id)
+
+    async def turn(self, run_id: int) -> Turn | None:
+        """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
+        return await self._store.turn_of((await self.run(run_id)).id)
+
+    async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
+        """Cancel a run that has not started, or ask a running one to stop."""
+        await self.run(run_id)
+        check_text(actor, "actor", least=1, most=200)
+        return await self._store.cancel_run(run_id, actor, reason=check_text(reason, "reason"))
+
+    async def retry(self, run_id: int, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
+        """A new run of what a final run did, with its payload unless another is given."""
+        run = await self.run(run_id)
+        if run.status not in FINAL:
+            raise ConflictError(f"run {run_id} is {run.status}; only a final run can be retried.")
+        task = run.target.name
+        sent = run.payload if payload is None else await self._checked_payload(task, payload, unknown_task_ok=True)
+        if run.schedule is not None and run.schedule_id is not None:
+            command = Trigger(actor=actor, payload=sent, retry_of=run_id)
+            return _made(await self._change(run.schedule, command))
+        key = run.concurrency_key
+        new = NewRun(run.target, sent, run.queue, run.priority, retry_of=run_id, concurrency_key=key)
+        return await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
+
+
+def _made(changed: Changed) -> RunRecord:
+    assert changed.run is not None
+    return changed.run

@@ -1,0 +1,160 @@
+"""Schedules: what they are, and how they are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from tickbird.client.base import Base, check_choice, page_size
+from tickbird.domain.codec import encode_field
+from tickbird.domain.commands import (
+    Create,
+    Delete,
+    PauseCommand,
+    Reschedule,
+    Resume,
+    Skip,
+    Update,
+)
+from tickbird.domain.definition import Definition, Target, check_name, check_text
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.instants import to_seconds
+from tickbird.domain.policies import check_fields, policies
+from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.triggers import Trigger as TriggerValue
+from tickbird.store.protocol import (
+    RevisionRecord,
+    ScheduleRow,
+)
+
+
+class Schedules(Base):
+    """The verbs about schedules."""
+
+    async def create(
+        self,
+        name: str,
+        trigger: TriggerValue,
+        task: str,
+        *,
+        actor: str,
+        payload: Mapping[str, Any] | None = None,
+        first: Literal["now"] | None = None,
+        unknown_task_ok: bool = False,
+        **options: Any,
+    ) -> Schedule:
+        """A new schedule of a task; `options` are the policies of a definition."""
+        check_name(name, "schedule")
+        checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
+        definition = Definition(trigger=trigger, target=Target(task), payload=checked, **policies(options))
+        command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
+        return (await self._change(name, command)).schedule
+
+    async def list(
+        self,
+        *,
+        contains: str = "",
+        state: State | None = None,
+        tag: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleRow]:
+        """Schedules by name, a page at a time: `after` is the last name of the page before."""
+        if state is not None:
+            check_choice(state, "state", get_args(State))
+        for name, text in (("contains", contains), ("tag", tag or ""), ("after", after)):
+            check_text(text, name)
+        return await self._store.list_schedules(
+            self._namespace, contains=contains, state=state, tag=tag, after=after, limit=page_size(limit)
+        )
+
+    async def update(
+        self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any
+    ) -> Schedule:
+        """Set some fields of the definition and leave the others as they are; `unset` ones go back to code or default.
+
+        A field that code declares goes back to what it declares.
+        """
+        unset = {"target" if field == "task" else field for field in unset}
+        check_fields(unset)
+        if twice := set(unset) & {*fields, *(["target"] if "task" in fields else [])}:
+            raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
+        declared: Mapping[str, Any] = {}
+        if unset and (schedule := await self.get(name)).app is not None:
+            # What was read of it must still hold when it is written.
+            declared, revision = await self._declared(schedule), revision or schedule.revision
+        if "task" in fields:
+            fields["target"] = Target(fields.pop("task"))
+        if fields.get("payload") is not None:
+            schedule = await self.get(name)
+            target = fields.get("target") or (schedule.definition.target if schedule.definition else None)
+            if target is not None:
+                fields["payload"] = await self._checked_payload(target.name, fields["payload"], unknown_task_ok=True)
+        patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
+        command = Update(actor=actor, revision=revision, fields=patch, unset=frozenset(unset), declared=declared)
+        return (await self._change(name, command)).schedule
+
+    async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
+        """What the code of a schedule's app declared last, whatever an operator set over it."""
+        for revision in await self._store.list_revisions(schedule.id, limit=schedule.revision):
+            if revision.action in ("create", "sync"):
+                declared = revision.detail.get("declared", revision.definition)
+                assert isinstance(declared, Mapping)
+                return declared
+        return {}
+
+    async def delete(
+        self, name: str, *, actor: str, revision: int | None = None, cancel_runs: bool = False
+    ) -> Schedule:
+        """Delete a schedule; its name later goes on behind what was decided."""
+        command = Delete(actor=actor, revision=revision, cancel_runs=cancel_runs)
+        return (await self._change(name, command)).schedule
+
+    async def pause(
+        self,
+        name: str,
+        *,
+        actor: str,
+        note: str = "",
+        until: datetime | None = None,
+        revision: int | None = None,
+        cancel_runs: bool = False,
+    ) -> Schedule:
+        """Stop planning, until resumed or until an instant; queued runs go on unless asked otherwise."""
+        end = None if until is None else to_seconds(until)
+        command = PauseCommand(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
+        return (await self._change(name, command)).schedule
+
+    async def resume(self, name: str, *, actor: str, note: str = "", revision: int | None = None) -> Schedule:
+        """Go on; what was missed meanwhile is one skip `paused`."""
+        command = Resume(actor=actor, revision=revision, note=note)
+        return (await self._change(name, command)).schedule
+
+    async def reschedule(
+        self, name: str, to: datetime, *, actor: str, note: str = "", revision: int | None = None
+    ) -> Schedule:
+        """Make the next tick due at another instant."""
+        command = Reschedule(actor=actor, revision=revision, to=to_seconds(to), note=note)
+        return (await self._change(name, command)).schedule
+
+    async def skip(
+        self,
+        name: str,
+        count: int | None = None,
+        *,
+        actor: str,
+        until: datetime | None = None,
+        note: str = "",
+        revision: int | None = None,
+    ) -> Schedule:
+        """Do not run the next ticks: one, so many, or all before an instant."""
+        if count is not None and until is not None:
+            raise InvalidError("count and until: give one of them, not both.", field="until")
+        end = None if until is None else to_seconds(until)
+        command = Skip(actor=actor, revision=revision, count=1 if count is None else count, until=end, note=note)
+        return (await self._change(name, command)).schedule
+
+    async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
+        return await self._store.list_revisions((await self.get(name)).id, before=before, limit=limit)

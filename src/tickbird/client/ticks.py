@@ -1,0 +1,171 @@
+"""Ticks: those to come, what was decided for those that came, and why."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from tickbird.client.base import Base, page_size
+from tickbird.domain.audit import Audit, Auditor, Decision
+from tickbird.domain.coming import ComingTick, coming_ticks
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.evidence import Evidence
+from tickbird.domain.explanation import Explanation
+from tickbird.domain.happenings import Happening
+from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
+from tickbird.domain.runs import RunRecord
+from tickbird.domain.schedule import Schedule
+from tickbird.domain.why import explain
+from tickbird.domain.zones import zone
+from tickbird.store.protocol import (
+    Decisions,
+)
+
+# So many successes of a schedule are looked through for the one that another one needed.
+_SUCCESSES = 200
+
+
+class Ticks(Base):
+    """The verbs about ticks."""
+
+    async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
+        """The ticks to come, as the schedule stands now."""
+        return coming_ticks(await self.get(name), await self._store.now(), count)
+
+    async def why(self, name: str, at: datetime, *, tz: str | None = None) -> Explanation:
+        """The whole chain of what was, or will be, decided for an instant, on the schedule's clock or another."""
+        evidence = await self._evidence(await self._find(name), at)
+        return explain(evidence if tz is None else replace(evidence, tz=zone(tz).name))
+
+    async def _evidence(self, schedule: Schedule, at: datetime) -> Evidence:
+        """The rows that concern one instant of a schedule, and those that they name."""
+        store, namespace, name = self._store, self._namespace, schedule.name
+        tick = to_datetime(to_seconds(at))
+        decided = await store.decisions(schedule.id, tick, tick)
+        revisions = await store.list_revisions(schedule.id)
+        if revisions and revisions[-1].revision > 1 and revisions[-1].at >= tick:
+            revisions = await store.list_revisions(schedule.id, limit=schedule.revision)
+        evidence = Evidence(
+            schedule=schedule,
+            at=at,
+            now=await store.now(),
+            revisions=revisions,
+            runs=decided.runs,
+            skips=decided.skips,
+            active=await store.active_runs(schedule.id),
+            workers=await store.list_workers(namespace),
+        )
+        run, skip = evidence.run, evidence.skip
+        evidence = await self._with_needed(evidence, run.revision if run else skip.revision if skip else None)
+        others: list[RunRecord] = []
+        if run is None:
+            behind = await store.get_run(skip.run_id) if skip is not None and skip.run_id is not None else None
+            return evidence if behind is None else replace(evidence, others=[behind])
+        if run.available_at > run.created_at:
+            # It may have waited for one of these.
+            others += await store.list_runs(namespace, schedule=name, before=run.id, limit=50)
+        if run.status == "cancelled" and run.finished_at is not None:
+            # One of these may have replaced it.
+            others += (await store.decisions(schedule.id, tick, run.finished_at, limit=50)).runs
+        if run.status in ("failed", "cancelled"):
+            newest = await store.list_runs(namespace, schedule=name, limit=100)
+            others += [other for other in newest if other.retry_of == run.id]
+        if run.status == "waiting" and run.concurrency_key is not None:
+            key = run.concurrency_key
+            limit = next(iter(await store.list_limits(namespace, key=key)), None)
+            evidence = replace(evidence, limit=limit, holders=await store.runs_of_key(namespace, key))
+        if run.status == "queued":
+            evidence = replace(evidence, turn=await store.turn_of(run.id))
+        return replace(
+            evidence,
+            attempts=await store.list_attempts(run.id) if run.attempt else (),
+            others=others,
+            running=await store.list_runs(namespace, status="running", limit=1_000) if run.status == "queued" else (),
+        )
+
+    async def _with_needed(self, evidence: Evidence, revision: int | None) -> Evidence:
+        """With what is known of the schedules that this one depends on, or did by a revision."""
+        asked = (evidence.schedule.definition, evidence.definition(revision))
+        names = {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
+        if not names:
+            return evidence
+        successes = await self._store.last_successes(self._namespace, names)
+        needed: list[RunRecord] = []
+        # What has never succeeded may have failed a million times.
+        for name in sorted(name for name, last in successes.items() if last.at is not None):
+            needed += await self._store.list_runs(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
+        return replace(evidence, successes=successes, needed=needed)
+
+    async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> Decisions:
+        """The runs and skips whose ticks touch a range."""
+        return await self._store.decisions((await self._find(name)).id, first, last, limit)
+
+    async def audit_ticks(
+        self, name: str, first: datetime | None = None, last: datetime | None = None, *, page: int = 10_000
+    ) -> Audit:
+        """Do the ticks that were to be expected in a range have one decision each, and no decision lacks its tick?"""
+        start = FIRST_SECOND if first is None else to_seconds(first)
+        end = LAST_SECOND if last is None else to_seconds(last)
+        if end < start:
+            raise InvalidError("last: lies before first.", field="last", hint="Swap them.")
+        while True:
+            # In this order: what is decided up to the cursor that was read is in the rows that are read later.
+            schedule = await self._find(name)
+            revisions = await self._store.list_revisions(schedule.id, limit=schedule.revision)
+            now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
+            auditor = Auditor(schedule, revisions, start, end, now, pruned)
+            async for decisions in self._ledger(schedule, auditor, start, page):
+                auditor.take(decisions)
+            # What was pruned meanwhile would look missing.
+            if await self._pruned_until(schedule) == pruned:
+                return auditor.finish()
+
+    async def _pruned_until(self, schedule: Schedule) -> int | None:
+        return (await self._store.ledger(schedule.id, EPOCH, EPOCH, EPOCH, 1)).pruned_until
+
+    async def _ledger(
+        self, schedule: Schedule, auditor: Auditor, start: int, limit: int
+    ) -> AsyncIterator[Sequence[Decision]]:
+        """The decisions from an instant on, as far as they must be read, in order, a page at a time."""
+        reach, runs_from, skips_from = auditor.reach, start, start
+        while reach >= min(runs_from, skips_from):
+            found = await self._store.ledger(
+                schedule.id, to_datetime(runs_from), to_datetime(skips_from), to_datetime(reach), limit
+            )
+            full = [rows[-1].first for rows in (found.runs, found.skips) if len(rows) == limit]
+            # Up to here both pages are whole; what lies beyond comes with the next.
+            horizon = min(full, default=reach)
+            taken = sorted(
+                (each for each in (*found.runs, *found.skips) if each.first <= horizon), key=lambda each: each.first
+            )
+            yield taken
+            if not full:
+                return
+            runs_from = max([runs_from, *(each.last + 1 for each in taken if each.run_id is not None)])
+            skips_from = max([skips_from, *(each.last + 1 for each in taken if each.skip_id is not None)])
+
+    async def happenings(
+        self, since: datetime, *, schedule: str | None = None, limit: int = 10_000
+    ) -> Sequence[Happening]:
+        """The ticks decided and the runs ended since an instant, oldest first; of each kind the newest `limit`."""
+        to_seconds(since)
+        if schedule is not None:
+            await self._find(schedule)
+        found: list[Happening] = []
+        before: int | None = None
+        while len(found) < limit:
+            page = await self._store.list_runs(
+                self._namespace, schedule=schedule, before=before, limit=min(200, page_size(limit))
+            )
+            made = [run for run in page if run.created_at >= since]
+            found += [Happening(run.created_at, "planned", run.schedule, run) for run in made]
+            # Ids are given out before their runs are written, so that one page may hold some of either side.
+            if not made:
+                break
+            before = page[-1].id
+        recent = await self._store.recent(self._namespace, since, limit)
+        found += [Happening(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
+        found += [Happening(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
+        mine = [each for each in found if schedule in (None, each.schedule)]
+        return sorted(mine, key=lambda each: (each.at, each.kind != "planned"))
