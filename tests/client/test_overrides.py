@@ -76,7 +76,7 @@ async def test_what_was_decided_early_is_proven_after_an_edit(hourly: Made) -> N
     await time.advance_to(hour(6))
     audit = await time.client.audit_ticks("work")
     assert (audit.proven, audit.findings) == (True, ())
-    assert called[3:] == [(hour(number) + timedelta(minutes=15), 100) for number in (4, 5)]
+    assert called[3:] == [(hour(number) + timedelta(minutes=15), 100) for number in (3, 4, 5)]
 
 
 async def test_why_tells_it_before_and_after(hourly: Made) -> None:
