@@ -34,7 +34,9 @@ from tickbird.testing.servers import PostgresServer
 @click.option("--store", type=click.Choice(["postgresql", "sqlite"]), default="postgresql", show_default=True)
 @click.option("--every", type=click.FloatRange(0.2), help="Seconds between looks; else a 200th of the time, 1 to 30.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Which faults come when.")
-@click.option("--leak", type=int, default=0, metavar="BYTES", help="Lose so much with each run, to see it found.")
+@click.option(
+    "--leak", type=int, default=0, metavar="BYTES", help="Lose so much a second in the later part, to see it found."
+)
 @click.option("--out", type=click.Path(path_type=Path), default=RESULTS, help="Folder for the results.")
 def main(minutes: float, store: str, every: float | None, seed: int, leak: int, out: Path) -> None:
     """Soak, tell, and leave picture, table and samples."""

@@ -10,16 +10,11 @@ from tickbird import Run, Tickbird, every
 from tickbird.domain.definition import Backoff
 
 bird = Tickbird(app="soak")
-# How many bytes each run of `brief` loses, to show that the verdict can fail.
-LEAK = int(os.environ.get("SOAK_LEAK", "0"))
-lost: list[bytearray] = []
 
 
 @bird.task
 async def brief(run: Run) -> int:
     """Done at once."""
-    if LEAK:
-        lost.append(bytearray(os.urandom(1) * LEAK))
     return run.attempt
 
 

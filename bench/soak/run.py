@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from bench.soak.leak import signal_leak
 from bench.soak.samples import PostgresProbe, Samples, SqliteProbe, StoreProbe, of_process
-from bench.soak.series import Judged, judge
+from bench.soak.series import LEAST, WARM_UP, Judged, judge
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
@@ -76,6 +77,7 @@ class Soak:
         self.faults: list[tuple[float, str]] = []
         self.on_progress: Callable[[float, str], None] = lambda at, text: None
         self._chance = random.Random(seed)
+        self._leak = leak
         self._environment = {"TICKBIRD_URL": url, "SOAK_LEAK": str(leak), "PYTHONUNBUFFERED": "1"}
         self._probe: StoreProbe
         self._probe = PostgresProbe(url) if server else SqliteProbe(Path(url.removeprefix("sqlite:///")))
@@ -95,7 +97,10 @@ class Soak:
                 self._began = time.monotonic()
                 over = asyncio.Event()
                 harming = asyncio.create_task(self._harm(over))
-                async with _working([self._trigger(client), self._prune(client)]):
+                work = [self._trigger(client), self._prune(client)]
+                # Only those that are followed leak, and not by what they execute: that goes by load and faults.
+                work += [self._lose(steady)] if self._leak else []
+                async with _working(work):
                     await self._watch(steady)
                 seconds = time.monotonic() - self._began
                 # Nothing is left half-done: a server that is being restarted is up again.
@@ -129,13 +134,25 @@ class Soak:
         return len(await client.workers()) >= count
 
     async def _watch(self, steady: list[Member]) -> None:
-        while (at := self._now) < self.seconds:
+        looks: list[float] = []
+        # A machine that is slow to look goes on until there is enough to judge.
+        while (at := self._now) < self.seconds or sum(look >= WARM_UP * at for look in looks) < LEAST:
+            looks.append(at)
             for number, member in enumerate(steady, 1):
                 if member.alive:
                     self.samples.add(at, of_process(member.pid, f"worker {number}"))
             self.samples.add(at, await asyncio.to_thread(self._probe.look))
             self.on_progress(at, "")
-            await asyncio.sleep(max(0.0, min(self.every - (self._now - at), self.seconds - self._now)))
+            left, pause = self.seconds - self._now, self.every - (self._now - at)
+            await asyncio.sleep(max(0.0, min(pause, left) if left > 0 else pause))
+
+    async def _lose(self, steady: list[Member]) -> None:
+        await asyncio.sleep(WARM_UP * self.seconds)
+        signal_leak(steady)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            signal_leak(steady)
 
     async def _trigger(self, client: Client) -> None:
         """People: a run by hand now and then, some with a payload and a key, and some that are cancelled."""
