@@ -15,7 +15,7 @@ from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.instants import utc_text as iso
 from tickbird.domain.limits import Limit
-from tickbird.domain.logs import LogLine
+from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.overrides import OverrideRecord
 from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
@@ -276,6 +276,11 @@ def level_name(level: int) -> str:
     import logging
 
     return logging.getLevelName(level).lower()
+
+
+def progress_document(progress: Progress) -> dict[str, Any]:
+    """How far a run said last that it was."""
+    return {"attempt": progress.attempt, "at": iso(progress.at), "value": progress.value}
 
 
 def attempt_document(attempt: AttemptRecord) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from tickbird.api import PREFIX, audit, backfills, health, schedules, ticks, tokens
+from tickbird.api import PREFIX, audit, backfills, health, runs, schedules, ticks, tokens
 from tickbird.api.auth import AnyViewer, Authority
 from tickbird.api.guard import Guard, Limits
 from tickbird.api.health import Readiness
@@ -20,7 +20,15 @@ from tickbird.domain.errors import TickbirdError
 from tickbird.version import VERSION
 
 # A noun's routes come in here, and nowhere else.
-ROUTERS: Final = (health.router, schedules.router, ticks.router, backfills.router, tokens.router, audit.router)
+ROUTERS: Final = (
+    health.router,
+    schedules.router,
+    ticks.router,
+    runs.router,
+    backfills.router,
+    tokens.router,
+    audit.router,
+)
 # Gives the client of a namespace; making one costs nothing.
 Clients = Callable[[str], Client]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from tickbird.api import PREFIX
 from tickbird.api.auth import Access, Editor, Operator, Viewer
@@ -26,19 +25,17 @@ from tickbird.api.models.schedules import (
     TriggerBody,
     WholeDefinition,
 )
+from tickbird.api.new_runs import RunKey, made, own_key
 from tickbird.api.paging import After, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_match, tag
-from tickbird.documents import row_document, run_document, schedule_document
-from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
+from tickbird.documents import row_document, schedule_document
+from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.obstacles import problems
 from tickbird.domain.progress import obstacle
 from tickbird.domain.schedule import Schedule, State
-from tickbird.domain.tokens import TOKEN_ID_LENGTH
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["schedules"])
-# What is in front of a key of a caller takes some of the room that a key has.
-_LONGEST_KEY = 200 - TOKEN_ID_LENGTH - 1
 
 
 @router.get("", summary="List schedules by name", operation_id="list_schedules", response_model=SchedulePage)
@@ -219,27 +216,13 @@ async def trigger_schedule(
     access: Operator,
     name: str,
     body: TriggerBody | None = None,
-    idempotency_key: Annotated[
-        str | None, Header(min_length=1, max_length=_LONGEST_KEY, description="The same key again gives the same run.")
-    ] = None,
+    idempotency_key: RunKey = None,
 ) -> Any:
     """One manual run now; the schedule's own ticks are not touched. With `wait`, the run as it is after that."""
     sent, client = body or TriggerBody(), access.client
-    key = None if idempotency_key is None else f"{access.caller.token_id}:{idempotency_key}"
+    key = own_key(access, idempotency_key)
     run = await client.trigger(name, actor=access.actor, payload=sent.payload, idempotency_key=key)
-    if sent.wait is not None:
-        patience: asyncio.Timeout = request.scope["state"]["patience"]
-        patience.reschedule(asyncio.get_running_loop().time() + sent.wait + 10)
-        try:
-            run = await client.wait(run.id, timeout=sent.wait)
-        except NotFinishedError:
-            run = await client.run(run.id)
-    warnings: list[str] = []
-    if run.status == "waiting":
-        warnings.append(f"run {run.id} waits until the active run of {name} is final")
-    elif run.status == "queued" and (unserved := obstacle(run.queue, run.target.name, await client.workers())):
-        warnings.append(f"{unserved}: run {run.id} stays queued until one does")
-    return {"run": run_document(run), "warnings": warnings}
+    return await made(request, client, run, sent.wait)
 
 
 async def _create(access: Access, name: str, fields: dict[str, Any], first: Any = None) -> Schedule:

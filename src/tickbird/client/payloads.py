@@ -15,6 +15,9 @@ from tickbird.domain.limits import check_concurrency_key, key_for
 from tickbird.domain.runs import NewRun
 from tickbird.domain.triggers import at as once
 
+# So many lost workers may be survived, if somebody asks for it.
+MOST_CRASHES = 1_000
+
 
 def new_run(
     task: str,
@@ -36,6 +39,12 @@ def new_run(
         to_seconds(at)
         if delay:
             raise InvalidError("at and delay: give one of them, not both.", field="at")
+    if isinstance(crash_limit, bool) or not isinstance(crash_limit, int) or not 0 <= crash_limit <= MOST_CRASHES:
+        raise InvalidError(
+            f"crash_limit: {str(crash_limit)[:60]!r} is not a whole number from 0 to {MOST_CRASHES};",
+            field="crash_limit",
+            hint="0 never starts it twice.",
+        )
     if concurrency_key is not None and (at is not None or delay):
         raise InvalidError(
             "concurrency_key: a run that is to begin later would keep others from a place until then;",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -172,6 +172,14 @@ class NewRun:
     # Asking again with the same key gives the run that exists.
     idempotency_key: str | None = None
     concurrency_key: str | None = None
+
+
+def enqueued_detail(runs: Sequence[NewRun]) -> dict[str, Any]:
+    """What the audit tells of runs that were enqueued together."""
+    detail: dict[str, Any] = {"count": len(runs), "tasks": sorted({run.target.name for run in runs})[:20]}
+    if len(runs) == 1 and runs[0].retry_of is not None:
+        detail["retry_of"] = runs[0].retry_of
+    return detail
 
 
 # Not frozen, as ClaimedRun is not.

@@ -1,13 +1,14 @@
-"""Runs."""
+"""Runs: as they are, and as they are asked for."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, StrictInt, StrictStr
 
+from tickbird.api.instants import InstantText
 from tickbird.api.models.overrides import OverriddenModel
-from tickbird.api.models.parts import Instant, Json
+from tickbird.api.models.parts import Body, Instant, Json
 from tickbird.domain.runs import FailureKind, Origin, Status
 
 
@@ -67,3 +68,79 @@ class TriggeredRun(BaseModel):
 
     run: RunModel
     warnings: list[str]
+
+
+class RunPage(BaseModel):
+    """A page of runs, newest first."""
+
+    items: list[RunModel]
+    next: str | None
+
+
+class AttemptModel(BaseModel):
+    """An attempt that did not end its run well."""
+
+    attempt: int
+    worker: str | None
+    started_at: Instant | None
+    ended_at: Instant
+    outcome: str
+    error: str | None
+
+
+class TurnModel(BaseModel):
+    """What keeps a queued run back in its queue: a rate, so many before it, or others that may pass it."""
+
+    rate: str | None
+    ahead: int
+    at: Instant | None
+    behind_until: Instant | None
+
+
+class ProgressModel(BaseModel):
+    """How far a run said last that it was."""
+
+    attempt: int
+    at: Instant
+    value: Any
+
+
+class RunDetail(BaseModel):
+    """A run with its attempts, how far it said that it was, and its turn in its queue if it must wait for one."""
+
+    run: RunModel
+    attempts: list[AttemptModel]
+    progress: ProgressModel | None
+    turn: TurnModel | None
+
+
+Length = Annotated[StrictInt | StrictStr, Field(description='Seconds, or a text such as "10m".')]
+Wait = Annotated[int, Field(ge=1, le=300, description="Seconds; the answer has the run as it is then.")]
+
+
+class NewRunBody(Body):
+    """A run of a task, without a schedule: now, at an instant or after a while."""
+
+    task: str
+    payload: Json = Field(default_factory=dict)
+    at: InstantText | None = None
+    delay: Length = 0
+    queue: str = "default"
+    priority: int = 0
+    start_within: Length | None = Field(default=None, description="Cancelled if it has not begun by then.")
+    crash_limit: int = Field(default=3, description="So many lost workers are survived.")
+    concurrency_key: str | None = None
+    wait: Wait | None = None
+
+
+class CancelRunBody(Body):
+    """Why."""
+
+    reason: Annotated[str, Field(max_length=2_000, description="Shown wherever the run is.")] = ""
+
+
+class RetryBody(Body):
+    """Another payload than that of the run that is repeated, and how long to wait for the new one."""
+
+    payload: Json | None = None
+    wait: Wait | None = None

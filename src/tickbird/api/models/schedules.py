@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from tickbird.api.instants import InstantText
 from tickbird.api.models.overrides import TickOverrideModel
 from tickbird.api.models.parts import Body, Instant, Json, Note
-from tickbird.api.models.runs import RunModel
+from tickbird.api.models.runs import RunModel, Wait
 from tickbird.domain.schedule import State
 
 
@@ -113,4 +113,4 @@ class TriggerBody(Body):
     """A payload other than the schedule's, and how long to wait for the run to come to its end."""
 
     payload: Json | None = None
-    wait: int | None = Field(default=None, ge=1, le=300, description="Seconds; the answer has the run as it is then.")
+    wait: Wait | None = None

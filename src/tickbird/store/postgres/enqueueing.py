@@ -9,7 +9,7 @@ from typing import Any
 
 from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.keys import KeyedRun, same_enqueued
-from tickbird.domain.runs import NewRun
+from tickbird.domain.runs import NewRun, enqueued_detail
 from tickbird.store.postgres import naming
 from tickbird.store.steps import Steps
 
@@ -19,8 +19,10 @@ def statements(url: str) -> Mapping[str, str]:
     return naming.statements(naming.split(url)[1])
 
 
-def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> Steps[int]:
-    """Insert a run, or find the one that its key stands for."""
+def enqueueing(
+    namespace: str, run: NewRun, actor: str, now: datetime | None = None, *, audited: bool = False
+) -> Steps[int]:
+    """Insert a run, or find the one that its key stands for; not all who may enqueue may write to the audit."""
     key = run.idempotency_key
     values: dict[str, Any] = {
         "namespace": namespace,
@@ -46,6 +48,8 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
     while True:
         made = yield "enqueue_run", values
         if made:
+            if audited:
+                yield "tell_enqueued", {"id": made[0][0], "detail": json.dumps(enqueued_detail([run]))}
             return int(made[0][0])
         assert key is not None
         found = yield from finding(namespace, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import MutableMapping, Sequence
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.limits import Key, take
-from tickbird.domain.runs import FINAL, NewRun, Outcome, RunRecord, Status, final_already
+from tickbird.domain.runs import FINAL, NewRun, Outcome, RunRecord, Status, enqueued_detail, final_already
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import cancel_unmet, note_successes
@@ -51,7 +52,7 @@ async def enqueue(
     made: list[int] = []
     for place, run in enumerate(runs):
         if run.idempotency_key is not None:
-            made.append(await do_async(enqueueing(namespace, run, actor, now), db.ask))
+            made.append(await do_async(enqueueing(namespace, run, actor, now, audited=True), db.ask))
         else:
             nothing = defaultdict[Key, int](int)
             made += await _enqueue_all(db, namespace, [run], actor, now, ids[place : place + 1], nothing)
@@ -78,6 +79,7 @@ async def _enqueue_all(
         "insert_runs",
         namespace=namespace,
         actor=actor,
+        detail=json.dumps(enqueued_detail(runs)),
         now=now,
         kinds=texts([run.target.kind for run in runs]),
         targets=texts([run.target.name for run in runs]),

@@ -33,6 +33,13 @@ made AS (
         coalesce(%(now)s::timestamptz, statement_timestamp())
     FROM u
     ORDER BY u.place
+),
+told AS (
+    INSERT INTO tickbird.audit (at, actor, action, namespace, run_id, detail)
+    SELECT
+        coalesce(%(now)s::timestamptz, statement_timestamp()), %(actor)s, 'enqueue', %(namespace)s, u.id, %(detail)s::jsonb
+    FROM u
+    WHERE u.place = 1
 )
 SELECT u.id FROM u ORDER BY u.place;
 
@@ -66,6 +73,11 @@ sent AS (
     SELECT made.id, CAST(CAST(%(payload)s AS text) AS json) FROM made WHERE CAST(%(payload)s AS text) IS NOT NULL
 )
 SELECT made.id, CAST(pg_notify('tickbird', '') AS text) FROM made;
+
+-- name: tell_enqueued
+INSERT INTO tickbird.audit (at, actor, action, namespace, run_id, detail)
+SELECT r.created_at, r.actor, 'enqueue', r.namespace, r.id, %(detail)s::jsonb FROM tickbird.runs AS r WHERE r.id = %(id)s
+RETURNING id;
 
 -- name: keyed_run
 -- Its payload as text, which every driver reads alike.

@@ -12,7 +12,7 @@ from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.keys import KeyedRun, same_enqueued
 from tickbird.domain.limits import DEFAULT_LIMIT, Key, take
-from tickbird.domain.runs import NewRun
+from tickbird.domain.runs import NewRun, enqueued_detail
 from tickbird.store.sqlite.place import read_url
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL
@@ -102,7 +102,6 @@ def run_row(
 
 def audit_row(first: int, namespace: str, runs: Sequence[NewRun], actor: str, now: int) -> dict[str, Any]:
     """The values of the statement write_audit."""
-    detail = {"count": len(runs), "tasks": sorted({run.target.name for run in runs})[:20]}
     nothing = {"schedule_id": None, "schedule": None}
     told = {"now": now, "actor": actor, "action": "enqueue", "namespace": namespace, "run_id": first}
-    return {**told, **nothing, "detail": dump(detail)}
+    return {**told, **nothing, "detail": dump(enqueued_detail(runs))}

@@ -47,6 +47,18 @@ class Keys:
         run = await read(store, first)
         assert (run.created_at, run.priority) == (later(0), 0)
 
+    async def test_each_enqueue_that_makes_runs_is_audited_once(self, store: Store) -> None:
+        first = await enqueue(store, idempotency_key="once")
+        assert await enqueue(store, 1, idempotency_key="once") == first
+        [again] = await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}, retry_of=first)], "ada", now=later(2))
+        many = await store.enqueue(NAMESPACE, [NewRun(Target(task), {}) for task in "ba"], "ada", now=later(3))
+        told = [(each.action, each.run_id, each.at, dict(each.detail)) for each in await store.list_audit(NAMESPACE)]
+        assert told == [
+            ("enqueue", many[0], later(3), {"count": 2, "tasks": ["a", "b"]}),
+            ("enqueue", again, later(2), {"count": 1, "tasks": ["work"], "retry_of": first}),
+            ("enqueue", first, later(0), {"count": 1, "tasks": ["work"]}),
+        ]
+
     async def test_runs_without_a_key_are_never_the_same(self, store: Store) -> None:
         assert await enqueue(store, 0) != await enqueue(store, 0)
 

@@ -1,0 +1,58 @@
+"""What everybody is told who asks for a run: the run, and what keeps it from being executed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Final
+
+from fastapi import Header, Request
+
+from tickbird.api.auth import Access
+from tickbird.client import Client
+from tickbird.documents import run_document
+from tickbird.domain.errors import NotFinishedError
+from tickbird.domain.progress import obstacle
+from tickbird.domain.runs import RunRecord
+from tickbird.domain.tokens import TOKEN_ID_LENGTH
+
+# What is in front of a key of a caller takes some of the room that a key has.
+_LONGEST_KEY: Final = 200 - TOKEN_ID_LENGTH - 1
+# An answer may begin so many seconds after the end of waiting.
+_ANSWER: Final = 10
+
+RunKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=_LONGEST_KEY,
+        description="The same key again gives the same run.",
+    ),
+]
+
+
+def own_key(access: Access, key: str | None) -> str | None:
+    """A key of one caller, which nobody else's is the same as."""
+    return None if key is None else f"{access.caller.token_id}:{key}"
+
+
+async def made(request: Request, client: Client, run: RunRecord, wait: int | None) -> dict[str, Any]:
+    """The run as it is once it has come to its end, or after so many seconds; and what it waits for, if it does."""
+    if wait is not None:
+        patience: asyncio.Timeout = request.scope["state"]["patience"]
+        patience.reschedule(asyncio.get_running_loop().time() + wait + _ANSWER)
+        try:
+            run = await client.wait(run.id, timeout=wait)
+        except NotFinishedError:
+            run = await client.run(run.id)
+    return {"run": run_document(run), "warnings": await _warnings(client, run)}
+
+
+async def _warnings(client: Client, run: RunRecord) -> list[str]:
+    if run.status == "waiting":
+        if run.schedule is not None:
+            return [f"run {run.id} waits until the active run of {run.schedule} is final"]
+        return [f"run {run.id} waits for a place of concurrency key {run.concurrency_key!r}"]
+    if run.status == "queued" and (unserved := obstacle(run.queue, run.target.name, await client.workers())):
+        return [f"{unserved}: run {run.id} stays queued until one does"]
+    return []

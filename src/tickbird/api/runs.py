@@ -1,0 +1,103 @@
+"""Runs over HTTP: listed, looked at, asked for, cancelled and repeated."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+
+from tickbird.api import PREFIX
+from tickbird.api.auth import Editor, Operator, Viewer
+from tickbird.api.instants import read_instant
+from tickbird.api.models.runs import (
+    CancelRunBody,
+    NewRunBody,
+    RetryBody,
+    RunDetail,
+    RunModel,
+    RunPage,
+    TriggeredRun,
+)
+from tickbird.api.new_runs import RunKey, made, own_key
+from tickbird.api.paging import After, Limit, page, read_number
+from tickbird.documents import attempt_document, progress_document, run_document, turn_document
+from tickbird.domain.runs import Status
+
+router = APIRouter(prefix=f"{PREFIX}/runs", tags=["runs"])
+Id = Annotated[int, Path(ge=1, lt=2**63)]
+
+
+@router.get("", summary="List runs", operation_id="list_runs", response_model=RunPage)
+async def list_runs(
+    access: Viewer,
+    schedule: Annotated[str | None, Query(max_length=200, description="Only those of this schedule.")] = None,
+    status: Annotated[Status | None, Query(description="Only those in this status.")] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> Any:
+    """Runs of a namespace, newest first; also those of schedules that are deleted."""
+    found = await access.client.runs(schedule=schedule, status=status, before=read_number(after), limit=limit + 1)
+    return page(found, limit, lambda each: each.id, run_document)
+
+
+@router.post("", summary="Run a task", operation_id="create_run", response_model=TriggeredRun, status_code=201)
+async def create_run(request: Request, access: Editor, body: NewRunBody, idempotency_key: RunKey = None) -> Any:
+    """One run without a schedule, now or later. A task that no live worker knows is a warning, and its payload unseen.
+
+    With `wait`, the run as it is after that.
+    """
+    client = access.client
+    run_id = await client.enqueue(
+        body.task,
+        body.payload,
+        actor=access.actor,
+        at=None if body.at is None else read_instant(body.at, "at"),
+        delay=body.delay,
+        queue=body.queue,
+        priority=body.priority,
+        start_within=body.start_within,
+        crash_limit=body.crash_limit,
+        idempotency_key=own_key(access, idempotency_key),
+        concurrency_key=body.concurrency_key,
+        unknown_task_ok=True,
+    )
+    return await made(request, client, await client.run(run_id), body.wait)
+
+
+@router.get("/{id}", summary="One run", operation_id="get_run", response_model=RunDetail)
+async def get_run(access: Viewer, id: Id) -> Any:  # noqa: A002 - the name in the path
+    """A run, the attempts that did not end it well, how far it is, and its turn in its queue."""
+    client, run = access.client, await access.client.run(id)
+    progress = await client.progress(id)
+    return {
+        "run": run_document(run),
+        "attempts": [attempt_document(each) for each in await client.attempts(id)],
+        "progress": None if progress is None else progress_document(progress),
+        "turn": turn_document(await client.turn(id)),
+    }
+
+
+@router.post("/{id}/cancel", summary="Cancel a run", operation_id="cancel_run", response_model=RunModel)
+async def cancel_run(
+    access: Operator,
+    id: Id,  # noqa: A002 - the name in the path
+    body: CancelRunBody | None = None,
+) -> Any:
+    """Cancel a run that has not started, or ask a running one to stop; 409 where it has come to its end."""
+    reason = "" if body is None else body.reason
+    return run_document(await access.client.cancel(id, actor=access.actor, reason=reason))
+
+
+@router.post(
+    "/{id}/retry", summary="Repeat a run", operation_id="retry_run", response_model=TriggeredRun, status_code=201
+)
+async def retry_run(
+    request: Request,
+    access: Operator,
+    id: Id,  # noqa: A002 - the name in the path
+    body: RetryBody | None = None,
+) -> Any:
+    """A new run of what a final run did, with its payload or another; 409 where that one has not come to its end."""
+    sent = body or RetryBody()
+    run = await access.client.retry(id, actor=access.actor, payload=sent.payload)
+    return await made(request, access.client, run, sent.wait)
