@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.cautions import Caution
+from tickbird.domain.codec import encode_definition
 from tickbird.domain.coming import ComingTick, overrides_of
 from tickbird.domain.happenings import Happening
 from tickbird.domain.held import HeldSchedule
@@ -17,6 +19,7 @@ from tickbird.domain.instants import utc_text as iso
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.overrides import OverrideRecord
+from tickbird.domain.preview import Preview
 from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
@@ -304,6 +307,43 @@ def tick_document(tick: ComingTick, notes: Iterable[str] = ()) -> dict[str, Any]
         "override": None if tick.override is None else override_document(tick.override),
         "notes": list(notes),
     }
+
+
+def preview_document(preview: Preview) -> dict[str, Any]:
+    """What a definition would do; `local` is on the clock of its zone, `load` null where there is no store."""
+    load = preview.load
+    return {
+        "what": preview.what,
+        "zone": preview.zone,
+        "definition": encode_definition(preview.definition),
+        "after": iso(preview.after),
+        "ticks": [
+            {
+                "scheduled_for": iso(tick.scheduled_for),
+                "local": tick.local.isoformat(),
+                "due_at": iso(tick.due_at),
+                "skipped": tick.skipped,
+                "notes": list(tick.notes),
+            }
+            for tick in preview.ticks
+        ],
+        "warnings": [caution_document(each) for each in preview.cautions],
+        "load": None
+        if load is None
+        else {
+            "schedules": load.schedules,
+            "complete": load.complete,
+            "instants": [
+                {"at": iso(each.at), "before": each.before, "minute": each.minute, "after": each.after}
+                for each in load.instants
+            ],
+        },
+    }
+
+
+def caution_document(caution: Caution) -> dict[str, Any]:
+    """What is unusual about a definition; `at` is null where it is about no instant in particular."""
+    return {"code": caution.code, "text": caution.text, "at": iso(caution.at)}
 
 
 def revision_document(revision: RevisionRecord) -> dict[str, Any]:

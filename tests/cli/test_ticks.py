@@ -70,6 +70,14 @@ def test_preview_says_nothing_of_clock_changes_far_apart(bare: Cli) -> None:
     assert [note for _, note in ticks(bare, "@every 7h", "2026-03-28", 6) if "exist" in note] == []
 
 
+def test_preview_warns_of_what_the_year_brings(shop: Cli) -> None:
+    args = ("preview", "--cron", "30 2 31 * *", "--tz", "Europe/Rome", "--after", "2026-01-01", "-c", "1")
+    assert [each["code"] for each in shop.ok(*args, "--json").json["warnings"]] == ["missing-dates"]
+    assert shop.ok(*args).out.splitlines()[-1].startswith("! there is no 31st of February, April,")
+    assert "ticks-move" in [each["code"] for each in shop.ok("preview", "etl", "--json").json["warnings"]]
+    assert "it ticks at 03:00 instead" in shop.ok("preview", "etl").out
+
+
 def test_preview_of_a_stored_schedule(shop: Cli) -> None:
     out = shop.ok("preview", "digest", "-c", "2").out
     assert len(out.splitlines()) == 4

@@ -9,7 +9,17 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from tickbird.api import PREFIX, audit, backfills, health, runs, schedules, ticks, tokens
+from tickbird.api import (
+    PREFIX,
+    audit,
+    backfills,
+    health,
+    previews,
+    runs,
+    schedules,
+    ticks,
+    tokens,
+)
 from tickbird.api.auth import AnyViewer, Authority
 from tickbird.api.guard import Guard, Limits
 from tickbird.api.health import Readiness
@@ -25,6 +35,7 @@ ROUTERS: Final = (
     schedules.router,
     ticks.router,
     runs.router,
+    previews.router,
     backfills.router,
     tokens.router,
     audit.router,

@@ -30,6 +30,11 @@ def read_whole(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collectio
     return _read(stated), [name for name in FIELDS if name not in stated]
 
 
+def read_draft(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a definition of which only the trigger is needed."""
+    return read_whole({"target": {"task": "preview"}, **definition})[0]
+
+
 def read_changes(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collection[str]]:
     """The fields that are to be set, and those that are null: they go back to code or to their defaults."""
     check_fields(definition)

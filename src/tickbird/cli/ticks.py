@@ -14,13 +14,16 @@ from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, 
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
-from tickbird.documents import tick_document
-from tickbird.domain.coming import ComingTick, Noted, noted, with_notes
+from tickbird.documents import caution_document, tick_document
+from tickbird.domain.cautions import Caution, cautions
+from tickbird.domain.coming import ComingTick, Noted, with_notes
 from tickbird.domain.cron import cron as parse_cron
+from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.overrides import OverrideRecord
+from tickbird.domain.preview import preview as preview_of
 from tickbird.domain.progress import brief
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.triggers import Trigger
@@ -108,12 +111,14 @@ def _preview_schedule(settings: Settings, name: str, count: int) -> None:
     schedule, coming, now = complete(read(), settings)
     ticks = with_notes(schedule, coming, now)
     trigger = schedule.definition.trigger if schedule.definition else None
+    found = cautions(schedule.definition, to_seconds(now)) if schedule.definition and schedule.state == "active" else []
 
     def show_ticks(screen: Screen) -> None:
         screen.line(Cell(f"{name} · {trigger.describe() if trigger else 'cannot be read'}", "bold"))
         if schedule.state != "active":
             screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
         tick_table(screen, ticks, settings.tz or (trigger.tz if trigger else "UTC"), now)
+        _show_cautions(screen, found)
 
     document = {
         "schedule": name,
@@ -121,30 +126,34 @@ def _preview_schedule(settings: Settings, name: str, count: int) -> None:
         "what": trigger.describe() if trigger else None,
         "zone": trigger.tz if trigger else None,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
+        "warnings": [caution_document(each) for each in found],
     }
     emit(settings, lambda: document, show_ticks)
+
+
+def _show_cautions(screen: Screen, found: Sequence[Caution]) -> None:
+    for each in found:
+        screen.line(Cell(f"! {each.text}", "yellow"))
 
 
 def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, count: int) -> None:
     trigger: Trigger = parse_cron(expr, tz)
     now = datetime.now(UTC)
     start = to_seconds(now if after is None else Reader(now, settings.tz, tz)(after, "after").at)
-    coming: list[ComingTick] = []
-    last = start
-    while len(coming) < count and (tick := trigger.next_tick(last)) is not None:
-        coming.append(ComingTick(to_datetime(tick), to_datetime(tick)))
-        last = tick
-    ticks = noted(trigger, coming, start)
+    found = preview_of(Definition(trigger=trigger, target=Target("preview")), start, count)
+    ticks = [(ComingTick(each.scheduled_for, each.due_at), each.notes) for each in found.ticks]
 
     def show_ticks(screen: Screen) -> None:
-        screen.line(Cell(f"{expr} · {trigger.describe()}", "bold"))
-        tick_table(screen, ticks, trigger.tz, now)
+        screen.line(Cell(f"{expr} · {found.what}", "bold"))
+        tick_table(screen, ticks, found.zone, now)
+        _show_cautions(screen, found.cautions)
 
     document = {
         "cron": expr,
-        "what": trigger.describe(),
-        "zone": trigger.tz,
+        "what": found.what,
+        "zone": found.zone,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
+        "warnings": [caution_document(each) for each in found.cautions],
     }
     emit(settings, lambda: document, show_ticks)
 

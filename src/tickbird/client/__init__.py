@@ -6,11 +6,12 @@ from tickbird.client.backfills import Backfills
 from tickbird.client.calendars import Calendars
 from tickbird.client.limits import Limits
 from tickbird.client.overrides import Overrides
+from tickbird.client.previews import Previews
 from tickbird.client.runs import Runs
 from tickbird.client.schedules import Schedules
 from tickbird.client.tokens import Tokens
 from tickbird.client.whole import Whole
 
 
-class Client(Schedules, Overrides, Runs, Backfills, Limits, Calendars, Tokens, Whole):
+class Client(Schedules, Previews, Overrides, Runs, Backfills, Limits, Calendars, Tokens, Whole):
     """Reads and changes schedules and runs of one namespace. Every change takes `actor` and is audited."""

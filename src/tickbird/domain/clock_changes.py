@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from tickbird.domain.durations import in_words
-from tickbird.domain.instants import to_datetime, to_seconds, wall_datetime
+from tickbird.domain.instants import DAY, to_datetime, to_seconds, wall_datetime
 from tickbird.domain.triggers import Trigger, trigger_from_json
 from tickbird.domain.zone_data import clock_text as clock
 from tickbird.domain.zone_data import zone_info
 from tickbird.domain.zones import Span, zone
 
 _ELAPSED = {"hours", "minutes", "seconds"}
+_FAR = 400 * DAY
 
 
 def notes(trigger: Trigger, after: int, tick: int) -> Sequence[str]:
     """What the clock does between one tick and the next, and what becomes of times that it leaves out or repeats."""
-    spans = list(zone(trigger.tz).spans(after, tick + 1))
+    # Where ticks are far apart, a change between them is not worth a word, nor the work to find it.
+    since = after if tick - after <= _FAR else tick - 1
+    changes = [pair for pair in pairwise(zone(trigger.tz).spans(since, tick + 1)) if pair[0].offset != pair[1].offset]
     found: list[str] = []
-    # Between ticks that are many changes apart, only one that meets the tick itself is worth a word.
-    if len(spans) == 2 or (len(spans) > 2 and spans[-1].start == tick):
-        found += _changed(trigger, spans[-2], spans[-1], tick)
+    # Between ticks that are many changes apart, only one that meets the tick itself is.
+    if len(changes) == 1 or (changes and changes[-1][1].start == tick):
+        found += _changed(trigger, *changes[-1], tick)
     found += _repeated(trigger, tick)
     return found
 
 
 def _changed(trigger: Trigger, before: Span, span: Span, tick: int) -> Iterator[str]:
     leap = span.offset - before.offset
-    if not leap:
-        return
     way = "forward" if leap > 0 else "back"
     yield f"clocks go {way} {in_words(abs(leap))} at {clock(to_datetime(span.start), trigger.tz)}"
-    wall = _on_wall_clock(trigger)
+    wall = on_wall_clock(trigger)
     begin, end = span.start + before.offset, span.start + span.offset
     if leap < 0 or wall is None:
         return
@@ -58,7 +60,7 @@ def _repeated(trigger: Trigger, tick: int) -> Iterator[str]:
         yield f"{at:%H:%M} comes twice that day: this is the {which}{other}"
 
 
-def _on_wall_clock(trigger: Trigger) -> Trigger | None:
+def on_wall_clock(trigger: Trigger) -> Trigger | None:
     """The same definition on a clock that never changes; None for elapsed time, which no clock moves."""
     encoded = trigger.to_json()
     units = encoded.get("every")

@@ -114,7 +114,7 @@ class Create(Command):
             )
         definition = self.definition
         if definition.calendars:
-            definition = replace(definition, closed=_resolve(definition.calendars, facts))
+            definition = replace(definition, closed=resolve_calendars(definition.calendars, facts.calendars))
         check_dependencies(name, definition.depends_on, facts.needs or {})
         tombstone = schedule or Schedule(0, self.namespace, name, 0, "deleted", None)
         anew = start_anew(tombstone, floor(now))
@@ -267,20 +267,21 @@ def _names(raw: Mapping[str, Any]) -> tuple[str, ...]:
 def _with_calendars(raw: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """A definition's JSON with what its calendars say now."""
     plain = {name: value for name, value in raw.items() if name != "closed"}
-    closed = _resolve(_names(raw), facts)
+    closed = resolve_calendars(_names(raw), facts.calendars)
     return {**plain, "closed": {name: calendar_to_json(closed[name]) for name in sorted(closed)}} if closed else plain
 
 
-def _resolve(names: tuple[str, ...], facts: Facts) -> dict[str, Calendar]:
+def resolve_calendars(names: tuple[str, ...], known: Mapping[str, Calendar | None]) -> dict[str, Calendar]:
+    """What calendars say, by name; of those that are not asked for, their names are enough."""
     resolved: dict[str, Calendar] = {}
     for name in names:
-        calendar = BUILT_IN.get(name, facts.calendars.get(name))
+        calendar = BUILT_IN.get(name, known.get(name))
         if calendar is None:
-            known = ", ".join(sorted({*BUILT_IN, *facts.calendars}))
+            names_known = ", ".join(sorted({*BUILT_IN, *known}))
             raise DefinitionError(
                 f"calendars: there is no calendar {name[:200]!r};",
                 field="calendars",
-                hint=f"put it first with `tickbird calendar put`, or name one of these: {known}.",
+                hint=f"put it first with `tickbird calendar put`, or name one of these: {names_known}.",
             )
         resolved[name] = calendar
     return resolved

@@ -1,0 +1,67 @@
+"""What a schedule would do, before there is one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from tickbird.api.instants import InstantText
+from tickbird.api.models.parts import Body, Instant, Json
+from tickbird.domain.cautions import Code
+
+
+class PreviewBody(Body):
+    """A definition, as to create a schedule; only its trigger is needed."""
+
+    definition: Json = Field(description="As in the document of a schedule: trigger, spread, calendars, roll …")
+    count: int = Field(default=10, ge=1, le=1_000, description="How many ticks.")
+    after: InstantText | None = Field(default=None, description="The ticks after this instant; else after now.")
+    name: str | None = Field(default=None, description="The schedule's name: its place within a spread goes by it.")
+
+
+class PreviewedTickModel(BaseModel):
+    """A tick that would come; `skipped` tells why it would not run."""
+
+    scheduled_for: Instant
+    local: Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="On the clock of the zone.")]
+    due_at: Instant
+    skipped: str | None
+    notes: list[str]
+
+
+class WarningModel(BaseModel):
+    """What is unusual, and the instant that it is about, if any."""
+
+    code: Code
+    text: str
+    at: Instant | None
+
+
+class LoadAtModel(BaseModel):
+    """How many ticks of others are due in the hour before the minute of an instant, in it, and in the hour after it."""
+
+    at: Instant
+    before: int
+    minute: int
+    after: int
+
+
+class LoadModel(BaseModel):
+    """What else goes on around the first ticks; `complete` is false where not all schedules were looked at."""
+
+    schedules: int
+    complete: bool
+    instants: list[LoadAtModel]
+
+
+class PreviewModel(BaseModel):
+    """The next ticks of a definition, in words, with what is unusual about them and what else goes on then."""
+
+    what: str
+    zone: str
+    definition: Json
+    after: Instant
+    ticks: list[PreviewedTickModel]
+    warnings: list[WarningModel]
+    load: LoadModel | None

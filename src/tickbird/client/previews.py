@@ -1,0 +1,51 @@
+"""Previews: what a schedule would do, before there is one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from tickbird.client.base import Base
+from tickbird.domain.commands import resolve_calendars
+from tickbird.domain.definition import Definition, Target, check_name
+from tickbird.domain.instants import to_seconds
+from tickbird.domain.load import MOST_SCHEDULES, load_around
+from tickbird.domain.policies import policies
+from tickbird.domain.preview import Preview, preview
+from tickbird.domain.triggers import Trigger
+
+# What it would run is of no concern to its ticks.
+_ANY = Target("preview")
+
+
+class Previews(Base):
+    """The verbs about what would be."""
+
+    async def preview(
+        self,
+        trigger: Trigger,
+        *,
+        count: int = 10,
+        after: datetime | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Preview:
+        """The next ticks of a trigger with these policies, what is unusual about them, and what else ticks then.
+
+        With `name`, as the schedule of that name would have them. At most 500 others are looked at, around ten ticks.
+        """
+        if name is not None:
+            check_name(name, "name")
+        definition = Definition(trigger=trigger, **{"target": _ANY, **policies(options)})
+        if definition.calendars:
+            stored = {each.name: each.closed for each in await self._store.list_calendars(self._namespace)}
+            definition = replace(definition, closed=resolve_calendars(definition.calendars, stored))
+        start = to_seconds(await self._store.now() if after is None else after)
+        found = preview(definition, start, count, namespace=self._namespace, name=name)
+        # One more than are looked at, besides the schedule itself, tells whether these are all.
+        rows = await self._store.list_schedules(self._namespace, state="active", limit=MOST_SCHEDULES + 2)
+        others = [row.schedule for row in rows if row.schedule.name != name]
+        instants = [to_seconds(tick.due_at) for tick in found.ticks if tick.skipped is None]
+        complete = len(others) <= MOST_SCHEDULES
+        return replace(found, load=load_around(instants, others[:MOST_SCHEDULES], complete=complete))
