@@ -24,13 +24,15 @@ from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.tokens import TokenRecord
-from tickbird.store.protocol import AuditRecord, RevisionRecord, ScheduleRow
+from tickbird.domain.zone_moves import TickMoves
+from tickbird.store.protocol import AuditRecord, Decisions, Place, RevisionRecord, ScheduleRow, ZoneRecord, Zones
 
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
     """A schedule as it is stored; `what` is its trigger in words, null while it cannot be read."""
-    definition, pause = schedule.definition, schedule.pause
+    definition, pause, cursor = schedule.definition, schedule.pause, schedule.cursor
     return {
+        "id": schedule.id,
         "namespace": schedule.namespace,
         "name": schedule.name,
         "state": schedule.state,
@@ -39,7 +41,12 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
         "definition": dict(schedule.raw),
         "overrides": dict(schedule.overrides),
         "tick_overrides": [override_document(each) for each in overrides_of(schedule)],
+        "decided_ahead": [iso(to_datetime(each.tick)) for each in cursor.tick_overrides if each.done],
+        "skipping": None
+        if cursor.skip_until is None
+        else {"until": iso(to_datetime(cursor.skip_until)), "by": cursor.skip_by, "note": cursor.skip_note},
         "revision": schedule.revision,
+        "fingerprint": schedule.fingerprint,
         "app": schedule.app,
         "paused": None
         if pause is None
@@ -51,7 +58,7 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
         "error": schedule.error,
         "next_run_at": iso(schedule.next_run_at),
         "planned_until": iso(schedule.planned_until),
-        "runs_planned": schedule.cursor.runs_planned,
+        "runs_planned": cursor.runs_planned,
         "created_at": iso(schedule.created_at),
         "changed_at": iso(schedule.changed_at),
     }
@@ -75,6 +82,7 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "id": run.id,
         "namespace": run.namespace,
         "schedule": run.schedule,
+        "schedule_id": run.schedule_id,
         "revision": run.revision,
         "target": {run.target.kind: run.target.name},
         "queue": run.queue,
@@ -240,6 +248,7 @@ def skip_document(skip: SkipRecord) -> dict[str, Any]:
     """Ticks that were not run."""
     return {
         "id": skip.id,
+        "schedule_id": skip.schedule_id,
         "reason": skip.reason,
         "first": iso(skip.first),
         "last": iso(skip.last),
@@ -354,6 +363,7 @@ def revision_document(revision: RevisionRecord) -> dict[str, Any]:
         "actor": revision.actor,
         "at": iso(revision.at),
         "definition": dict(revision.definition),
+        "fingerprint": revision.fingerprint,
         "detail": dict(revision.detail),
     }
 
@@ -368,4 +378,52 @@ def audit_document(record: AuditRecord) -> dict[str, Any]:
         "schedule": record.schedule,
         "run_id": record.run_id,
         "detail": dict(record.detail),
+    }
+
+
+def decisions_document(decisions: Decisions) -> dict[str, Any]:
+    """The runs and skips of a range of ticks, oldest first."""
+    return {
+        "runs": [run_document(run) for run in decisions.runs],
+        "skips": [skip_document(skip) for skip in decisions.skips],
+    }
+
+
+def place_document(place: Place) -> dict[str, Any]:
+    """Where a store is, where it says it is, and why it is taken for a copy; empty where it is none."""
+    return {"here": dict(place.here), "stored": dict(place.stored), "copied": place.copied}
+
+
+def zones_document(zones: Zones) -> dict[str, Any]:
+    """Zone rules beside those that a store goes by."""
+    return {
+        "here": {"version": zones.here.version, "digest": zones.here.digest, "source": zones.here.source},
+        "store": None if zones.stored is None else zone_record_document(zones.stored),
+        "same": zones.same,
+        "adopted": zones.adopted,
+    }
+
+
+def zone_record_document(record: ZoneRecord) -> dict[str, Any]:
+    """Zone rules that a store goes by, or went by."""
+    return {
+        "generation": record.generation,
+        "version": record.version,
+        "digest": record.digest,
+        "adopted_at": iso(record.adopted_at),
+        "adopted_by": record.adopted_by,
+        "followed_at": iso(record.followed_at),
+    }
+
+
+def moves_document(moves: TickMoves) -> dict[str, Any]:
+    """The ticks of a schedule that other zone rules move."""
+    return {
+        "schedule": moves.schedule,
+        "zone": moves.zone,
+        "gone": moves.gone,
+        "came": moves.came,
+        "first_gone": [iso(tick) for tick in moves.first_gone],
+        "first_came": [iso(tick) for tick in moves.first_came],
+        "until": iso(moves.until),
     }

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from tickbird.cli.output import Cell, Screen, clock, emit, iso
+from tickbird.cli.output import Cell, Screen, clock, emit
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
+from tickbird.documents import moves_document, zone_record_document, zones_document
 from tickbird.domain.progress import count
 from tickbird.domain.zone_moves import TickMoves
 from tickbird.store.protocol import ZoneRecord, Zones
@@ -65,13 +66,10 @@ def zones(settings: Settings, days: int, against: str | None, adopt: bool, actor
         screen.table(("SCHEDULE", "ZONE", "FROM", "TO", "TICKS"), rows)
 
     document = {
-        "here": {"version": found.here.version, "digest": found.here.digest, "source": found.here.source},
-        "store": _record(found.stored),
-        "same": found.same,
-        "adopted": found.adopted,
-        "history": [_record(each) for each in history],
+        **zones_document(found),
+        "history": [zone_record_document(each) for each in history],
         "against": against,
-        "moves": [_move(each) for each in moves],
+        "moves": [moves_document(each) for each in moves],
     }
     emit(settings, lambda: document, show_zones)
 
@@ -92,28 +90,3 @@ def _first(ticks: Sequence[Any], zone: str) -> str:
 
 def _sum(moves: TickMoves) -> str:
     return f"{moves.gone} go, {moves.came} come"
-
-
-def _record(record: ZoneRecord | None) -> dict[str, Any] | None:
-    if record is None:
-        return None
-    return {
-        "generation": record.generation,
-        "version": record.version,
-        "digest": record.digest,
-        "adopted_at": iso(record.adopted_at),
-        "adopted_by": record.adopted_by,
-        "followed_at": iso(record.followed_at),
-    }
-
-
-def _move(moves: TickMoves) -> dict[str, Any]:
-    return {
-        "schedule": moves.schedule,
-        "zone": moves.zone,
-        "gone": moves.gone,
-        "came": moves.came,
-        "first_gone": [iso(tick) for tick in moves.first_gone],
-        "first_came": [iso(tick) for tick in moves.first_came],
-        "until": iso(moves.until),
-    }

@@ -15,6 +15,7 @@ class RevisionModel(BaseModel):
     actor: str
     at: Instant
     definition: Json
+    fingerprint: str | None
     detail: Json
 
 

@@ -26,6 +26,7 @@ class RunModel(BaseModel):
     id: int
     namespace: str
     schedule: str | None
+    schedule_id: int | None
     revision: int | None
     target: dict[str, str]
     queue: str

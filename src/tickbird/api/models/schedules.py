@@ -21,9 +21,18 @@ class PausedModel(BaseModel):
     until: Instant | None
 
 
+class SkippingModel(BaseModel):
+    """Up to where ticks are not to run, who said so and why."""
+
+    until: Instant
+    by: str | None
+    note: str
+
+
 class ScheduleModel(BaseModel):
     """A schedule as it is stored; `what` is its trigger in words, null while it cannot be read."""
 
+    id: int
     namespace: str
     name: str
     state: State
@@ -32,7 +41,10 @@ class ScheduleModel(BaseModel):
     definition: Json
     overrides: Json = Field(description="Fields that an operator set over what code declares.")
     tick_overrides: list[TickOverrideModel]
+    decided_ahead: list[Instant] = Field(description="Coming ticks that were decided before the trigger changed.")
+    skipping: SkippingModel | None
     revision: int
+    fingerprint: str | None = Field(description="Of the definition that code declares.")
     app: str | None
     paused: PausedModel | None
     error: str | None

@@ -32,6 +32,7 @@ class SkipModel(BaseModel):
     """Ticks that were not run, and why."""
 
     id: int
+    schedule_id: int
     reason: SkipReason
     first: Instant
     last: Instant

@@ -1,0 +1,24 @@
+"""Tokens."""
+
+from __future__ import annotations
+
+from tickbird.domain.tokens import TokenRecord
+from tickbird.reading.parts import Document, instant, maybe
+
+
+def read_token(document: Document) -> TokenRecord:
+    """A token; what it is checked by never leaves the store, so that this one matches nothing."""
+    return TokenRecord(
+        id=document["id"],
+        digest="",
+        name=document["name"],
+        role=document["role"],
+        namespaces=maybe(tuple, document["namespaces"]),
+        created_at=instant(document["created_at"]),
+        created_by=document["created_by"],
+        expires_at=maybe(instant, document["expires_at"]),
+        revoked_at=maybe(instant, document["revoked_at"]),
+        revoked_by=document["revoked_by"],
+        last_used_at=maybe(instant, document["last_used_at"]),
+        state=document["state"],
+    )
