@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -193,6 +195,16 @@ def expected(expr: str, tz: str) -> Any:
     return trigger.describe(), ticks
 
 
+@pytest.fixture
+def without_litter() -> Iterator[None]:
+    """What other tests have left in memory is not looked through meanwhile."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("without_litter")
 async def test_500_odd_cron_expressions_are_right_or_refused_with_a_reason(memory: Api) -> None:
     await memory.create("hourly")
     api = Api(memory.store, Limits(per_second=1_000_000, burst=1_000_000))
