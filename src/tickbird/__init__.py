@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TriggerError,
     )
     from tickbird.domain.every import every
+    from tickbird.domain.program import command
     from tickbird.domain.triggers import any_of, at
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "after",
     "any_of",
     "at",
+    "command",
     "cron",
     "every",
     "exclude",
@@ -62,6 +64,7 @@ _HOMES = {
     "domain.dependencies": ("After", "after"),
     "domain.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "domain.every": ("every",),
+    "domain.program": ("command",),
     "domain.triggers": ("any_of", "at"),
 }
 

@@ -281,7 +281,7 @@ async def test_a_schedule_is_deleted_and_goes_on_from_there(api: Api) -> None:
         ("POST", "", {"name": "new", "definition": []}, "definition"),
         ("POST", "", {"name": "new", "definition": DIGEST, "more": 1}, "more"),
         ("POST", "", {"name": "new", "definition": {**DIGEST, "retrys": 1}}, "retrys"),
-        ("POST", "", {"name": "new", "definition": {**DIGEST, "v": 2}}, "v"),
+        ("POST", "", {"name": "new", "definition": {**DIGEST, "v": 99}}, "v"),
         ("POST", "", {"name": "new", "definition": {**DIGEST, "retries": "3"}}, "retries"),
         ("POST", "", {"name": "new", "definition": {**DIGEST, "retries": 10**30}}, "retries"),
         ("POST", "", {"name": "new", "definition": {**DIGEST, "payload": []}}, "payload"),

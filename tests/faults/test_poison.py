@@ -12,6 +12,7 @@ import pytest
 from tests.faults.fleet import all_runs, all_skips, settled, ticking
 from tests.store.conftest import PlainPostgres, PlainSqlite
 from tickbird.client import Client
+from tickbird.domain.codec import FORMAT
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, until
 
@@ -33,7 +34,7 @@ POISON: dict[str, Mapping[str, Any]] = {
 }
 SMALL = [name for name in POISON if name != "huge"]
 NUL = {**GOOD, "payload": {"text": "a\0b"}}
-NEWER = {**GOOD, "v": 2, "unheard": "of"}
+NEWER = {**GOOD, "v": FORMAT + 1, "unheard": "of"}
 
 
 async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fleet, url: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tickbird.domain.codec import FORMAT, decode_field
+from tickbird.domain.codec import FORMAT, decode_field, is_known
 from tickbird.domain.definition import FIELDS, check_payload
 from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.policies import check_fields
@@ -17,8 +17,8 @@ _NEEDED = ("trigger", "target")
 
 def read_whole(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collection[str]]:
     """The fields of a whole definition, such as that of a document, and those that it leaves to their defaults."""
-    if definition.get("v", FORMAT) != FORMAT:
-        raise DefinitionError(f"v: this version knows format {FORMAT}.", field="v", hint="Leave it out.")
+    if not is_known(definition.get("v", FORMAT)):
+        raise DefinitionError(f"v: this version knows formats up to {FORMAT}.", field="v", hint="Leave it out.")
     stated = {name: value for name, value in definition.items() if name not in _OURS and value is not None}
     for name in _NEEDED:
         if name not in stated:

@@ -65,6 +65,7 @@ async def list_schedules(
 async def create_schedule(access: Editor, body: NewSchedule, response: Response) -> Any:
     """A new schedule; 409 where there is one of this name. A task that no live worker knows is a warning."""
     fields, _ = read_whole(body.definition)
+    await _check_command(access, body.name, fields)
     return await _changed(access, await _create(access, body.name, fields, body.first), response)
 
 
@@ -82,6 +83,7 @@ async def change_schedule(
 ) -> Any:
     """Change only the fields that are stated; null takes one back to what code declares, or to its default."""
     fields, unset = read_changes(body.definition)
+    await _check_command(access, name, fields)
     changed = await access.client.update(name, actor=access.actor, revision=read_match(if_match), unset=unset, **fields)
     return await _changed(access, changed, response)
 
@@ -106,6 +108,7 @@ async def put_schedule(
     A field of a schedule from code goes back to what code declares.
     """
     fields, left_out = read_whole(body.definition)
+    await _check_command(access, name, fields)
     client, revision = access.client, read_match(if_match)
     if if_none_match is not None:
         if if_none_match.strip() != "*" or if_match is not None:
@@ -229,8 +232,27 @@ async def _create(access: Access, name: str, fields: dict[str, Any], first: Any 
     given = dict(fields)
     trigger, target = given.pop("trigger"), given.pop("target")
     return await access.client.create(
-        name, trigger, target.name, actor=access.actor, first=first, unknown_task_ok=True, **given
+        name, trigger, target.program or target.name, actor=access.actor, first=first, unknown_task_ok=True, **given
     )
+
+
+async def _check_command(access: Access, name: str, fields: dict[str, Any]) -> None:
+    """What workers start on their machines is for admins to say; others may send back what is there."""
+    target = fields.get("target")
+    if target is None or target.kind != "command" or access.caller.role == "admin":
+        return
+    try:
+        known = (await access.client.get(name)).definition
+    except NotFoundError:
+        known = None
+    if known is None or known.target != target:
+        raise Problem(
+            403,
+            "forbidden",
+            f"A command needs the role admin, and the token {access.caller.name!r} has {access.caller.role};",
+            field="target",
+            hint="use another token, or define it in code or in a file.",
+        )
 
 
 async def _changed(access: Access, schedule: Schedule, response: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Backfills(Base):
         if payload is not None:
             definition = (await self.get(name)).definition
             if definition is not None:
-                payload = await self._checked_payload(definition.target.name, payload, unknown_task_ok=True)
+                payload = await self._checked_payload(definition.target, payload, unknown_task_ok=True)
         new = NewBackfill(
             actor=actor,
             first=to_seconds_ceil(first),

@@ -11,7 +11,7 @@ from tickbird.domain.commands import (
     Command,
     Trigger,
 )
-from tickbird.domain.definition import check_name, check_text
+from tickbird.domain.definition import Target, check_name, check_payload, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.schedule import Schedule
 from tickbird.store.alarms import who_distrusts
@@ -85,13 +85,16 @@ class Base:
         schedule = await self.get(name)
         if schedule.definition is None:
             return payload
-        return await self._checked_payload(schedule.definition.target.name, payload, unknown_task_ok=True)
+        return await self._checked_payload(schedule.definition.target, payload, unknown_task_ok=True)
 
     async def _checked_payload(
-        self, task: str, payload: Mapping[str, Any], *, unknown_task_ok: bool
+        self, target: Target, payload: Mapping[str, Any], *, unknown_task_ok: bool
     ) -> Mapping[str, Any]:
         """The payload as it will be stored: validated by the task itself, or by what a live worker publishes of it."""
-        check_name(task, "task")
+        if target.kind != "task":
+            check_payload(payload)
+            return payload
+        task = check_name(target.name, "task")
         if task in self._validators:
             return self._validators[task](payload)
         workers = await self._store.list_workers(self._namespace)

@@ -12,7 +12,7 @@ from tickbird.client.payloads import new_run
 from tickbird.domain.commands import (
     Trigger,
 )
-from tickbird.domain.definition import check_text
+from tickbird.domain.definition import Target, check_text
 from tickbird.domain.durations import Duration, in_words, seconds
 from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
 from tickbird.domain.keys import check_key
@@ -71,7 +71,7 @@ class Runs(Base):
     ) -> int:
         """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run."""
         check_text(actor, "actor", least=1, most=200)
-        checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
+        checked = await self._checked_payload(Target(task), payload or {}, unknown_task_ok=unknown_task_ok)
         run = new_run(
             task,
             checked,
@@ -161,8 +161,9 @@ class Runs(Base):
         run = await self.run(run_id)
         if run.status not in FINAL:
             raise ConflictError(f"run {run_id} is {run.status}; only a final run can be retried.")
-        task = run.target.name
-        sent = run.payload if payload is None else await self._checked_payload(task, payload, unknown_task_ok=True)
+        sent = (
+            run.payload if payload is None else await self._checked_payload(run.target, payload, unknown_task_ok=True)
+        )
         if run.schedule is not None and run.schedule_id is not None:
             command = Trigger(actor=actor, payload=sent, retry_of=run_id)
             return _made(await self._change(run.schedule, command))

@@ -17,10 +17,11 @@ from tickbird.domain.commands import (
     Skip,
     Update,
 )
-from tickbird.domain.definition import Definition, Target, check_name, check_text
+from tickbird.domain.definition import Definition, Target, check_name, check_text, command_target
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import to_seconds
 from tickbird.domain.policies import check_fields, policies
+from tickbird.domain.program import Program, program_from_json
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
 from tickbird.store.protocol import (
@@ -36,7 +37,7 @@ class Schedules(Base):
         self,
         name: str,
         trigger: TriggerValue,
-        task: str,
+        task: str | Program,
         *,
         actor: str,
         payload: Mapping[str, Any] | None = None,
@@ -44,10 +45,11 @@ class Schedules(Base):
         unknown_task_ok: bool = False,
         **options: Any,
     ) -> Schedule:
-        """A new schedule of a task; `options` are the policies of a definition."""
+        """A new schedule of a task, or of a `command(...)`; `options` are the policies of a definition."""
         check_name(name, "schedule")
-        checked = await self._checked_payload(task, payload or {}, unknown_task_ok=unknown_task_ok)
-        definition = Definition(trigger=trigger, target=Target(task), payload=checked, **policies(options))
+        target = command_target(task) if isinstance(task, Program) else Target(task)
+        checked = await self._checked_payload(target, payload or {}, unknown_task_ok=unknown_task_ok)
+        definition = Definition(trigger=trigger, target=target, payload=checked, **policies(options))
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
         return (await self._change(name, command)).schedule
 
@@ -76,21 +78,20 @@ class Schedules(Base):
 
         A field that code declares goes back to what it declares.
         """
-        unset = {"target" if field == "task" else field for field in unset}
+        unset = {"target" if field in ("task", "command") else field for field in unset}
         check_fields(unset)
-        if twice := set(unset) & {*fields, *(["target"] if "task" in fields else [])}:
+        fields = _with_target(fields)
+        if twice := set(unset) & {*fields}:
             raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
         declared: Mapping[str, Any] = {}
         if unset and (schedule := await self.get(name)).app is not None:
             # What was read of it must still hold when it is written.
             declared, revision = await self._declared(schedule), revision or schedule.revision
-        if "task" in fields:
-            fields["target"] = Target(fields.pop("task"))
         if fields.get("payload") is not None:
             schedule = await self.get(name)
             target = fields.get("target") or (schedule.definition.target if schedule.definition else None)
             if target is not None:
-                fields["payload"] = await self._checked_payload(target.name, fields["payload"], unknown_task_ok=True)
+                fields["payload"] = await self._checked_payload(target, fields["payload"], unknown_task_ok=True)
         patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
         command = Update(actor=actor, revision=revision, fields=patch, unset=frozenset(unset), declared=declared)
         return (await self._change(name, command)).schedule
@@ -158,3 +159,17 @@ class Schedules(Base):
     async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
         return await self._store.list_revisions((await self.get(name)).id, before=before, limit=limit)
+
+
+def _with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with the target that `task` or `command` is short for."""
+    given = [name for name in ("task", "command", "target") if name in fields]
+    if len(given) > 1:
+        raise InvalidError(f"{given[0]} and {given[1]}: a schedule has one target; give one of them.", field=given[1])
+    changed = dict(fields)
+    if "task" in changed:
+        changed["target"] = Target(changed.pop("task"))
+    elif "command" in changed:
+        program = changed.pop("command")
+        changed["target"] = command_target(program if isinstance(program, Program) else program_from_json(program))
+    return changed

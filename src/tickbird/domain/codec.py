@@ -1,6 +1,7 @@
 """Definitions as versioned JSON: what the store keeps and what a person may edit by SQL.
 
-Version 1 is an object with `v`, `trigger`, `target` and only those policies that differ from their defaults.
+Version 1 is an object with `v`, `trigger`, `target` and only those policies that differ from their defaults. What has
+another target than a task is version 2, so that code which does not know such targets leaves it alone.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tickbird.domain.calendars import Calendar, calendar_from_json, calendar_to_json, content_from_json
-from tickbird.domain.definition import FIELDS, Backoff, Definition, Target
+from tickbird.domain.definition import FIELDS, Backoff, Definition, Target, command_target
 from tickbird.domain.dependencies import stored_dependencies
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
 from tickbird.domain.instants import parse_iso
+from tickbird.domain.program import program_from_json
 from tickbird.domain.triggers import Trigger, trigger_from_json
 
-FORMAT = 1
+FORMAT = 2
+_TASKS = 1
 _STORED = frozenset(("v", "closed", *FIELDS))
 
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
     """The JSON object of a definition; equal definitions give equal objects."""
-    encoded: dict[str, Any] = {"v": FORMAT}
+    encoded: dict[str, Any] = {"v": _TASKS if definition.target.kind == "task" else FORMAT}
     for item in fields(definition):
         value = getattr(definition, item.name)
         default = item.default_factory() if item.default_factory is not MISSING else item.default
@@ -45,7 +48,7 @@ def encode_field(name: str, value: Any) -> Any:
             raise DefinitionError("trigger: use cron(...), every(...), at(...) or any_of(...).", field="trigger")
         return value.to_json()
     if isinstance(value, Target):
-        return {value.kind: value.name}
+        return {value.kind: value.name if value.program is None else value.program.to_json()}
     if isinstance(value, Calendar):
         return calendar_to_json(value)
     if isinstance(value, Backoff):
@@ -70,8 +73,10 @@ def decode_definition(encoded: Any) -> Definition:
     if not isinstance(encoded, Mapping):
         raise DefinitionError("definition: must be a JSON object.", field="definition")
     version = encoded.get("v")
-    if version != FORMAT:
-        raise DefinitionError(f"v: format {str(version)[:20]!r} is not known; this version reads {FORMAT}.", field="v")
+    if not is_known(version):
+        raise DefinitionError(
+            f"v: format {str(version)[:20]!r} is not known; this version reads {_TASKS} to {FORMAT}.", field="v"
+        )
     for name in encoded:
         if name not in _STORED:
             raise DefinitionError(f"{str(name)[:60]!r} is not a field of a definition.", field=str(name)[:60])
@@ -91,12 +96,7 @@ def decode_field(name: str, value: Any) -> Any:
     if name == "trigger":
         return _trigger(value)
     if name == "target":
-        if not isinstance(value, Mapping) or len(value) != 1 or not all(isinstance(v, str) for v in value.values()):
-            raise DefinitionError('target: must be an object such as {"task": "digest"}.', field="target")
-        [(kind, target)] = value.items()
-        if kind != "task":
-            raise DefinitionError(f"target: kind {str(kind)[:40]!r} is not known here.", field="target")
-        return Target(target, kind)
+        return _target(value)
     if name == "exclude":
         return calendar_from_json(value)
     if name == "backoff":
@@ -118,6 +118,34 @@ def decode_field(name: str, value: Any) -> Any:
             raise DefinitionError("closed: must be an object of calendars.", field="closed")
         return {str(calendar): content_from_json(days) for calendar, days in value.items()}
     return value
+
+
+def is_known(version: object) -> bool:
+    """Is this a format that this code reads?"""
+    return isinstance(version, int) and not isinstance(version, bool) and _TASKS <= version <= FORMAT
+
+
+def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
+    """A definition's JSON after one field or another was changed, with the version that its target asks for."""
+    target, version = encoded.get("target"), encoded.get("v")
+    if is_known(version) and isinstance(target, Mapping):
+        version = _TASKS if "task" in target else FORMAT
+    return {**encoded, "v": version}
+
+
+def _target(value: Any) -> Target:
+    if not isinstance(value, Mapping) or len(value) != 1:
+        raise DefinitionError(
+            'target: must be an object such as {"task": "digest"} or {"command": {…}}.', field="target"
+        )
+    [(kind, target)] = value.items()
+    if kind == "command":
+        return command_target(program_from_json(target))
+    if kind != "task":
+        raise DefinitionError(f"target: kind {str(kind)[:40]!r} is not known here.", field="target")
+    if not isinstance(target, str):
+        raise DefinitionError('target: must be an object such as {"task": "digest"}.', field="target")
+    return Target(target)
 
 
 def _trigger(value: Any) -> Trigger:

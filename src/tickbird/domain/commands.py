@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from tickbird.domain.ahead import Ahead, replaced, start_anew
 from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
-from tickbird.domain.codec import decode_definition, definition_text, encode_definition
+from tickbird.domain.codec import decode_definition, definition_text, encode_definition, in_its_format
 from tickbird.domain.definition import Definition, check_payload, check_text
 from tickbird.domain.dependencies import check_dependencies, check_dependents, could_be_name, needed_by
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
@@ -266,7 +266,7 @@ def _names(raw: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _with_calendars(raw: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """A definition's JSON with what its calendars say now."""
-    plain = {name: value for name, value in raw.items() if name != "closed"}
+    plain = in_its_format({name: value for name, value in raw.items() if name != "closed"})
     closed = resolve_calendars(_names(raw), facts.calendars)
     return {**plain, "closed": {name: calendar_to_json(closed[name]) for name in sorted(closed)}} if closed else plain
 

@@ -16,6 +16,7 @@ from tickbird.domain.dependencies import MOST_DEPENDENCIES, After
 from tickbird.domain.durations import in_words
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.limits import check_concurrency_key, key_for
+from tickbird.domain.program import Program
 from tickbird.domain.rolled import MOST_PER_DAY, RolledTicks
 from tickbird.domain.ticks import Ticks
 from tickbird.domain.triggers import Trigger
@@ -55,10 +56,17 @@ def check_text(text: object, what: str, *, least: int = 0, most: int = 2_000) ->
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a run does; for now a registered task, by name."""
+    """What a run does: a registered task by its name, or a command by its program."""
 
     name: str
     kind: str = "task"
+    # What a command starts, and how; runs have only its name and find the rest in their schedule's revision.
+    program: Program | None = None
+
+
+def command_target(program: Program) -> Target:
+    """The target that starts this program. No task has a name like it, since every path has a slash."""
+    return Target(program.program, "command", program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,8 @@ class Definition:
     depends_on: tuple[After, ...] = ()
 
     def __post_init__(self) -> None:
-        check_name(self.target.name, self.target.kind)
+        if self.target.program is None:
+            check_name(self.target.name, "task")
         check_name(self.queue, "queue")
         if not isinstance(self.tags, tuple):
             self._refuse("tags", "must be a list of names")

@@ -10,7 +10,7 @@ from typing import Any, Final
 from tickbird.domain import file_findings, server_findings
 from tickbird.domain.condition import MOST, Condition, Work
 from tickbird.domain.durations import in_words
-from tickbird.domain.progress import brief, count, obstacle
+from tickbird.domain.progress import brief, count, is_program, named, obstacle
 from tickbird.domain.verdicts import Finding, ok, problem, unseen, warning
 
 # Seconds: by how much clocks may differ before it is said, and how late planning and execution may be.
@@ -253,11 +253,18 @@ def _queues(condition: Condition) -> Iterator[Finding]:
 
 
 def _unserved(condition: Condition, queue: str, task: str, number: int, waited: float, why: str) -> Finding:
-    runs = f"{_at_least(number, 'run')} of task {task!r} in queue {queue!r}"
+    runs = f"{_at_least(number, 'run')} of {named(task)} in queue {queue!r}"
     text = f"{runs} wait{'s' if number == 1 else ''} for nobody: {why}; the oldest for {in_words(waited)}."
-    fix = f"tickbird worker MODULE:APP --queues {queue}   # of the app that has the task {task!r}"
+    fix = _server(queue, task)
     figures = {"queue": queue, "task": task, "runs": number, "oldest_seconds": round(waited, 1)}
     return (problem if waited > VERY_LATE else warning)("queues", _sentence(text), fix, **figures)
+
+
+def _server(queue: str, target: str) -> str:
+    """The worker that would take runs of this queue and target."""
+    if is_program(target):
+        return f"tickbird worker MODULE:APP --queues {queue} --allow-command {target}   # where it is to run"
+    return f"tickbird worker MODULE:APP --queues {queue}   # of the app that has the task {target!r}"
 
 
 def _unserved_schedules(condition: Condition, work: Work, told: set[tuple[str, str]]) -> Iterator[Finding]:
@@ -269,8 +276,8 @@ def _unserved_schedules(condition: Condition, work: Work, told: set[tuple[str, s
         told.add((each.queue, each.task))
         soon = f"; the next is due in {in_words(max(1.0, -_age(condition, each.next_at)))}" if each.next_at else ""
         schedules = count(each.count, "schedule")
-        text = f"{schedules} of task {each.task!r} in queue {each.queue!r} would wait for nobody: {why}{soon}."
-        fix = f"tickbird worker MODULE:APP --queues {each.queue}   # of the app that has the task {each.task!r}"
+        text = f"{schedules} of {named(each.task)} in queue {each.queue!r} would wait for nobody: {why}{soon}."
+        fix = _server(each.queue, each.task)
         yield warning("queues", text, fix, queue=each.queue, task=each.task, schedules=each.count)
 
 

@@ -379,17 +379,18 @@ class Progress:
         return f"{name}, {run.status} since {self.times(run.created_at)}"
 
 
-def obstacle(queue: str, task: str, workers: Sequence[LiveWorker], busy: Counter[str | None] | None = None) -> str:
-    """Why no worker would take a run of this queue and task, in words; nothing when one would."""
+def obstacle(queue: str, target: str, workers: Sequence[LiveWorker], busy: Counter[str | None] | None = None) -> str:
+    """Why no worker would take a run of this queue and target, in words; nothing when one would."""
     if nobody := unserved(queue, workers):
         return nobody
     executing = [worker for worker in workers if executes(worker)]
     serving = [worker for worker in executing if queue in worker.queues]
-    if not any(task in worker.tasks for worker in executing):
-        return f"no live worker knows task {task!r}"
-    able = [worker for worker in serving if task in worker.tasks]
+    takes = f"{'allows' if is_program(target) else 'knows'} {named(target)}"
+    if not any(target in worker.tasks for worker in executing):
+        return f"no live worker {takes}"
+    able = [worker for worker in serving if target in worker.tasks]
     if not able:
-        return f"no live worker that serves queue {queue!r} knows task {task!r}"
+        return f"no live worker that serves queue {queue!r} {takes}"
     ready = [worker for worker in able if not worker.draining]
     if not ready:
         return f"every worker that could take it is draining ({', '.join(sorted(worker.id for worker in able))})"
@@ -397,6 +398,16 @@ def obstacle(queue: str, task: str, workers: Sequence[LiveWorker], busy: Counter
         slots = sum(worker.slots for worker in ready)
         return f"all slots of the workers that could take it are busy ({count(slots, 'slot')} on {len(ready)})"
     return ""
+
+
+def is_program(target: str) -> bool:
+    """Is this the program of a command, and no task? Only paths have a slash."""
+    return target.startswith("/")
+
+
+def named(target: str) -> str:
+    """The target of a run, in words."""
+    return f"command {target}" if is_program(target) else f"task {target!r}"
 
 
 def unserved(queue: str, workers: Sequence[LiveWorker]) -> str:

@@ -167,12 +167,13 @@ LIMIT %(limit)s;
 -- name: examine_scheduled
 SELECT
     coalesce(s.definition ->> 'queue', 'default') AS queue,
-    s.definition -> 'target' ->> 'task' AS task,
+    coalesce(s.definition -> 'target' ->> 'task', s.definition -> 'target' -> 'command' ->> 'program') AS task,
     count(*)::integer,
     min(c.next_run_at)
 FROM tickbird.cursors AS c
 JOIN tickbird.schedules AS s ON s.id = c.schedule_id
-WHERE c.state = 'active' AND s.namespace = %(namespace)s AND s.definition -> 'target' ->> 'task' IS NOT NULL
+WHERE c.state = 'active' AND s.namespace = %(namespace)s
+    AND coalesce(s.definition -> 'target' ->> 'task', s.definition -> 'target' -> 'command' ->> 'program') IS NOT NULL
 GROUP BY 1, 2
 ORDER BY 4, 1, 2
 LIMIT %(limit)s;

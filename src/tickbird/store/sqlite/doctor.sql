@@ -36,12 +36,14 @@ ORDER BY min(available_at), target;
 -- name: examine_scheduled
 SELECT
     coalesce(json_extract(s.definition, '$.queue'), 'default') AS queue,
-    json_extract(s.definition, '$.target.task') AS task,
+    coalesce(
+        json_extract(s.definition, '$.target.task'), json_extract(s.definition, '$.target.command.program')
+    ) AS task,
     count(*),
     min(c.next_run_at)
 FROM cursors AS c
 JOIN schedules AS s ON s.id = c.schedule_id
-WHERE c.state = 'active' AND s.namespace = :namespace AND json_extract(s.definition, '$.target.task') IS NOT NULL
+WHERE c.state = 'active' AND s.namespace = :namespace AND task IS NOT NULL
 GROUP BY 1, 2
 ORDER BY 4, 1, 2
 LIMIT :limit;

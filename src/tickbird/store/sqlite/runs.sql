@@ -115,7 +115,6 @@ WHERE r.status = 'queued'
     AND r.behind = 0
     AND r.available_at <= :now
     AND r.target IN (SELECT value FROM json_each(:tasks))
-    AND r.target_kind = 'task'
     AND (r.start_by IS NULL OR r.start_by >= :now)
 ORDER BY r.available_at, r.id
 LIMIT :limit;
@@ -134,7 +133,6 @@ WHERE r.status = 'queued'
     AND r.behind > 0
     AND r.available_at <= :now
     AND r.target IN (SELECT value FROM json_each(:tasks))
-    AND r.target_kind = 'task'
     AND (r.start_by IS NULL OR r.start_by >= :now)
 ORDER BY r.behind, r.available_at, r.id
 LIMIT :limit;
@@ -148,7 +146,6 @@ WHERE status = 'queued'
     AND priority = :priority
     AND behind = 0
     AND target IN (SELECT value FROM json_each(:tasks))
-    AND target_kind = 'task'
     AND (start_by IS NULL OR start_by >= :now)
 ORDER BY available_at, id
 LIMIT 1;
@@ -162,7 +159,6 @@ WHERE status = 'queued'
     AND priority = :priority
     AND behind > 0
     AND target IN (SELECT value FROM json_each(:tasks))
-    AND target_kind = 'task'
     AND (start_by IS NULL OR start_by >= :now)
 ORDER BY behind, available_at, id
 LIMIT 1;

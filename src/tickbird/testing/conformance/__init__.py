@@ -38,6 +38,7 @@ from tickbird.testing.conformance.rescue import Rescue
 from tickbird.testing.conformance.runs import Runs
 from tickbird.testing.conformance.schedules import Schedules
 from tickbird.testing.conformance.states import States
+from tickbird.testing.conformance.targets import Targets
 from tickbird.testing.conformance.tokens import Tokens
 from tickbird.testing.conformance.waiting import Waiting
 from tickbird.testing.conformance.workers import Workers
@@ -72,6 +73,7 @@ class Exercise(
     Doctors,
     PlainEdits,
     Calendars,
+    Targets,
     Tokens,
     Races,
     Histories,

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tickbird.domain.codec import encode_definition
+from tickbird.domain.codec import FORMAT, encode_definition
 from tickbird.domain.commands import Delete, PauseCommand, Resume, Trigger, Update
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.every import Every, every
@@ -244,7 +244,7 @@ class PlainEdits:
         assert (changed.revision, changed.definition) == (3, define(daily(now), priority=9, grace=5))
 
     async def test_a_newer_format_is_left_alone(self, store: Store, plain: Plain) -> None:
-        await plain.insert(NAMESPACE, "newer", {"v": 2, "anything": {"may": "be"}})
+        await plain.insert(NAMESPACE, "newer", {"v": FORMAT + 1, "anything": {"may": "be"}})
         await create(store)
         for at_ in (60, 120):
             planned = await plan(store, at_)
@@ -258,7 +258,7 @@ class PlainEdits:
     ) -> None:
         now = await seconds(store)
         schedule = await create(store, NAME, daily(now), at=now)
-        await plain.redefine(schedule.id, {"v": 2, "anything": True})
+        await plain.redefine(schedule.id, {"v": FORMAT + 1, "anything": True})
         for at_ in (now + 60, now + 2 * DAY):
             planned = await plan(store, at_)
             assert (planned.schedules, planned.parked, planned.more) == (0, (), False)

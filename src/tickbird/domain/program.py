@@ -1,0 +1,208 @@
+"""What a command starts: a program and its arguments, or a line for a shell, and what it finds around it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from posixpath import normpath
+from typing import Any, Final, NoReturn
+
+from tickbird.domain.errors import DefinitionError
+
+SHELL: Final = "/bin/sh"
+# What a worker tells a command of its run; nobody else sets those.
+OURS: Final = "TICKBIRD_"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}", re.ASCII)
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\$?", re.ASCII)
+_MOST_ARGUMENTS = 1_000
+_LONGEST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class FromEnv:
+    """The value that a variable has where the worker runs; only its name is stored."""
+
+    name: str
+
+    def to_json(self) -> dict[str, str]:
+        """As it is stored."""
+        return {"env": self.name}
+
+
+Value = str | FromEnv
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program by its whole path, so that a worker can allow it by that; with `shell`, the shell of a line."""
+
+    program: str
+    args: tuple[str, ...] = ()
+    shell: str | None = None
+    env: tuple[tuple[str, Value], ...] = ()
+    folder: str | None = None
+    user: str | None = None
+    # Exit codes that are a success.
+    success: tuple[int, ...] = (0,)
+    # What it reads from standard input, where there is nothing otherwise.
+    input: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_path(self.program, "program", "such as /usr/bin/rsync; a worker allows programs by that.")
+        if not isinstance(self.args, tuple) or len(self.args) > _MOST_ARGUMENTS:
+            _refuse("args", f"must be a list of at most {_MOST_ARGUMENTS:,} texts")
+        if self.shell is not None and (self.args or not _is_text(self.shell) or not self.shell.strip()):
+            _refuse("shell", "is the line that a shell reads, and leaves no place for args")
+        for text in self.args:
+            if not _is_text(text):
+                _refuse("args", f"{str(text)[:60]!r} is not text that a program can be given")
+        self._check_env()
+        if self.folder is not None:
+            _check_path(self.folder, "folder", "such as /srv/reports.")
+        if self.user is not None and (not isinstance(self.user, str) or not _USER.fullmatch(self.user)):
+            _refuse("user", f"{str(self.user)[:60]!r} is not the name of a user")
+        self._check_success()
+        if self.input is not None and not _is_text(self.input):
+            _refuse("input", "is not text that a program can be given")
+        texts = [
+            self.shell or "",
+            self.input or "",
+            *self.args,
+            *(value for _, value in self.env if isinstance(value, str)),
+        ]
+        if sum(map(len, texts)) > _LONGEST:
+            _refuse("args", f"all its texts together have more than {_LONGEST:,} characters")
+
+    def _check_env(self) -> None:
+        for name, value in self.env:
+            if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+                _refuse("env", f"{str(name)[:60]!r} is not the name of a variable")
+            if name.startswith(OURS):
+                _refuse("env", f"{name} is a name that Tickbird sets itself")
+            if isinstance(value, FromEnv) and not _VARIABLE.fullmatch(value.name):
+                _refuse("env", f"{value.name[:60]!r} is not the name of a variable")
+            if not isinstance(value, FromEnv) and not _is_text(value):
+                _refuse("env", f'{name} must be a text, or {{"env": "NAME"}} for what the worker has')
+
+    def _check_success(self) -> None:
+        codes = self.success
+        if not isinstance(codes, tuple) or not codes or len(set(codes)) < len(codes):
+            _refuse("success", "must be a list of different exit codes")
+        if not all(isinstance(code, int) and not isinstance(code, bool) and 0 <= code <= 255 for code in codes):
+            _refuse("success", "has exit codes, whole numbers from 0 to 255")
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """What is executed."""
+        return (self.program, *self.args) if self.shell is None else (self.program, "-c", self.shell)
+
+    @property
+    def line(self) -> str:
+        """As a person would type it."""
+        return shlex.join(self.argv) if self.shell is None else self.shell
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored: the program, and what differs from its default."""
+        encoded: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if item.name == "env" and value:
+                value = {name: each.to_json() if isinstance(each, FromEnv) else each for name, each in value}
+            if item.name == "program" or value != item.default:
+                encoded[item.name] = list(value) if isinstance(value, tuple) else value
+        return encoded
+
+
+_FIELDS = tuple(item.name for item in fields(Program))
+
+
+def command(
+    args: Sequence[str] | None = None,
+    /,
+    *,
+    shell: str | None = None,
+    program: str | None = None,
+    env: Mapping[str, Any] | None = None,
+    folder: str | None = None,
+    user: str | None = None,
+    success: int | Iterable[int] = (0,),
+    input: str | None = None,  # noqa: A002 - as subprocess has it
+) -> Program:
+    """A command as people write it: a list with the program's path first, or `shell=` with a line for /bin/sh.
+
+    `env` has texts, or {"env": "NAME"} for what the worker's own environment has under that name. `program` is another
+    shell.
+    """
+    if isinstance(args, str):
+        _refuse("args", "is one text;", hint='give a list, such as ["/usr/bin/rsync", "-a"], or shell="…".')
+    given = list(args or ())
+    if (shell is None) == (not given):
+        _refuse("program", "is missing;", hint='give ["/usr/bin/rsync", "-a"], or shell="…", and not both.')
+    if given and program is not None:
+        _refuse("program", "stands first in the list of arguments, or beside `shell`")
+    if shell is not None:
+        given = [program or SHELL]
+    return Program(
+        program=given[0],
+        args=tuple(given[1:]),
+        shell=shell,
+        env=_env({} if env is None else env),
+        folder=folder,
+        user=user,
+        success=(success,) if isinstance(success, int) else tuple(success),
+        input=input,
+    )
+
+
+def program_from_json(value: Any) -> Program:
+    """The program of a stored or written command: an object, or a list of the program and its arguments."""
+    if isinstance(value, list):
+        return command(value)
+    if not isinstance(value, Mapping):
+        _refuse("program", "is missing;", hint='write {"command": {"program": "/usr/bin/rsync", "args": ["-a"]}}.')
+    for name in value:
+        if name not in _FIELDS:
+            _refuse(str(name)[:60], "is not a field of a command;", hint=f"it has {', '.join(_FIELDS)}.")
+    given = dict(value)
+    if "program" not in given and given.get("shell") is None:
+        _refuse("program", "is missing;", hint='write "program": "/usr/bin/rsync", or "shell": "…" for a line.')
+    for name in ("args", "success"):
+        if name in given:
+            if not isinstance(given[name], list | tuple):
+                _refuse(name, "must be a list")
+            given[name] = tuple(given[name])
+    if "env" in given:
+        given["env"] = _env(given["env"])
+    return Program(**{"program": SHELL, **given})
+
+
+def _env(value: Any) -> tuple[tuple[str, Value], ...]:
+    if not isinstance(value, Mapping):
+        _refuse("env", "must be an object of variables")
+    found: list[tuple[str, Value]] = []
+    for name in sorted(value, key=str):
+        each = value[name]
+        if isinstance(each, Mapping) and [*each] == ["env"] and isinstance(each["env"], str):
+            each = FromEnv(each["env"])
+        found.append((name, each))
+    return tuple(found)
+
+
+def _is_text(text: object) -> bool:
+    """Neither programs nor databases take NUL characters or halves of characters."""
+    return isinstance(text, str) and "\0" not in text and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in text)
+
+
+def _check_path(path: object, field: str, hint: str) -> None:
+    """A whole path in its shortest form, so that there is one way to write it."""
+    if not isinstance(path, str) or not _is_text(path) or not path.startswith("/") or len(path) > 1_000:
+        _refuse(field, f"{str(path)[:60]!r} is not a whole path;", hint=f"write it from the root on, {hint}")
+    if normpath(path) != path or path.startswith("//"):
+        _refuse(field, f"{path[:60]!r} is a detour;", hint=f"write {normpath('/' + path.lstrip('/'))}.")
+
+
+def _refuse(field: str, reason: str, *, hint: str | None = None) -> NoReturn:
+    text = f"command: {field} {reason}" if reason.endswith(";") else f"command: {field}: {reason}."
+    raise DefinitionError(text, field="command", hint=hint or "")
