@@ -316,6 +316,14 @@ class Overrides:
         await change(store, Update(actor="bo", fields={"target": {"task": "other"}}), 22)
         assert (await decided(store), await void(store)) == ([180], [(120, "edited", "bo")])
 
+    async def test_a_move_goes_with_the_payload_that_another_task_cannot_take(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 120, payload=OWN, to=170)
+        await change(store, Update(actor="bo", fields={"target": {"task": "other"}}), 22)
+        assert (await decided(store), await void(store)) == ([], [(120, "edited", "bo")])
+        await plan(store, 60)
+        assert await looks_next(store) == 120
+
     async def test_a_payload_that_the_new_key_cannot_read_is_void(self, store: Store) -> None:
         await create(store, payload={"city": "Rome"})
         await decide(store, 120, payload=OWN)

@@ -29,7 +29,6 @@ from tickbird.testing.simulation.held import HeldRuns
 from tickbird.testing.simulation.history import CursorRow, Event, RunRow, SkipRow
 from tickbird.testing.simulation.lifecycle import Lifecycle
 from tickbird.testing.simulation.rates import Rates
-from tickbird.testing.simulation.specs import Spec
 from tickbird.testing.simulation.ticks import MICROS, Decision, Planner, Told, Watched
 from tickbird.testing.simulation.world import Call, Record
 
@@ -334,12 +333,12 @@ class Checker:
         assert schedule is not None
         if isinstance(command, Redefine):
             code = self.record.scenario.specs[command.definition.payload["spec"]]
-            return schedule, self._edit(schedule, replace(code, **cast(Any, schedule.overrides)))
+            return schedule, schedule.edit(replace(code, **cast(Any, schedule.overrides)), self.reach, now)
         if isinstance(command, Update):
             assert call.intent is not None
             if schedule.by_code:
                 schedule.overrides.update(call.intent.values)
-            return schedule, self._edit(schedule, replace(schedule.spec, **call.intent.values))
+            return schedule, schedule.edit(replace(schedule.spec, **call.intent.values), self.reach, now)
         if isinstance(command, PauseCommand):
             schedule.state, schedule.paused_by, schedule.pause_note = "paused", command.actor, command.note
             schedule.paused_until = command.until
@@ -356,18 +355,6 @@ class Checker:
         elif isinstance(command, Override | UndoOverride):
             self._override(schedule, command)
         return schedule, []
-
-    def _edit(self, schedule: Watched, spec: Spec) -> list[Decision]:
-        told: list[Decision] = []
-        again = schedule.ended and not replace(schedule, spec=spec, grid=spec.grid(self.reach)).ended
-        if again or spec.same_ticks != schedule.spec.same_ticks:
-            known = schedule.told
-            passed = {tick: schedule.passed(tick, each) for tick, each in known.items()}
-            told = schedule.leave_grid("edited", self.now // MICROS)
-            schedule.spec, schedule.grid = spec, spec.grid(self.reach)
-            schedule.take_along(known, passed)
-        schedule.spec, schedule.grid = spec, spec.grid(self.reach)
-        return told
 
     def _move_or_skip(self, schedule: Watched, command: Reschedule | Skip) -> None:
         first = last = schedule.next_to_run()

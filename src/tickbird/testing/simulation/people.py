@@ -176,9 +176,9 @@ class Person:
         if not ticks:
             return
         tick = chance.choice(ticks)
-        self.intent = Intent("override")
         what = chance.choice(("skip", "move", "payload", "both"))
         away = timedelta(seconds=int((chance.random() * 6 - 2) * beat))
+        self.intent = Intent("override", {"tick": tick, "what": what, "to": tick + away})
         definition = (await self._client.get(name)).definition
         own = {**(definition.payload if definition else {}), "own": 1}
         await self._client.override(

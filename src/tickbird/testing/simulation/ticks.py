@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from tickbird.testing.simulation.grids import Grid, Once, Several
@@ -199,7 +199,24 @@ class Watched:
         """How many ticks the move of one passes over."""
         return 0 if told.due_at is None else len(self.grid.between(tick, told.due_at - self.offset))
 
-    def take_along(self, told: dict[int, Told], passed: dict[int, int]) -> None:
+    def edit(self, spec: Spec, reach: tuple[int, int], now: int) -> list[Decision]:
+        """Another definition: what it makes of what is past and undecided, and what stays of what people decided."""
+        made: list[Decision] = []
+        grid = spec.grid(reach)
+        # A payload of its own is for the task that it was given for; without it nothing of that decision is left.
+        known = {tick: each for tick, each in self.told.items() if not each.payload or spec.task == self.spec.task}
+        again = self.ended and not replace(self, spec=spec, grid=grid).ended
+        if again or spec.same_ticks != self.spec.same_ticks:
+            passed = {tick: self.passed(tick, each) for tick, each in known.items()}
+            made = self.leave_grid("edited", now)
+            self.spec, self.grid = spec, grid
+            self._take_along(known, passed)
+        else:
+            self.told = known
+        self.spec, self.grid = spec, grid
+        return made
+
+    def _take_along(self, told: dict[int, Told], passed: dict[int, int]) -> None:
         """On a new grid: what was decided for ticks that it has too; where moves do not fit, the newest go first."""
         for tick, each in sorted(told.items()):
             there = tick > self.decided and self.grid.next(tick - 1) == tick
