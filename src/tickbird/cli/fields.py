@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +12,8 @@ from tickbird.domain.cron import cron
 from tickbird.domain.definition import FIELDS, Backoff
 from tickbird.domain.dependencies import After, after
 from tickbird.domain.durations import seconds
-from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
-from tickbird.domain.every import Every
+from tickbird.domain.errors import DefinitionError, InvalidError
+from tickbird.domain.every import Every, read_step
 from tickbird.domain.policies import check_fields
 from tickbird.domain.triggers import Trigger, at, trigger_from_json
 
@@ -26,8 +25,6 @@ _WHOLE = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_run
 _LENGTHS = {"grace", "start_within", "spread", "timeout"}
 _LISTS = {"tags", "exclude", "calendars"}
 _INSTANTS = {"start_at", "end_at"}
-_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
-_STEP = re.compile("".join(rf"(?:(\d{{1,9}}){unit[0]})?" for unit in _UNITS), re.ASCII)
 _TEXTS = {"description", "queue", "catch_up", "overlap", "on_crash", "roll", "task", "concurrency_key"}
 
 
@@ -123,7 +120,7 @@ def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | 
     if "cron" in texts:
         return cron(texts["cron"], tz)
     if "every" in texts:
-        return _every(texts["every"], tz)
+        return Every(read_step(texts["every"]), None, tz)
     if "at" in texts and "tz" not in texts:
         return at(read(texts["at"], "at", ahead=True).at)
     # Only the zone: the same trigger on another clock.
@@ -132,11 +129,3 @@ def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | 
     if not {"cron", "every"} & set(document):
         raise InvalidError("tz: this trigger has no zone of its own;", field="tz", hint="set cron=EXPR with tz=ZONE.")
     return trigger_from_json({**document, "tz": tz})
-
-
-def _every(text: str, tz: str) -> Trigger:
-    if not (found := _STEP.fullmatch(text)) or not text:
-        raise TriggerError(
-            f"every: {text[:60]!r} is not an interval;", field="every", hint='write "10m", "1h30m" or "1d".'
-        )
-    return Every({unit: int(number) for unit, number in zip(_UNITS, found.groups(), strict=True) if number}, None, tz)

@@ -129,7 +129,7 @@ class Definition:
             choices = get_args(allowed)
             if getattr(self, name) not in choices:
                 self._refuse(name, f"is not one of {', '.join(choices)}")
-        for name, least, most in _RANGES:
+        for name, least, most in RANGES:
             value = getattr(self, name)
             if value is None and name in _OPTIONAL:
                 continue
@@ -250,7 +250,7 @@ class Definition:
 
 _OPTIONAL = {"hold_above", "start_within", "max_runs", "timeout"}
 _YEARS = 100 * 366 * 86_400
-_RANGES = (
+RANGES = (
     ("priority", -1_000, 1_000),
     ("catch_up_limit", 1, 10_000),
     ("hold_above", 0, 1_000_000),

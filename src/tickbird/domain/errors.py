@@ -4,7 +4,8 @@ TickbirdError
 ├── InvalidError (ValueError)     what was asked for makes no sense
 │   ├── TriggerError              a cron expression, interval, instant or zone
 │   ├── DefinitionError           a schedule's or task's name, policy or window
-│   └── PayloadError              a payload that does not fit the task
+│   ├── PayloadError              a payload that does not fit the task
+│   └── DocumentError             files of schedules with mistakes, each with its place (tickbird.files)
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the thing changed meanwhile, or its state forbids the change
 │   └── StaleError                it is at another revision than the one named

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import re
 from datetime import MAXYEAR, date, datetime
 
 from tickbird.domain.errors import TriggerError
@@ -25,6 +26,8 @@ UNITS = (*_MONTHS, *_DAYS, *_ELAPSED)
 _LONGEST = {"years": 1_000, "months": 12_000, "weeks": 52_000, "days": 365_000, "hours": 8_760_000}
 _LONGEST |= {"minutes": 525_600_000, "seconds": 31_536_000_000}
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
+_WRITTEN = ("weeks", "days", "hours", "minutes", "seconds")
+_STEP = re.compile("".join(rf"(?:(\d{{1,9}}){unit[0]})?" for unit in _WRITTEN), re.ASCII)
 
 
 def every(
@@ -55,6 +58,15 @@ def every(
         "seconds": seconds,
     }
     return Every({unit: amount for unit, amount in given.items() if amount is not None}, anchor, tz)
+
+
+def read_step(text: str) -> dict[str, int]:
+    """The units of a step as people write it: 10m, 1h30m, 1d."""
+    if not (found := _STEP.fullmatch(text)) or not text:
+        raise TriggerError(
+            f"every: {text[:60]!r} is not an interval;", field="every", hint='write "10m", "1h30m" or "1d".'
+        )
+    return {unit: int(number) for unit, number in zip(_WRITTEN, found.groups(), strict=True) if number}
 
 
 class Every(Grid):

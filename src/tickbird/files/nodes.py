@@ -1,0 +1,97 @@
+"""Values that know where they stand: what every spelling of a file is read into."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any
+
+# Deeper nesting is no file of schedules, and readers that call themselves must end somewhere.
+DEEPEST = 64
+Position = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Node:
+    """A scalar, a list of nodes or an object of nodes, with its line and column, and those of its key."""
+
+    value: Any
+    at: Position | None = None
+    key: Position | None = None
+
+    @property
+    def plain(self) -> Any:
+        """The value without places."""
+        if isinstance(self.value, list):
+            return [each.plain for each in self.value]
+        if isinstance(self.value, dict):
+            return {name: each.plain for name, each in self.value.items()}
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file, and a line and a column in it, both from 1."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return self.file if self.line is None else f"{self.file}:{self.line}:{self.column}"
+
+
+class Unreadable(Exception):
+    """Text that is not what its format asks for, from some point on."""
+
+    def __init__(self, reason: str, at: Position | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.at = at
+
+
+class Lines:
+    """Where offsets of a text stand in it."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0]
+        found = text.find("\n")
+        while found >= 0:
+            self._starts.append(found + 1)
+            found = text.find("\n", found + 1)
+
+    def position(self, offset: int) -> Position:
+        """The line and the column of an offset, both from 1."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+
+def nodes_of(value: Any, depth: int = 0) -> Node:
+    """Plain values as nodes that stand nowhere."""
+    if depth > DEEPEST:
+        raise Unreadable(f"is nested more than {DEEPEST} deep")
+    if isinstance(value, Mapping):
+        return Node({str(name): nodes_of(each, depth + 1) for name, each in value.items()})
+    if isinstance(value, list | tuple):
+        return Node([nodes_of(each, depth + 1) for each in value])
+    return Node(value)
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in words for people."""
+    if value is None:
+        return "nothing (null)"
+    kinds: tuple[tuple[Any, str], ...] = (
+        (bool, "true or false"),
+        (int, "a whole number"),
+        (float, "a number"),
+        (str, "a text"),
+        (datetime, "a date with a time"),
+        (date, "a date"),
+        (time, "a time"),
+        (list, "a list"),
+        (dict, "an object"),
+    )
+    return next((words for kind, words in kinds if isinstance(value, kind)), type(value).__name__)

@@ -1,0 +1,122 @@
+"""Files and folders as nodes: which files there are, what format each is in, and what is wrong with any of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from tickbird.files.json_text import Remark, read_json
+from tickbird.files.mistakes import Mistake
+from tickbird.files.nodes import Node, Place, Position, Unreadable
+from tickbird.files.toml_text import read_toml
+from tickbird.files.yaml_text import read_yaml
+
+Format = Literal["toml", "yaml", "json"]
+FORMATS = get_args(Format)
+ENDINGS: dict[str, Format] = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+# A hundred thousand schedules fit in; what is larger was most likely not meant.
+LARGEST_FILE = 64 * 2**20
+_ENDINGS = "*.toml, *.yaml, *.yml or *.json"
+
+
+@dataclass(slots=True)
+class Source:
+    """One file: its name as people see it, and what stands in it, if it can be read."""
+
+    file: str
+    root: Node
+
+    def place(self, at: Position | None) -> Place:
+        """A place in this file."""
+        return Place(self.file) if at is None else Place(self.file, *at)
+
+
+def read_paths(paths: Iterable[str | Path], mistakes: list[Mistake]) -> list[Source]:
+    """Every file that is named, and every one in a folder that is named and in the folders within it."""
+    sources: list[Source] = []
+    seen: set[Path] = set()
+    for path in paths:
+        for file in _files(Path(path), mistakes):
+            if (real := file.resolve()) in seen:
+                continue
+            seen.add(real)
+            if (source := _read_file(file, mistakes)) is not None:
+                sources.append(source)
+    return sources
+
+
+def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Mistake]) -> Source | None:
+    """What stands in the bytes of a file."""
+    remarks: list[Remark] = []
+    try:
+        text = _decoded(data)
+        if not text.strip():
+            raise Unreadable("is empty; give it a table of schedules")
+        if spelling == "toml":
+            root = read_toml(text)
+        else:
+            root, remarks = (read_json if spelling == "json" else read_yaml)(text)
+    except Unreadable as error:
+        place = Place(file) if error.at is None else Place(file, *error.at)
+        what = error.reason if error.at is None else f"cannot be read as {spelling.upper()}: {error.reason}"
+        mistakes.append(Mistake(place, what + ("" if what.endswith(".") else ".")))
+        return None
+    source = Source(file, root)
+    mistakes += [Mistake(source.place(at), words) for at, words in remarks]
+    return source
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8, with or without a byte order mark."""
+    if len(data) > LARGEST_FILE:
+        raise Unreadable(f"is larger than {LARGEST_FILE // 2**20} MiB; split it into several files of one folder")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unreadable("is UTF-16; save it as UTF-8")
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise Unreadable("the text is not UTF-8 from here on; save it as UTF-8", (line, column)) from None
+
+
+def _files(path: Path, mistakes: list[Mistake]) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    found = sorted(_within(path, mistakes))
+    if not found:
+        mistakes.append(Mistake(Place(str(path)), f"the folder holds no file that ends in {_ENDINGS}."))
+    yield from found
+
+
+def _within(folder: Path, mistakes: list[Mistake]) -> Iterator[Path]:
+    """The files of a folder and of those in it; not what begins with a dot, nor what lies behind links to folders."""
+
+    def refused(error: OSError) -> None:
+        mistakes.append(Mistake(Place(str(error.filename)), f"the folder cannot be read ({error.strerror})."))
+
+    for where, folders, names in os.walk(folder, onerror=refused):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if not name.startswith(".") and Path(name).suffix.lower() in ENDINGS:
+                yield Path(where, name)
+
+
+def _read_file(path: Path, mistakes: list[Mistake]) -> Source | None:
+    spelling = ENDINGS.get(path.suffix.lower())
+    if spelling is None:
+        mistakes.append(
+            Mistake(Place(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
+        )
+        return None
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        mistakes.append(Mistake(Place(str(path)), f"the file cannot be read ({error.strerror})."))
+        return None
+    return read_text(data, str(path), spelling, mistakes)
