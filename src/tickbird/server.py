@@ -46,6 +46,13 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
 
     from tickbird.api.app import create_api
 
+    class Ending(uvicorn.Server):
+        """Does not wait for those who listen to events: they would never have heard enough."""
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            api.state.streams.close()
+            await super().shutdown(sockets)
+
     api = create_api(lambda namespace: Client(store, namespace))
     listening = _listen(address)
     settings: dict[str, Any] = {
@@ -70,7 +77,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
         # Once it has ended in order, uvicorn raises the signal again that told it to.
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, lambda *_: None)
-        await uvicorn.Server(config).serve([listening])
+        await Ending(config).serve([listening])
         await api.state.authority.settle()
     finally:
         listening.close()

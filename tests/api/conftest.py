@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +104,16 @@ class Api:
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as http:
             return await http.request(method, path, **request)
 
+    @asynccontextmanager
+    async def listen(self, path: str, *args: Any, token: str | None = None, **headers: str) -> AsyncIterator[Listener]:
+        """Somebody who hears the events of a path as they come, and leaves at the end."""
+        text = await self.token(*args) if token is None else token
+        listener = Listener(self.app, f"/api/v1{path}", text, headers)
+        try:
+            yield listener
+        finally:
+            await listener.leave()
+
     async def get(self, path: str, *args: Any, **request: Any) -> Any:
         """The document that a path has."""
         answer = await self.ask("GET", f"/api/v1{path}", *args, **request)
@@ -112,6 +125,63 @@ class Api:
         given = {"actor": "ana", "unknown_task_ok": True, **options}
         trigger = given.pop("trigger", every(hours=1))
         await self.client(namespace).create(name, trigger, "report", **given)
+
+
+class Listener:
+    """A client that takes what is sent bit by bit; events as (name, id, data)."""
+
+    def __init__(self, app: Any, path: str, token: str, headers: Mapping[str, str]) -> None:
+        sent = {"authorization": f"Bearer {token}", "accept": "text/event-stream"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        path, _, query = path.partition("?")
+        self._scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "GET",
+            "path": path,
+            "query_string": query.encode(),
+            "headers": [(name.encode(), value.encode()) for name, value in sent.items()],
+            "client": ("127.0.0.1", 1),
+        }
+        self._messages: asyncio.Queue[Any] = asyncio.Queue()
+        self._gone = asyncio.Event()
+        self._text = ""
+        self.task = asyncio.create_task(app(self._scope, self._receive, self._messages.put))
+
+    async def _receive(self) -> Any:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def leave(self) -> None:
+        """Hang up, and see that it is noticed."""
+        self._gone.set()
+        await self.task
+
+    async def begins(self) -> Any:
+        """The head of the answer."""
+        return await self._messages.get()
+
+    async def event(self) -> tuple[str, str, Any] | None:
+        """The next event; None where there are no more."""
+        while (told := await self.block()) is not None:
+            fields = dict(line.split(": ", 1) for line in told.splitlines() if not line.startswith((":", "retry")))
+            if fields:
+                return fields.get("event", ""), fields.get("id", ""), json.loads(fields["data"])
+        return None
+
+    async def block(self) -> str | None:
+        """What comes next, also where it is only a sign of life."""
+        while "\n\n" not in self._text:
+            message = await self._messages.get()
+            if message["type"] == "http.response.start":
+                assert message["status"] == 200
+                continue
+            self._text += message["body"].decode()
+            if not message.get("more_body"):
+                return None
+        told, _, self._text = self._text.partition("\n\n")
+        return told
 
 
 @pytest.fixture

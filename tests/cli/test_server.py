@@ -47,7 +47,13 @@ def test_a_server_serves_those_with_a_token_and_ends_in_order(cli: Cli, ending: 
         answer = httpx.get(f"{url}/api/v1/schedules", headers=headers)
         assert [each["name"] for each in answer.json()["items"]] == ["digest"]
         assert "server" not in answer.headers
-        process.send_signal(ending)
+        run = cli("trigger", "digest", "--json").json["run"]["id"]
+        with httpx.stream("GET", f"{url}/api/v1/runs/{run}/logs?follow=true", headers=headers) as followed:
+            told = followed.iter_text()
+            assert next(told).startswith("retry: ")
+            process.send_signal(ending)
+            # A stream that is cut off would be told apart from one that has ended.
+            assert "".join(told) == ""
         assert process.wait(30) == 0
     [listed] = cli.ok("token", "list", "--json").json["tokens"]
     assert listed["last_used_at"] is not None

@@ -23,8 +23,10 @@ from tickbird.api import (
 from tickbird.api.auth import AnyViewer, Authority
 from tickbird.api.guard import Guard, Limits
 from tickbird.api.health import Readiness
+from tickbird.api.log_feeds import LogFeeds
 from tickbird.api.models.problems import ProblemDocument
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
+from tickbird.api.streams import Streams
 from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError
 from tickbird.version import VERSION
@@ -46,14 +48,16 @@ Clients = Callable[[str], Client]
 
 def create_api(clients: Clients, *, limits: Limits | None = None) -> Any:
     """The API on a store that is open; closed to everyone without a token."""
-    authority = Authority(clients("default"))
+    authority, limits = Authority(clients("default")), limits or Limits()
     app = FastAPI(
         title="Tickbird", version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     app.state.clients = clients
     app.state.authority = authority
+    app.state.streams = Streams(authority, limits)
+    app.state.log_feeds = LogFeeds()
     app.state.readiness = Readiness(clients("default"))
-    app.add_middleware(Guard, authority=authority, limits=limits or Limits())
+    app.add_middleware(Guard, authority=authority, limits=limits)
     for router in ROUTERS:
         # As they are: each states its whole path and the role that it needs.
         app.router.routes.extend(router.routes)

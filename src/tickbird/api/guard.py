@@ -43,6 +43,10 @@ class Limits:
     burst: int = 300
     lookups_per_second: float = 20.0
     lookups_burst: int = 200
+    # Streams of events that are open at a time, in all and with one token; and how often one shows that it is.
+    streams: int = 1_000
+    streams_each: int = 300
+    heartbeat: float = 15.0
 
 
 class Gone(Exception):

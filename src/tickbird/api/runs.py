@@ -1,16 +1,18 @@
-"""Runs over HTTP: listed, looked at, asked for, cancelled and repeated."""
+"""Runs over HTTP: listed, looked at, listened to, asked for, cancelled and repeated."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 
 from tickbird.api import PREFIX
 from tickbird.api.auth import Editor, Operator, Viewer
 from tickbird.api.instants import read_instant
+from tickbird.api.log_feeds import LogFeeds, place_text, read_place
 from tickbird.api.models.runs import (
     CancelRunBody,
+    LogPage,
     NewRunBody,
     RetryBody,
     RunDetail,
@@ -20,7 +22,9 @@ from tickbird.api.models.runs import (
 )
 from tickbird.api.new_runs import RunKey, made, own_key
 from tickbird.api.paging import After, Limit, page, read_number
-from tickbird.documents import attempt_document, progress_document, run_document, turn_document
+from tickbird.api.streams import MEDIA_TYPE as EVENTS
+from tickbird.api.streams import Streams, wants_events
+from tickbird.documents import attempt_document, log_document, progress_document, run_document, turn_document
 from tickbird.domain.runs import Status
 
 router = APIRouter(prefix=f"{PREFIX}/runs", tags=["runs"])
@@ -75,6 +79,40 @@ async def get_run(access: Viewer, id: Id) -> Any:  # noqa: A002 - the name in th
         "progress": None if progress is None else progress_document(progress),
         "turn": turn_document(await client.turn(id)),
     }
+
+
+@router.get(
+    "/{id}/logs",
+    summary="What a run has logged",
+    operation_id="read_logs",
+    response_model=LogPage,
+    responses={200: {"content": {EVENTS: {"schema": {"type": "string"}}}}},
+)
+async def read_logs(
+    request: Request,
+    access: Viewer,
+    id: Id,  # noqa: A002 - the name in the path
+    follow: Annotated[bool, Query(description="As server-sent events, also with `Accept: text/event-stream`.")] = False,
+    limit: Limit = 1_000,
+    after: Annotated[
+        str | None, Query(max_length=60, description="Lines behind this one: its attempt and number, such as `1.17`.")
+    ] = None,
+    last_event_id: Annotated[str | None, Header(max_length=60, description="The same, of who comes again.")] = None,
+) -> Any:
+    """Lines in order, also while it runs. As events, one line each until the run has ended, which `end` tells."""
+    client, place = access.client, read_place(after, "after")
+    if not follow and not wants_events(request):
+        found = await client.read_logs(id, after=place, limit=limit + 1)
+        shown = found.lines[:limit]
+        following = place_text(shown[-1]) if len(found.lines) > limit else None
+        items = [log_document(line) for line in shown]
+        return {"run_id": id, "status": found.status, "items": items, "next": following}
+    if last_event_id is not None:
+        place = read_place(last_event_id, "Last-Event-ID")
+    await client.run(id)
+    feeds: LogFeeds = request.app.state.log_feeds
+    streams: Streams = request.app.state.streams
+    return streams.open(request, lambda: feeds.follow(access.namespace, client, id, place))
 
 
 @router.post("/{id}/cancel", summary="Cancel a run", operation_id="cancel_run", response_model=RunModel)

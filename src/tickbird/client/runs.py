@@ -16,7 +16,7 @@ from tickbird.domain.definition import Target, check_text
 from tickbird.domain.durations import Duration, in_words, seconds
 from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
 from tickbird.domain.keys import check_key
-from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.logs import LogLine, Progress, RunLogs
 from tickbird.domain.rates import Turn
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.store.protocol import (
@@ -138,8 +138,12 @@ class Runs(Base):
 
     async def logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
         """What a run has said so far, in order, behind this attempt and number; also while it runs."""
-        await self.run(run_id)
-        return await self._store.read_logs(run_id, after=after, limit=page_size(limit))
+        return (await self.read_logs(run_id, after=after, limit=limit)).lines
+
+    async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> RunLogs:
+        """The same, and how the run stands: once it is final, there is no more to come."""
+        run = await self.run(run_id)
+        return RunLogs(run.status, await self._store.read_logs(run_id, after=after, limit=page_size(limit)))
 
     async def progress(self, run_id: int) -> Progress | None:
         """How far a run said that it was, last; None when it has said nothing."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from tickbird.domain.runs import Status
 
 # Of one attempt; what comes beyond is left out, and a line says so.
 MOST_LINES = 10_000
@@ -24,6 +27,14 @@ class LogLine:
     at: datetime
     level: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunLogs:
+    """Lines of a run, and how it stood before they were read: what a final one has logged is there."""
+
+    status: Status
+    lines: Sequence[LogLine]
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,25 @@ class RunDetail(BaseModel):
     turn: TurnModel | None
 
 
+class LogLineModel(BaseModel):
+    """A line that a run has logged: of which attempt, and its number within that, from 1 on."""
+
+    attempt: int
+    number: int
+    at: Instant
+    level: str
+    text: str
+
+
+class LogPage(BaseModel):
+    """A page of what a run has logged, in order; once its status is final, no more lines come."""
+
+    run_id: int
+    status: Status
+    items: list[LogLineModel]
+    next: str | None
+
+
 Length = Annotated[StrictInt | StrictStr, Field(description='Seconds, or a text such as "10m".')]
 Wait = Annotated[int, Field(ge=1, le=300, description="Seconds; the answer has the run as it is then.")]
 
