@@ -8,6 +8,7 @@ from typing import Any
 
 from tickbird.client.base import Base, page_size
 from tickbird.domain.commands import RollBack
+from tickbird.domain.definition import Target
 from tickbird.domain.differences import Difference, RevisionOrigin, differences, origin_of
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.schedule import Schedule
@@ -54,7 +55,7 @@ class Revisions(Base):
         target, payload = old.get("target"), old.get("payload")
         if isinstance(target, Mapping) and isinstance(target.get("task"), str) and isinstance(payload, Mapping):
             # Of the task as it is now. It is stored as it was, though.
-            await self._checked_payload(target["task"], payload, unknown_task_ok=True)
+            await self._checked_payload(Target(target["task"]), payload, unknown_task_ok=True)
         command = RollBack(actor=actor, revision=revision, to=to, definition=old, declared=declared, note=note)
         return (await self._change(name, command)).schedule
 
