@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.blocking import Blocking, Portal
+from tickbird.domain.addresses import is_server
 from tickbird.domain.definition import CRASH_LIMIT, Definition, Target, check_name, check_text
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.instants import EPOCH
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from tickbird.client import Client
     from tickbird.engine.sync import Declarations
+    from tickbird.remote import Transport
     from tickbird.store.protocol import Store
     from tickbird.store.scratch import Scratches
     from tickbird.store.steps import Steps
@@ -72,8 +74,17 @@ def _store(url: str) -> Store:
             ) from None
         # For a pooler that hands out a connection per transaction, through which no wake-up comes.
         return PostgresStore(url, listen_url=os.environ.get("TICKBIRD_LISTEN_URL") or None)
+    if is_server(url):
+        raise _not_a_store()
     raise StoreError(
         f"{str(url)[:100]!r} is not a store's URL;",
+        hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
+    )
+
+
+def _not_a_store() -> StoreError:
+    return StoreError(
+        "this needs the store itself, and was given a server;",
         hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
     )
 
@@ -117,18 +128,49 @@ class _Declared:
 class Tickbird:
     """An app: its tasks, the schedules that its code declares, and the store they live in."""
 
-    def __init__(self, url: str | None = None, *, app: str = "default", namespace: str = "default") -> None:
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        app: str = "default",
+        namespace: str | None = None,
+        token: str | None = None,
+    ) -> None:
         self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
         self.app = check_name(app, "app")
-        self.namespace = check_name(namespace, "namespace")
+        self.namespace = check_name("default" if namespace is None else namespace, "namespace")
+        # On a server, the only one that the token opens where none is named.
+        self._named = namespace
+        self._token = token
         self.tasks: dict[str, Task[Any, Any]] = {}
         self._declared: dict[str, _Declared] = {}
         self._portal = Portal()
         self._adopted: Client | None = None
         # MODULE:ATTRIBUTE, when it was imported by that.
         self.reference: str | None = None
-        # One store, and so one client, per event loop that uses it.
-        self._clients: dict[int, tuple[asyncio.AbstractEventLoop, Store, Client]] = {}
+        # One store or server, and so one client, per event loop that uses it.
+        self._clients: dict[int, tuple[asyncio.AbstractEventLoop, Store | Transport, Client]] = {}
+
+    @classmethod
+    def connect(cls, url: str | None = None, *, token: str | None = None, namespace: str | None = None) -> Tickbird:
+        """For programs without tasks of their own: a server by its address and a token, or a store by its URL.
+
+        Without them TICKBIRD_SERVER and TICKBIRD_TOKEN, else TICKBIRD_URL. `async with` gives its client, and `with`
+        the one whose calls wait for their answer.
+        """
+        return cls(url or os.environ.get("TICKBIRD_SERVER"), token=token, namespace=namespace)
+
+    async def __aenter__(self) -> Client:
+        return await self.client()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __enter__(self) -> Any:
+        return self.sync
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @overload
     def task(self, function: Callable[P, R], /) -> Task[P, R]: ...
@@ -248,7 +290,7 @@ class Tickbird:
         """A client of this app on a store that is open already."""
         from tickbird.client import Client
 
-        return Client(store, self.namespace, {name: task.validate for name, task in self.tasks.items()})
+        return Client(store, self.namespace, self._validators)
 
     async def client(self) -> Client:
         """The client for this event loop, connected when first asked for."""
@@ -261,10 +303,22 @@ class Tickbird:
             if other.is_closed():
                 del self._clients[key]
         if id(loop) not in self._clients:
-            store = open_store(self.url)
-            await store.open()
-            self._clients[id(loop)] = (loop, store, self.client_on(store))
+            self._clients[id(loop)] = (loop, *await self._connected())
         return self._clients[id(loop)][2]
+
+    async def _connected(self) -> tuple[Store | Transport, Client]:
+        if is_server(self.url):
+            from tickbird.remote import RemoteClient, Transport
+
+            transport = Transport(self.url, self._token or os.environ.get("TICKBIRD_TOKEN"))
+            return transport, RemoteClient(transport, self._named, self._validators)
+        store = open_store(self.url)
+        await store.open()
+        return store, self.client_on(store)
+
+    @property
+    def _validators(self) -> Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]:
+        return {name: task.validate for name, task in self.tasks.items()}
 
     def adopt_client(self, client: Client | None) -> None:
         """Use this client for everything that is sent, as tests do; None goes back to the app's own."""
@@ -340,6 +394,8 @@ class Tickbird:
 
     def _joining(self, dialect: str) -> Any:
         """The steps of this app's store, which must be of that kind."""
+        if is_server(self.url):
+            raise _not_a_store()
         stored = "sqlite" if self.url.lower().startswith("sqlite:") else "postgresql"
         if dialect != stored:
             names = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}

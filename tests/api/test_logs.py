@@ -65,6 +65,7 @@ async def test_lines_come_in_pages(api: Api) -> None:
         "number": 1,
         "at": "",
         "level": "info",
+        "level_number": 20,
         "text": "line 1\nof “it”",
     }
     rest = await api.get(f"/runs/{run.id}/logs?limit=3&after=1.3", "viewer")

@@ -91,7 +91,7 @@ async def test_a_preview_takes_what_a_definition_has(api: Api) -> None:
         ({"definition": {"trigger": {"cron": "0 9 * * *"}, "calendars": ["none"]}}, "calendars"),
         ({"definition": {"trigger": {"cron": "0 9 * * *"}, "spread": "x"}}, "spread"),
         ({"definition": {"trigger": {"cron": "0 9 * * *"}}, "count": 0}, "count"),
-        ({"definition": {"trigger": {"cron": "0 9 * * *"}}, "count": 1_001}, "count"),
+        ({"definition": {"trigger": {"cron": "0 9 * * *"}}, "count": 10_001}, "count"),
         ({"definition": {"trigger": {"cron": "0 9 * * *"}}, "after": "tomorrow"}, "after"),
         ({"definition": {"trigger": {"cron": "0 9 * * *"}}, "after": "2026-01-01T00:00:00"}, "after"),
         ({"definition": {"trigger": {"cron": "0 9 * * *"}}, "name": "a b"}, "name"),

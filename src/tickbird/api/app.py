@@ -14,12 +14,13 @@ from tickbird.api import (
     audit,
     backfills,
     health,
-    history,
+    ledger,
     previews,
     runs,
     schedules,
     ticks,
     tokens,
+    whole,
 )
 from tickbird.api.auth import AnyViewer, Authority
 from tickbird.api.guard import Guard, Limits
@@ -37,12 +38,13 @@ ROUTERS: Final = (
     health.router,
     schedules.router,
     ticks.router,
-    history.router,
+    ledger.router,
     runs.router,
     previews.router,
     backfills.router,
     tokens.router,
     audit.router,
+    whole.router,
 )
 # Gives the client of a namespace; making one costs nothing.
 Clients = Callable[[str], Client]

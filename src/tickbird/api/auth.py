@@ -144,7 +144,17 @@ def _check_role(caller: Caller, role: Role) -> None:
         )
 
 
-def _namespaced(role: Role) -> Callable[..., Any]:
+def _check_whole(caller: Caller) -> None:
+    if caller.namespaces is not None:
+        raise Problem(
+            403,
+            "forbidden",
+            f"This is about the whole store, and the token {caller.name!r} opens {', '.join(caller.namespaces[:20])};",
+            hint="use a token that was made with --all-namespaces.",
+        )
+
+
+def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
     async def admit(
         request: Request,
         _: Annotated[Any, Depends(_SCHEME)],
@@ -155,6 +165,8 @@ def _namespaced(role: Role) -> Callable[..., Any]:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
         chosen = choose(caller.namespaces, namespace)
+        if whole:
+            _check_whole(caller)
         return Access(caller, chosen, request.app.state.clients(chosen))
 
     _ROLES[admit] = role
@@ -175,6 +187,8 @@ def _anywhere(role: Role) -> Callable[..., Any]:
 Viewer = Annotated[Access, Depends(_namespaced("viewer"))]
 Operator = Annotated[Access, Depends(_namespaced("operator"))]
 Editor = Annotated[Access, Depends(_namespaced("editor"))]
+# Of the whole store, whatever the namespace: only with a token that opens all of them.
+Keeper = Annotated[Access, Depends(_namespaced("admin", whole=True))]
 # Of no namespace in particular.
 AnyViewer = Annotated[Caller, Depends(_anywhere("viewer"))]
 AnyAdmin = Annotated[Caller, Depends(_anywhere("admin"))]

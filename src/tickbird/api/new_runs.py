@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any, Final
 
 from fastapi import Header, Request
 
 from tickbird.api.auth import Access
+from tickbird.api.patience import longer
 from tickbird.client import Client
 from tickbird.documents import run_document
 from tickbird.domain.errors import NotFinishedError
@@ -17,8 +17,6 @@ from tickbird.domain.tokens import TOKEN_ID_LENGTH
 
 # What is in front of a key of a caller takes some of the room that a key has.
 _LONGEST_KEY: Final = 200 - TOKEN_ID_LENGTH - 1
-# An answer may begin so many seconds after the end of waiting.
-_ANSWER: Final = 10
 
 RunKey = Annotated[
     str | None,
@@ -39,13 +37,17 @@ def own_key(access: Access, key: str | None) -> str | None:
 async def made(request: Request, client: Client, run: RunRecord, wait: int | None) -> dict[str, Any]:
     """The run as it is once it has come to its end, or after so many seconds; and what it waits for, if it does."""
     if wait is not None:
-        patience: asyncio.Timeout = request.scope["state"]["patience"]
-        patience.reschedule(asyncio.get_running_loop().time() + wait + _ANSWER)
-        try:
-            run = await client.wait(run.id, timeout=wait)
-        except NotFinishedError:
-            run = await client.run(run.id)
+        run = await waited_for(request, client, run.id, wait)
     return {"run": run_document(run), "warnings": await _warnings(client, run)}
+
+
+async def waited_for(request: Request, client: Client, run_id: int, wait: int) -> RunRecord:
+    """A run as it is once it has come to its end, or after so many seconds."""
+    longer(request, wait)
+    try:
+        return await client.wait(run_id, timeout=wait)
+    except NotFinishedError:
+        return await client.run(run_id)
 
 
 async def _warnings(client: Client, run: RunRecord) -> list[str]:

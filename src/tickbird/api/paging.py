@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Query
 
 from tickbird.api.problems import Problem
+from tickbird.domain.page_keys import read_key, write_key
+
+__all__ = ["After", "Limit", "page", "read_name", "read_number", "write_key"]
 
 T = TypeVar("T")
 MOST: Final = 1_000
@@ -20,11 +20,6 @@ Limit = Annotated[int, Query(ge=1, le=MOST, description="At most so many.")]
 After = Annotated[
     str | None, Query(max_length=_LONGEST_KEY, description="The `next` of the page before; the first page without it.")
 ]
-
-
-def write_key(place: str | int) -> str:
-    """Where the next page begins, as an opaque text."""
-    return base64.urlsafe_b64encode(json.dumps([place]).encode()).decode().rstrip("=")
 
 
 def read_name(key: str | None) -> str:
@@ -50,11 +45,9 @@ def read_number(key: str | None) -> int | None:
 
 def _read(key: str) -> object:
     try:
-        [place] = json.loads(base64.b64decode(key + "=" * (-len(key) % 4), b"-_", validate=True))
-    except (ValueError, TypeError, binascii.Error, RecursionError):
+        return read_key(key)
+    except ValueError:
         raise _no_key(key) from None
-    found: object = place
-    return found
 
 
 def page(found: Sequence[T], limit: int, place: Callable[[T], str | int], document: Callable[[T], Any]) -> Any:

@@ -11,13 +11,16 @@ from fastapi.responses import JSONResponse
 
 from tickbird.domain.errors import (
     ConflictError,
+    DefinitionError,
     InvalidError,
     NotFinishedError,
     NotFoundError,
+    PayloadError,
     SchemaError,
     StaleError,
     StoreError,
     TickbirdError,
+    TriggerError,
 )
 
 log = logging.getLogger("tickbird.api")
@@ -29,6 +32,12 @@ _STORE: Final = {
     "store-unavailable": "The store cannot be used at the moment.",
 }
 _LOOK: Final = "Try again; the server's log and `tickbird doctor` tell more."
+# Narrower than the code, for who reads a problem back into the error that it was.
+_KINDS: Final[Mapping[type[TickbirdError], str]] = {
+    TriggerError: "invalid-trigger",
+    DefinitionError: "invalid-definition",
+    PayloadError: "invalid-payload",
+}
 # The first that fits counts.
 _OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
     (InvalidError, 422, "invalid"),
@@ -52,6 +61,7 @@ class Problem(Exception):
         *,
         field: str = "",
         hint: str = "",
+        kind: str = "",
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
@@ -60,12 +70,13 @@ class Problem(Exception):
         self.detail = detail
         self.field = field
         self.hint = hint
+        self.kind = kind or code
         self.headers = dict(headers or {})
 
     def document(self) -> dict[str, Any]:
         """The problem as it is sent."""
         return {
-            "type": f"urn:tickbird:problem:{self.code}",
+            "type": f"urn:tickbird:problem:{self.kind}",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "code": self.code,
@@ -88,7 +99,8 @@ def problem_of(error: TickbirdError) -> Problem:
                 log.warning("the store cannot be used: %s", error)
                 return Problem(status, code, _STORE[code], hint=_LOOK, headers={"Retry-After": _COME_BACK})
             field = error.field if isinstance(error, InvalidError) else ""
-            return Problem(status, code, error.message, field=field, hint=error.hint)
+            narrow = _KINDS.get(type(error), "")
+            return Problem(status, code, error.message, field=field, hint=error.hint, kind=narrow)
     return Problem(500, "unexpected", error.message, hint=error.hint)
 
 

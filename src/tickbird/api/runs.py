@@ -20,7 +20,7 @@ from tickbird.api.models.runs import (
     RunPage,
     TriggeredRun,
 )
-from tickbird.api.new_runs import RunKey, made, own_key
+from tickbird.api.new_runs import RunKey, made, own_key, waited_for
 from tickbird.api.paging import After, Limit, page, read_number
 from tickbird.api.streams import MEDIA_TYPE as EVENTS
 from tickbird.api.streams import Streams, wants_events
@@ -63,15 +63,24 @@ async def create_run(request: Request, access: Editor, body: NewRunBody, idempot
         crash_limit=body.crash_limit,
         idempotency_key=own_key(access, idempotency_key),
         concurrency_key=body.concurrency_key,
-        unknown_task_ok=True,
+        unknown_task_ok=body.unknown_task_ok,
     )
     return await made(request, client, await client.run(run_id), body.wait)
 
 
 @router.get("/{id}", summary="One run", operation_id="get_run", response_model=RunDetail)
-async def get_run(access: Viewer, id: Id) -> Any:  # noqa: A002 - the name in the path
-    """A run, the attempts that did not end it well, how far it is, and its turn in its queue."""
-    client, run = access.client, await access.client.run(id)
+async def get_run(
+    request: Request,
+    access: Viewer,
+    id: Id,  # noqa: A002 - the name in the path
+    wait: Annotated[int | None, Query(ge=1, le=300, description="Seconds until it is final, at most.")] = None,
+) -> Any:
+    """A run, the attempts that did not end it well, how far it is, and its turn in its queue.
+
+    With `wait`, once it has come to its end, or as it is after that.
+    """
+    client = access.client
+    run = await client.run(id) if wait is None else await waited_for(request, client, id, wait)
     progress = await client.progress(id)
     return {
         "run": run_document(run),

@@ -15,7 +15,7 @@ from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.documents import token_document
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.tokens import Namespaces, check_namespaces, covers, no_such_token
+from tickbird.domain.tokens import Namespaces, TokenRecord, check_namespaces, covers, no_such_token
 
 router = APIRouter(prefix=f"{PREFIX}/tokens", tags=["tokens"])
 
@@ -54,16 +54,26 @@ async def create_token(request: Request, caller: AnyAdmin, body: NewTokenBody) -
     return {**token_document(made), "token": text}
 
 
+@router.get("/{token_id}", summary="One token", operation_id="get_token", response_model=TokenModel)
+async def get_token(request: Request, caller: AnyAdmin, token_id: str) -> Any:
+    """A token by its id, without its secret."""
+    return token_document(await _found(request, caller, token_id))
+
+
 @router.delete("/{token_id}", summary="Revoke a token", operation_id="revoke_token", response_model=TokenModel)
 async def revoke_token(request: Request, caller: AnyAdmin, token_id: str) -> Any:
     """End a token: this server refuses it at once, others within a second. Harmless where that was done before."""
-    client = _client(request, caller)
-    found = await client.find_token(token_id)
-    if found is None or not covers(caller.namespaces, found.namespaces):
-        raise no_such_token(token_id)
-    revoked = await client.revoke_token(token_id, actor=caller.actor)
+    await _found(request, caller, token_id)
+    revoked = await _client(request, caller).revoke_token(token_id, actor=caller.actor)
     request.app.state.authority.forget(token_id)
     return token_document(revoked)
+
+
+async def _found(request: Request, caller: Caller, token_id: str) -> TokenRecord:
+    found = await _client(request, caller).find_token(token_id)
+    if found is None or not covers(caller.namespaces, found.namespaces):
+        raise no_such_token(token_id)
+    return found
 
 
 def _wanted(caller: Caller, body: NewTokenBody) -> Namespaces:

@@ -42,7 +42,7 @@ class Overrides(Ticks):
         """
         if payload is not None:
             payload = await self._payload_for(name, payload)
-        at, to = _whole_second(tick, "tick"), None if move_to is None else to_seconds(move_to)
+        at, to = whole_second(tick, "tick"), None if move_to is None else to_seconds(move_to)
         command = Override(actor=actor, revision=revision, tick=at, skip=skip, move_to=to, payload=payload, note=note)
         schedule = await self._change_tick(name, at, command)
         ahead = Ahead(schedule)
@@ -54,7 +54,7 @@ class Overrides(Ticks):
         self, name: str, tick: datetime, *, actor: str, note: str = "", revision: int | None = None
     ) -> Schedule:
         """Let a coming tick be as if nothing had been decided for it, by an override or by a reschedule."""
-        at = _whole_second(tick, "tick")
+        at = whole_second(tick, "tick")
         return await self._change_tick(name, at, UndoOverride(actor=actor, revision=revision, tick=at, note=note))
 
     async def overrides(self, name: str) -> Sequence[OverrideRecord]:
@@ -96,7 +96,7 @@ def _stands(status: Status) -> str:
     return status if status in ("succeeded", "failed") else f"{'was' if status == 'cancelled' else 'is'} {status}"
 
 
-def _whole_second(at: datetime, field: str) -> int:
+def whole_second(at: datetime, field: str) -> int:
     """The instant of a tick, which has no parts of a second."""
     second = to_seconds(at)
     if to_datetime(second) != at:

@@ -124,10 +124,7 @@ class Runs(Base):
         while (run := await self.run(run_id)).status not in FINAL:
             left = pause if patience is None else began + patience - time.monotonic()
             if left <= 0:
-                raise NotFinishedError(
-                    f"run {run_id} is {run.status} after {in_words(patience or 0)} of waiting, and goes on;",
-                    hint=f"wait again, or look at it with `tickbird runs {run_id}`.",
-                )
+                raise not_finished(run, patience or 0)
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 1.5, _LONGEST_PAUSE)
         return run
@@ -174,6 +171,14 @@ class Runs(Base):
         key = run.concurrency_key
         new = NewRun(run.target, sent, run.queue, run.priority, retry_of=run_id, concurrency_key=key)
         return await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
+
+
+def not_finished(run: RunRecord, waited: float) -> NotFinishedError:
+    """The error for a run that was waited for so many seconds."""
+    return NotFinishedError(
+        f"run {run.id} is {run.status} after {in_words(waited)} of waiting, and goes on;",
+        hint=f"wait again, or look at it with `tickbird runs {run.id}`.",
+    )
 
 
 def _made(changed: Changed) -> RunRecord:

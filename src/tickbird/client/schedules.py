@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from tickbird.client.base import check_choice, page_size
-from tickbird.client.revisions import Revisions
+from tickbird.client.base import Base, check_choice, page_size
 from tickbird.domain.codec import encode_field
 from tickbird.domain.commands import (
     Create,
@@ -26,11 +25,12 @@ from tickbird.domain.program import Program, program_from_json
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
 from tickbird.store.protocol import (
+    RevisionRecord,
     ScheduleRow,
 )
 
 
-class Schedules(Revisions):
+class Schedules(Base):
     """The verbs about schedules."""
 
     async def create(
@@ -80,7 +80,7 @@ class Schedules(Revisions):
         """
         unset = {"target" if field in ("task", "command") else field for field in unset}
         check_fields(unset)
-        fields = _with_target(fields)
+        fields = with_target(fields)
         if twice := set(unset) & {*fields}:
             raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
         declared: Mapping[str, Any] = {}
@@ -95,6 +95,15 @@ class Schedules(Revisions):
         patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
         command = Update(actor=actor, revision=revision, fields=patch, unset=frozenset(unset), declared=declared)
         return (await self._change(name, command)).schedule
+
+    async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
+        """What the code of a schedule's app declared last, whatever an operator set over it."""
+        for revision in await self._store.list_revisions(schedule.id, limit=schedule.revision):
+            if revision.action in ("create", "sync"):
+                declared = revision.detail.get("declared", revision.definition)
+                assert isinstance(declared, Mapping)
+                return declared
+        return {}
 
     async def delete(
         self, name: str, *, actor: str, revision: int | None = None, cancel_runs: bool = False
@@ -147,8 +156,12 @@ class Schedules(Revisions):
         command = Skip(actor=actor, revision=revision, count=1 if count is None else count, until=end, note=note)
         return (await self._change(name, command)).schedule
 
+    async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
+        return await self._store.list_revisions((await self.get(name)).id, before=before, limit=limit)
 
-def _with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
+
+def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields with the target that `task` or `command` is short for."""
     given = [name for name in ("task", "command", "target") if name in fields]
     if len(given) > 1:

@@ -65,8 +65,7 @@ class Whole(Base):
 
         With `against`, a folder of zone files: every tick within so many days that its rules move.
         """
-        if not 1 <= days <= 36_500:
-            raise InvalidError("days: must be from 1 to 36500.", field="days")
+        check_days(days)
         since = to_seconds(await self._store.now())
         schedules, after = [], ""
         while rows := await self._store.list_schedules(self._namespace, after=after, limit=1_000):
@@ -85,3 +84,9 @@ class Whole(Base):
     async def now(self) -> datetime:
         """The store's clock."""
         return await self._store.now()
+
+
+def check_days(days: int) -> None:
+    """So far ahead ticks are compared."""
+    if not 1 <= days <= 36_500:
+        raise InvalidError("days: must be from 1 to 36500.", field="days")

@@ -43,8 +43,7 @@ def overrides_of(schedule: Schedule) -> Sequence[OverrideRecord]:
 
 def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[ComingTick]:
     """The next ticks of a schedule, with what will keep them from running, as it stands now."""
-    if not 1 <= count <= 10_000:
-        raise InvalidError("count: must be from 1 to 10000.", field="count")
+    check_count(count)
     definition, cursor = schedule.definition, schedule.cursor
     if definition is None or schedule.state in ("parked", "ended", "deleted"):
         return []
@@ -74,6 +73,13 @@ def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Comi
         shown = None if ahead is None or override is None else ahead.record(override)
         ticks.append(ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped, shown))
     return ticks
+
+
+def check_count(count: int) -> int:
+    """So many ticks are told at once."""
+    if not 1 <= count <= 10_000:
+        raise InvalidError("count: must be from 1 to 10000.", field="count")
+    return count
 
 
 def with_notes(schedule: Schedule, ticks: Sequence[ComingTick], now: datetime) -> Noted:

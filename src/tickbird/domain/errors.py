@@ -10,9 +10,10 @@ TickbirdError
 ├── ConflictError                 the thing changed meanwhile, or its state forbids the change
 │   └── StaleError                it is at another revision than the one named
 ├── NotFinishedError (TimeoutError)  a run that was waited for has not come to its end in time
-└── StoreError                    the database
+└── StoreError                    the database, or the server in front of it
     ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help
-    └── SchemaError               missing, too old or too new for this code
+    ├── SchemaError               missing, too old or too new for this code
+    └── AccessError               a server refuses the token, or its role or namespaces do not suffice
 """
 
 from __future__ import annotations
@@ -68,12 +69,16 @@ class NotFinishedError(TickbirdError, TimeoutError):
 
 
 class StoreError(TickbirdError):
-    """The database refused or failed."""
+    """The database, or the server in front of it, refused or failed."""
 
 
 class StoreUnavailableError(StoreError):
-    """The database cannot be reached or did not answer in time."""
+    """The database, or the server in front of it, cannot be reached or did not answer in time."""
 
 
 class SchemaError(StoreError):
     """The database's schema is missing, too old or too new for this code."""
+
+
+class AccessError(StoreError):
+    """A server refuses the token, or its role or namespaces do not suffice."""

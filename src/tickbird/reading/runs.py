@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from tickbird.domain.definition import Target
 from tickbird.domain.held import HeldSchedule
 from tickbird.domain.logs import LogLine, Progress
@@ -107,14 +105,9 @@ def read_log(run_id: int, document: Document) -> LogLine:
         attempt=document["attempt"],
         number=document["number"],
         at=instant(document["at"]),
-        level=_level(document["level"]),
+        level=document["level_number"],
         text=document["text"],
     )
-
-
-def _level(name: str) -> int:
-    known = {each.lower(): level for each, level in logging.getLevelNamesMapping().items()}
-    return known[name] if name in known else int(name.rpartition(" ")[2])
 
 
 def read_held(document: Document) -> HeldSchedule:

@@ -15,7 +15,7 @@ class PreviewBody(Body):
     """A definition, as to create a schedule; only its trigger is needed."""
 
     definition: Json = Field(description="As in the document of a schedule: trigger, spread, calendars, roll …")
-    count: int = Field(default=10, ge=1, le=1_000, description="How many ticks.")
+    count: int = Field(default=10, ge=1, le=10_000, description="How many ticks.")
     after: InstantText | None = Field(default=None, description="The ticks after this instant; else after now.")
     name: str | None = Field(default=None, description="The schedule's name: its place within a spread goes by it.")
 

@@ -78,6 +78,12 @@ class RunPage(BaseModel):
     next: str | None
 
 
+class RunList(BaseModel):
+    """Runs, all of them."""
+
+    items: list[RunModel]
+
+
 class AttemptModel(BaseModel):
     """An attempt that did not end its run well."""
 
@@ -122,6 +128,7 @@ class LogLineModel(BaseModel):
     number: int
     at: Instant
     level: str
+    level_number: int
     text: str
 
 
@@ -150,6 +157,7 @@ class NewRunBody(Body):
     start_within: Length | None = Field(default=None, description="Cancelled if it has not begun by then.")
     crash_limit: int = Field(default=3, description="So many lost workers are survived.")
     concurrency_key: str | None = None
+    unknown_task_ok: bool = Field(default=True, description="404 where no live worker knows the task, if false.")
     wait: Wait | None = None
 
 

@@ -84,6 +84,7 @@ class NewSchedule(Body):
     name: str
     definition: Json = Field(description="As in the document of a schedule: trigger, target and policies.")
     first: Literal["now"] | None = Field(default=None, description="`now`: also one run at once.")
+    unknown_task_ok: bool = Field(default=True, description="404 where no live worker knows the task, if false.")
 
 
 class WholeDefinition(Body):
@@ -96,6 +97,8 @@ class Changes(Body):
     """The fields of a definition that are to change; null takes one back to code or to its default."""
 
     definition: Json
+    unset: list[str] = Field(default_factory=list, description="Fields that go back, as null does in `definition`.")
+    none: list[str] = Field(default_factory=list, description="Fields that are to be nothing, whatever code declares.")
 
 
 class PauseBody(Body):

@@ -1,0 +1,62 @@
+"""What was decided, whether that accounts for every tick, and what happened lately."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from tickbird.api.models.parts import Instant
+from tickbird.api.models.runs import RunModel
+from tickbird.api.models.ticks import SkipModel
+from tickbird.domain.audit import Kind
+from tickbird.domain.happenings import HappeningKind
+
+
+class DecisionsModel(BaseModel):
+    """The runs and skips of a range of ticks, oldest first."""
+
+    runs: list[RunModel]
+    skips: list[SkipModel]
+
+
+class AuditFindingModel(BaseModel):
+    """Where expected ticks and recorded decisions part."""
+
+    kind: Kind
+    first: Instant
+    last: Instant
+    count: int
+    text: str
+    run_id: int | None
+    skip_id: int | None
+
+
+class AuditModel(BaseModel):
+    """What came of auditing one schedule over a range; `findings` are the first of `found`."""
+
+    schedule: str
+    proven: bool
+    first: Instant | None
+    last: Instant | None
+    complete_from: Instant | None
+    expected: int
+    runs: int
+    skipped: int
+    open: int
+    found: int
+    findings: list[AuditFindingModel]
+
+
+class HappeningModel(BaseModel):
+    """A run that was planned or has ended, or ticks that were skipped."""
+
+    at: Instant
+    kind: HappeningKind
+    schedule: str | None
+    run: RunModel | None
+    skip: SkipModel | None
+
+
+class Happenings(BaseModel):
+    """What happened, oldest first."""
+
+    items: list[HappeningModel]

@@ -1,0 +1,64 @@
+"""Backfills over HTTP, and the runs that are held after an outage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from tickbird.client.backfills import Backfills
+from tickbird.domain.backfills import BackfillPlan, BackfillRecord, Order, no_such_backfill
+from tickbird.reading.backfills import read_backfill, read_backfill_plan
+from tickbird.remote.base import Remote, instant, instant_ceil, schedule_path, sent
+
+
+class RemoteBackfills(Remote, Backfills):
+    """The verbs about ticks of the past that shall run."""
+
+    async def backfill(
+        self,
+        name: str,
+        first: datetime,
+        last: datetime,
+        *,
+        actor: str,
+        concurrency: int = 1,
+        order: Order = "oldest",
+        payload: Mapping[str, Any] | None = None,
+        note: str = "",
+        dry_run: bool = False,
+    ) -> BackfillPlan:
+        """Run the ticks from `first` to `last`, both included, that have no run; a dry run only tells which."""
+        body = {
+            "first": instant_ceil(first),
+            "last": instant(last),
+            "concurrency": concurrency,
+            "order": order,
+            "payload": None if payload is None else sent(payload),
+            "note": note,
+            "dry_run": dry_run,
+        }
+        return await self._post(f"{schedule_path(name)}/backfill", read_backfill_plan, body)
+
+    async def get_backfill(self, backfill_id: int) -> BackfillRecord:
+        """A backfill by id, and how far it is."""
+        return await self._get(_path(backfill_id), read_backfill)
+
+    async def list_backfills(
+        self, *, schedule: str | None = None, before: int | None = None, limit: int = 20
+    ) -> Sequence[BackfillRecord]:
+        """Backfills, newest first, a page at a time: `before` is the last id of the page before."""
+        return await self._pages("/backfills", read_backfill, limit, before, {"schedule": schedule})
+
+    async def cancel_backfill(
+        self, backfill_id: int, *, actor: str, note: str = "", stop_running: bool = False
+    ) -> BackfillRecord:
+        """Cancel the runs of a backfill that have not started; ask those that run to stop if `stop_running`."""
+        body = {"note": note, "stop_running": stop_running}
+        return await self._post(f"{_path(backfill_id)}/cancel", read_backfill, body)
+
+
+def _path(backfill_id: int) -> str:
+    if not 0 < backfill_id < 2**63:
+        raise no_such_backfill(backfill_id)
+    return f"/backfills/{backfill_id}"

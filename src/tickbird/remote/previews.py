@@ -1,0 +1,36 @@
+"""Previews over HTTP: what a schedule would do, before there is one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from tickbird.client.previews import Previews
+from tickbird.domain.codec import encode_field
+from tickbird.domain.policies import policies
+from tickbird.domain.preview import Preview
+from tickbird.domain.triggers import Trigger
+from tickbird.reading.previews import read_preview
+from tickbird.remote.base import Remote, instant
+
+
+class RemotePreviews(Remote, Previews):
+    """The verbs about what would be."""
+
+    async def preview(
+        self,
+        trigger: Trigger,
+        *,
+        count: int = 10,
+        after: datetime | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Preview:
+        """The next ticks of a trigger with these policies, what is unusual about them, and what else ticks then.
+
+        With `name`, as the schedule of that name would have them. At most 500 others are looked at, around ten ticks.
+        """
+        fields = {"trigger": trigger, **policies(options)}
+        definition = {field: encode_field(field, value) for field, value in fields.items() if value is not None}
+        body = {"definition": definition, "count": count, "after": instant(after), "name": name}
+        return await self._post("/preview", read_preview, body)

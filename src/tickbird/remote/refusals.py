@@ -1,0 +1,62 @@
+"""Problems that a server answers with, as the errors that they were: the same as those of a client on the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tickbird.domain.errors import (
+    AccessError,
+    ConflictError,
+    DefinitionError,
+    InvalidError,
+    NotFinishedError,
+    NotFoundError,
+    PayloadError,
+    SchemaError,
+    StaleError,
+    StoreError,
+    StoreUnavailableError,
+    TickbirdError,
+    TriggerError,
+)
+
+_INVALID: Final[Mapping[str, type[InvalidError]]] = {
+    "urn:tickbird:problem:invalid-trigger": TriggerError,
+    "urn:tickbird:problem:invalid-definition": DefinitionError,
+    "urn:tickbird:problem:invalid-payload": PayloadError,
+}
+_KINDS: Final[Mapping[str, type[TickbirdError]]] = {
+    "not-found": NotFoundError,
+    "stale": StaleError,
+    "conflict": ConflictError,
+    "not-finished": NotFinishedError,
+    "schema": SchemaError,
+    "forbidden": AccessError,
+    "closed-namespace": AccessError,
+}
+
+
+def error_of(problem: Mapping[str, Any], *, has_token: bool) -> TickbirdError:
+    """The error that a problem tells of."""
+    status, code = int(problem["status"]), str(problem["code"])
+    detail, hint = str(problem["detail"]), str(problem.get("hint") or "")
+    if code == "unauthorized":
+        said = "refuses this token: it is unknown, expired or revoked;" if has_token else "asks for a token;"
+        return AccessError(
+            f"the server {said}", hint="make one with `tickbird token create`, and give it as TICKBIRD_TOKEN."
+        )
+    if code == "no-namespace":
+        return InvalidError(detail, field="namespace", hint="name one: namespace=… in code, --namespace in a command.")
+    if code == "no-such-path":
+        return StoreError(
+            "the server does not know what this client asks for;",
+            hint="use the same version of Tickbird on both sides.",
+        )
+    if code in _KINDS:
+        return _KINDS[code](detail, hint=hint)
+    if status in (429, 502, 503, 504):
+        return StoreUnavailableError(detail, hint=hint)
+    if status >= 500:
+        return StoreError(detail, hint=hint)
+    return _INVALID.get(str(problem.get("type")), InvalidError)(detail, field=problem.get("field") or "", hint=hint)

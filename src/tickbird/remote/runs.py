@@ -1,0 +1,184 @@
+"""Runs over HTTP: made by hand or ad hoc, looked at, waited for, cancelled, retried."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, get_args
+
+from tickbird.client.base import check_choice, page_size
+from tickbird.client.runs import Runs, not_finished
+from tickbird.domain.definition import Target
+from tickbird.domain.durations import Duration, seconds
+from tickbird.domain.errors import NotFoundError
+from tickbird.domain.keys import check_key
+from tickbird.domain.logs import LogLine, Progress, RunLogs
+from tickbird.domain.rates import Turn
+from tickbird.domain.runs import FINAL, AttemptRecord, RunRecord, Status
+from tickbird.reading.parts import Document, maybe
+from tickbird.reading.runs import read_attempt, read_log, read_progress, read_run, read_turn
+from tickbird.remote.base import Query, Remote, instant_ceil, schedule_path, sent
+
+# A run that is waited for is asked for anew after so many seconds, each of which the server waits.
+_LONGEST_WAIT = 60
+# So many lines a server gives at once.
+_PAGE = 1_000
+
+
+class RemoteRuns(Remote, Runs):
+    """The verbs about runs."""
+
+    async def trigger(
+        self,
+        name: str,
+        *,
+        actor: str,
+        payload: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        wait: Duration | None = None,
+    ) -> RunRecord:
+        """One manual run now; the schedule's own ticks are not touched. The same key again gives the same run.
+
+        With `wait`, the run once it has come to its end, if it does within so long.
+        """
+        if wait is not None:
+            seconds(wait, "wait")
+        key = None if idempotency_key is None else check_key(idempotency_key)
+        body = {"payload": None if payload is None else sent(payload)}
+        run = await self._post(f"{schedule_path(name)}/trigger", _made, body, key=key)
+        return run if wait is None else await self.wait(run.id, timeout=wait)
+
+    async def enqueue(
+        self,
+        task: str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        actor: str,
+        at: datetime | None = None,
+        delay: Duration = 0,
+        queue: str = "default",
+        priority: int = 0,
+        start_within: Duration | None = None,
+        crash_limit: int = 3,
+        idempotency_key: str | None = None,
+        concurrency_key: str | None = None,
+        unknown_task_ok: bool = False,
+    ) -> int:
+        """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run."""
+        key = None if idempotency_key is None else check_key(idempotency_key)
+        body = {
+            "task": task,
+            "payload": self._payload(Target(task), payload or {}),
+            "at": instant_ceil(at),
+            "delay": seconds(delay, "delay"),
+            "queue": queue,
+            "priority": priority,
+            "start_within": None if start_within is None else seconds(start_within, "start_within"),
+            "crash_limit": crash_limit,
+            "concurrency_key": concurrency_key,
+            "unknown_task_ok": unknown_task_ok or task in self._validators,
+        }
+        return (await self._post("/runs", _made, body, key=key)).id
+
+    async def runs(
+        self,
+        *,
+        schedule: str | None = None,
+        status: Status | None = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[RunRecord]:
+        """Runs, newest first, a page at a time: `before` is the last id of the page before."""
+        if status is not None:
+            check_choice(status, "status", get_args(Status))
+        return await self._pages("/runs", read_run, limit, before, {"schedule": schedule, "status": status})
+
+    async def active_runs(self, name: str) -> Sequence[RunRecord]:
+        """The runs of a schedule that are not final, oldest first."""
+        path = f"{schedule_path(name)}/active-runs"
+        return await self._get(path, lambda found: [*map(read_run, found["items"])])
+
+    async def run(self, run_id: int) -> RunRecord:
+        """A run by id."""
+        return await self._get(_path(run_id), lambda found: read_run(found["run"]))
+
+    async def wait(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
+        """A run once it has come to its end; NotFinishedError if it has not within so long. The run goes on."""
+        patience = None if timeout is None else float(seconds(timeout, "timeout"))
+        began, asked = time.monotonic(), 0
+        while True:
+            # At first without waiting: most often it has ended.
+            query = {"wait": asked or None}
+            run = await self._get(_path(run_id), lambda found: read_run(found["run"]), query, patience=asked)
+            if run.status in FINAL:
+                return run
+            left = _LONGEST_WAIT if patience is None else began + patience - time.monotonic()
+            if left <= 0:
+                raise not_finished(run, patience or 0)
+            asked = max(1, min(_LONGEST_WAIT, int(left)))
+
+    async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
+        """The attempts of a run that did not end it well."""
+        return await self._get(_path(run_id), lambda found: [*map(read_attempt, found["attempts"])])
+
+    async def logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
+        """What a run has said so far, in order, behind this attempt and number; also while it runs."""
+        return (await self.read_logs(run_id, after=after, limit=limit)).lines
+
+    async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> RunLogs:
+        """The same, and how the run stands: once it is final, there is no more to come."""
+        page_size(limit)
+        lines: list[LogLine] = []
+        status: Status | None = None
+        place = f"{after[0]}.{after[1]}"
+        while True:
+            query: Query = {"after": place, "limit": min(_PAGE, limit - len(lines))}
+            page = await self._get(f"{_path(run_id)}/logs", lambda found: _LogPage.read(run_id, found), query)
+            # How it stood before the first of them was read counts: what it has logged by then is here.
+            status = status or page.status
+            lines += page.lines
+            if page.following is None or len(lines) >= limit:
+                return RunLogs(status, lines)
+            place = page.following
+
+    async def progress(self, run_id: int) -> Progress | None:
+        """How far a run said that it was, last; None when it has said nothing."""
+        return await self._get(
+            _path(run_id), lambda found: maybe(lambda each: read_progress(run_id, each), found["progress"])
+        )
+
+    async def turn(self, run_id: int) -> Turn | None:
+        """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
+        return await self._get(_path(run_id), lambda found: maybe(read_turn, found["turn"]))
+
+    async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
+        """Cancel a run that has not started, or ask a running one to stop."""
+        return await self._post(f"{_path(run_id)}/cancel", read_run, {"reason": reason})
+
+    async def retry(self, run_id: int, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
+        """A new run of what a final run did, with its payload unless another is given."""
+        body = {"payload": None if payload is None else sent(payload)}
+        return await self._post(f"{_path(run_id)}/retry", _made, body)
+
+
+@dataclass(frozen=True, slots=True)
+class _LogPage:
+    status: Status
+    lines: list[LogLine]
+    following: str | None
+
+    @classmethod
+    def read(cls, run_id: int, document: Document) -> _LogPage:
+        return cls(document["status"], [read_log(run_id, each) for each in document["items"]], document["next"])
+
+
+def _made(document: Document) -> RunRecord:
+    return read_run(document["run"])
+
+
+def _path(run_id: int) -> str:
+    if not 0 < run_id < 2**63:
+        raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
+    return f"/runs/{run_id}"

@@ -1,0 +1,85 @@
+"""The store behind a server as a whole: its workers, clock, place, zone rules, and who did what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from tickbird.client.whole import Whole, check_days
+from tickbird.domain.instants import to_seconds
+from tickbird.domain.schedule import Schedule
+from tickbird.domain.verdicts import Finding
+from tickbird.domain.zone_moves import TickMoves, all_moves, by_instant, is_zoned
+from tickbird.reading import parts
+from tickbird.reading.schedules import read_row
+from tickbird.reading.whole import (
+    read_audit_record,
+    read_finding,
+    read_moves,
+    read_place,
+    read_zone_record,
+    read_zones,
+)
+from tickbird.remote.base import Remote
+from tickbird.store.protocol import AuditRecord, Place, ZoneRecord, Zones
+
+_PAGE = 1_000
+# It looks at everything.
+_DOCTOR = 60.0
+
+
+class RemoteWhole(Remote, Whole):
+    """The verbs about all of a store."""
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Everything that was looked at in the store: how it is, and what to do about it."""
+        return await self._get("/doctor", lambda found: [*map(read_finding, found["items"])], patience=_DOCTOR)
+
+    async def place(self) -> Place:
+        """Where the store is, and whether it is a copy."""
+        return await self._get("/place", read_place)
+
+    async def accept_copy(self, *, actor: str) -> Place:
+        """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
+        return await self._post("/place/accept-copy", read_place)
+
+    async def zones(self) -> Zones:
+        """The zone rules of the server's process beside those that the store goes by."""
+        return await self._get("/zones", read_zones)
+
+    async def zone_history(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+        """The zone rules that the store has gone by, newest first."""
+        return await self._get(
+            "/zones/history", lambda found: [*map(read_zone_record, found["items"])], {"limit": limit}
+        )
+
+    async def adopt_zones(self, *, actor: str) -> Zones:
+        """Let the store go by the zone rules of the server's process, also by older ones; workers then follow."""
+        return await self._post("/zones/adopt", read_zones)
+
+    async def zone_moves(self, days: int = 400, against: str | Path | None = None) -> Sequence[TickMoves]:
+        """The ticks that a change of zone rules moves, from the stored next ones to those of the server's process.
+
+        With `against`, a folder of zone files of this machine: every tick within so many days that its rules move.
+        """
+        check_days(days)
+        if against is None:
+            return await self._get("/zones/moves", lambda found: [*map(read_moves, found["items"])])
+        since = to_seconds(await self.now())
+        schedules: list[Schedule] = []
+        after: str | None = ""
+        while rows := await self._pages("/schedules", read_row, _PAGE, after):
+            schedules += [row.schedule for row in rows if is_zoned(row.schedule)]
+            after = rows[-1].schedule.name
+        return by_instant(all_moves(schedules, against, since, since + days * 86_400))
+
+    async def audit(
+        self, *, schedule: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Sequence[AuditRecord]:
+        """Who did what, newest first."""
+        return await self._pages("/audit", read_audit_record, limit, before, {"schedule": schedule})
+
+    async def now(self) -> datetime:
+        """The store's clock."""
+        return await self._get("/now", lambda found: parts.instant(found["now"]))

@@ -1,0 +1,250 @@
+"""Every verb of the client is there over HTTP, and gives and does the same."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.remote.conftest import Both
+from tickbird.client import Client
+from tickbird.domain.commands import Create
+from tickbird.domain.cron import cron
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.every import every
+from tickbird.domain.runs import Outcome
+from tickbird.remote import RemoteClient
+from tickbird.store.protocol import Worker
+
+# Of which there are no routes yet.
+MISSING: set[str] = {
+    "delete_calendar",
+    "drop_held",
+    "get_calendar",
+    "held",
+    "limit_queue",
+    "limits",
+    "list_calendars",
+    "list_held",
+    "override",
+    "overrides",
+    "preview_calendar",
+    "put_calendar",
+    "queues",
+    "release_held",
+    "remove_limit",
+    "set_limit",
+    "undo_override",
+    "workers",
+}
+WORKER = Worker(id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=("default",), slots=1)
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+def verbs(kind: Any) -> set[str]:
+    """What everybody may call."""
+    return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
+
+
+def test_every_verb_is_there() -> None:
+    own = {
+        name for each in RemoteClient.__mro__ if each.__module__.startswith("tickbird.remote") for name in vars(each)
+    }
+    assert verbs(Client) - own == MISSING
+    for name in verbs(Client) - MISSING:
+        local, remote = (inspect.signature(getattr(kind, name)) for kind in (Client, RemoteClient))
+        assert local == remote, name
+
+
+async def test_schedules_are_the_same(both: Both) -> None:
+    made = await both.remote.create(
+        "report",
+        cron("0 9 * * 1-5", tz="Europe/Rome"),
+        "report",
+        actor="nobody",
+        payload={"limit": 5, "ü": [1.5, None]},
+        unknown_task_ok=True,
+        tags=["mail"],
+        timeout="10m",
+        exclude=["sat"],
+        start_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    assert made == await both.local.get("report") == await both.remote.get("report")
+    assert await both.remote.list() == await both.local.list()
+    assert await both.remote.list(state="paused") == []
+    changed = await both.remote.update("report", actor="x", retries=3, unset=["tags"], payload={"limit": 6})
+    assert changed == await both.local.get("report")
+    assert changed.definition is not None
+    assert (changed.definition.retries, changed.definition.tags, changed.definition.timeout) == (3, (), 600)
+    none = await both.remote.update("report", actor="x", timeout=None, task="other")
+    assert none.definition is not None
+    assert (none.definition.timeout, none.definition.target) == (None, Target("other"))
+    paused = await both.remote.pause("report", actor="x", note="quiet", until=await soon(both, days=1))
+    assert paused == await both.local.get("report")
+    assert paused.pause is not None
+    assert paused.pause.note == "quiet"
+    assert paused.pause.by.startswith("admin (token ")
+    assert await both.remote.resume("report", actor="x") == await both.local.get("report")
+    moved = await both.remote.reschedule("report", await soon(both, minutes=30), actor="x", note="later")
+    assert moved == await both.local.get("report")
+    assert len(moved.cursor.tick_overrides) == 1
+    skipped = await both.remote.skip("report", 3, actor="x", note="not these")
+    assert skipped == await both.local.get("report")
+    assert skipped.cursor.skip_until is not None
+    assert await both.remote.next_ticks("report", 5) == await both.local.next_ticks("report", 5)
+    assert await both.remote.revisions("report") == await both.local.revisions("report")
+    assert len(await both.remote.revisions("report", limit=2)) == 2
+    assert await both.remote.revisions("report", before=2) == await both.local.revisions("report", before=2)
+    gone = await both.remote.delete("report", actor="x")
+    assert gone.state == "deleted"
+    assert await both.remote.list(state="deleted") == await both.local.list(state="deleted")
+    assert {each.actor for each in await both.local.audit()} == {moved.cursor.tick_overrides[0].actor, "ada"}
+
+
+async def soon(both: Both, **length: int) -> datetime:
+    """An instant so far ahead."""
+    return await both.local.now() + timedelta(**length)
+
+
+async def test_lists_come_in_pages(both: Both) -> None:
+    for number in range(25):
+        await both.create(f"s{number:02}", tags=["even"] if number % 2 == 0 else [])
+    found = [row.schedule.name for row in await both.remote.list(limit=10)]
+    assert found == [f"s{number:02}" for number in range(10)]
+    assert [row.schedule.name for row in await both.remote.list(after="s22")] == ["s23", "s24"]
+    assert len(await both.remote.list(tag="even", contains="s1")) == 5
+    assert await both.remote.audit(limit=7) == await both.local.audit(limit=7)
+    after = (await both.local.audit(limit=7))[-1].id
+    assert await both.remote.audit(before=after, limit=5) == await both.local.audit(before=after, limit=5)
+    assert await both.remote.audit(schedule="s03") == await both.local.audit(schedule="s03")
+
+
+async def test_more_than_a_page_takes_several(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tickbird.remote.base._PAGE", 3)
+    for number in range(8):
+        await both.create(f"s{number}")
+    assert await both.remote.list(limit=7) == await both.local.list(limit=7)
+    assert await both.remote.list() == await both.local.list()
+
+
+async def ran(both: Both, *statuses: str) -> list[int]:
+    """Runs that ended so; and their ids."""
+    await both.store.report_worker(WORKER, 60)
+    claimed = await both.store.claim_runs(WORKER, 10, 60, queues=["default"], tasks=["report"])
+    ended = [
+        Outcome(run.id, run.attempt, status, error="it broke" if status == "failed" else None)  # type: ignore[arg-type]
+        for run, status in zip(claimed.runs, statuses, strict=True)
+    ]
+    await both.store.finish(ended)
+    return [run.id for run in claimed.runs]
+
+
+async def test_runs_are_the_same(both: Both) -> None:
+    await both.create("report", overlap="allow")
+    run = await both.remote.trigger("report", actor="x", payload={"limit": 1}, idempotency_key="a")
+    assert run == await both.local.run(run.id)
+    assert await both.remote.trigger("report", actor="x", payload={"limit": 1}, idempotency_key="a") == run
+    other = await both.remote.trigger("report", actor="x")
+    assert other.id != run.id
+    assert await both.remote.active_runs("report") == await both.local.active_runs("report")
+    adhoc = await both.remote.enqueue("report", {"limit": 2}, actor="x", delay="1h", priority=5, unknown_task_ok=True)
+    assert await both.remote.run(adhoc) == await both.local.run(adhoc)
+    assert [each.id for each in await both.remote.runs(limit=2)] == [adhoc, other.id]
+    assert await both.remote.runs(before=adhoc) == await both.local.runs(before=adhoc)
+    assert await both.remote.runs(schedule="report", status="queued") == [other, run]
+    assert await both.remote.turn(run.id) == await both.local.turn(run.id)
+    assert [*await ran(both, "succeeded", "failed")] == [run.id, other.id]
+    assert (await both.remote.wait(other.id, timeout=1)).error == "it broke"
+    assert await both.remote.attempts(other.id) == await both.local.attempts(other.id)
+    assert await both.remote.progress(other.id) is None
+    assert await both.remote.logs(other.id) == []
+    again = await both.remote.retry(other.id, actor="x", payload={"limit": 9})
+    assert (again.retry_of, again.payload) == (other.id, {"limit": 9})
+    cancelled = await both.remote.cancel(again.id, actor="x", reason="not now")
+    assert cancelled == await both.local.run(again.id)
+    assert (cancelled.status, cancelled.reason) == ("cancelled", "not now")
+    since = NOW - timedelta(days=10_000)
+    assert await both.remote.happenings(since) == await both.local.happenings(since)
+    assert await both.remote.happenings(await both.local.now() + timedelta(hours=1)) == []
+
+
+async def test_ticks_are_the_same(both: Both) -> None:
+    definition = Definition(trigger=every(hours=1), target=Target("report"), overlap="allow")
+    begun = await both.local.now() - timedelta(days=1)
+    await both.store.change_schedule(
+        "default", "old", Create(actor="ana", namespace="default", definition=definition), now=begun
+    )
+    await both.store.plan_due()
+    now = await both.local.now()
+    decided = await both.local.decisions("old", begun, now)
+    assert decided.runs
+    assert decided.skips
+    assert await both.remote.decisions("old", begun, now) == decided
+    assert len((await both.remote.decisions("old", begun, now, limit=1)).runs) == 1
+    tick = decided.runs[0].scheduled_for
+    assert tick is not None
+    for at in (tick, decided.skips[0].first, now + timedelta(days=3), now):
+        there, here = [await client.why("old", at, tz="Asia/Tokyo") for client in (both.remote, both.local)]
+        # How long something waits is another with each look.
+        assert replace(there, steps=()) == replace(here, steps=())
+        assert [(each.ok, each.name, each.at) for each in there.steps] == [
+            (each.ok, each.name, each.at) for each in here.steps
+        ]
+    assert await both.remote.audit_ticks("old", begun, now) == await both.local.audit_ticks("old", begun, now)
+    first = begun - timedelta(days=2)
+    planned = await both.remote.backfill("old", begun, now, actor="x", dry_run=True)
+    assert planned == await both.local.backfill("old", begun, now, actor="x", dry_run=True)
+    made = await both.remote.backfill("old", first, now, actor="x", order="newest", note="again", payload={"a": 1})
+    assert made.backfill_id is not None
+    assert await both.remote.get_backfill(made.backfill_id) == await both.local.get_backfill(made.backfill_id)
+    assert await both.remote.list_backfills(schedule="old") == await both.local.list_backfills(schedule="old")
+    ended = await both.remote.cancel_backfill(made.backfill_id, actor="x", note="no")
+    assert ended == await both.local.get_backfill(made.backfill_id)
+    assert ended.cancelled_at is not None
+
+
+async def test_a_preview_is_the_same(both: Both) -> None:
+    await both.create("other")
+    after = datetime(2027, 3, 27, tzinfo=UTC)
+    trigger = cron("30 2 * * *", tz="Europe/Rome")
+    found = await both.remote.preview(trigger, count=3, after=after, spread="5m", name="x")
+    assert len(found.ticks) == 3
+    assert found.load is not None
+    assert found == await both.local.preview(trigger, count=3, after=after, spread=300, name="x")
+
+
+async def test_tokens_are_the_same(both: Both) -> None:
+    made, text = await both.remote.create_token("bot", "viewer", actor="x", expires_at=datetime(2200, 1, 1, tzinfo=UTC))
+    assert text.startswith(f"tbk_{made.id}_")
+    assert (made.namespaces, made.digest) == (("default",), "")
+    stored = await both.local.find_token(made.id)
+    assert stored is not None
+    assert stored.digest
+    assert (stored.name, stored.role, stored.expires_at) == ("bot", "viewer", made.expires_at)
+    assert await both.remote.find_token(made.id) == made
+    assert await both.remote.find_token("aaaaaaaa") is None
+    assert await both.remote.find_token("nonsense!") is None
+    everything, _ = await both.remote.create_token("all", "viewer", actor="x", namespaces=None)
+    assert everything.namespaces is None
+    ids = [each.id for each in await both.local.tokens(live=True)]
+    assert [each.id for each in await both.remote.tokens(live=True)] == ids
+    assert [each.id for each in await both.remote.tokens(after=ids[0], limit=1)] == ids[1:2]
+    assert [each.id for each in await both.remote.tokens(within=["default"])] == [made.id]
+    await both.remote.note_token_use(made.id)
+    revoked = await both.remote.revoke_token(made.id, actor="x")
+    assert revoked.state == "revoked"
+    assert revoked.revoked_by is not None
+
+
+async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
+    await both.create("report", trigger=cron("0 9 * * *", tz="Europe/Rome"))
+    before = await both.local.now()
+    assert before <= await both.remote.now() <= await both.local.now()
+    assert [each.check for each in await both.remote.doctor()] == [each.check for each in await both.local.doctor()]
+    assert await both.remote.place() == await both.local.place()
+    assert await both.remote.zones() == await both.local.zones()
+    assert await both.remote.zone_history() == await both.local.zone_history()
+    assert await both.remote.zone_moves() == await both.local.zone_moves() == []
