@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
+from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
 from tickbird.domain.cautions import Caution
 from tickbird.domain.codec import encode_definition
 from tickbird.domain.coming import ComingTick, overrides_of
+from tickbird.domain.differences import Difference
 from tickbird.domain.happenings import Happening
 from tickbird.domain.held import HeldSchedule
 from tickbird.domain.instants import to_datetime
@@ -366,6 +368,27 @@ def revision_document(revision: RevisionRecord) -> dict[str, Any]:
         "definition": dict(revision.definition),
         "fingerprint": revision.fingerprint,
         "detail": dict(revision.detail),
+    }
+
+
+def history_document(entry: HistoryEntry) -> dict[str, Any]:
+    """A revision with what it changed; `changes` is null where the one before it is no longer kept."""
+    changes = entry.changes
+    return {
+        **revision_document(entry.revision),
+        "origin": entry.origin,
+        "changes": None if changes is None else [difference_document(each) for each in changes],
+    }
+
+
+def difference_document(difference: Difference) -> dict[str, Any]:
+    """A field that differs; null stands for its default where it was added or removed."""
+    return {
+        "field": difference.field,
+        "path": list(difference.path),
+        "how": difference.how,
+        "before": difference.before,
+        "after": difference.after,
     }
 
 

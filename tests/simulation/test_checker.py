@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from tickbird.testing.simulation.grids import Interval
+from tickbird.testing.simulation.history import RunRow
 from tickbird.testing.simulation.specs import Spec
-from tickbird.testing.simulation.ticks import Told, Watched
+from tickbird.testing.simulation.ticks import Decision, Told, Watched
+from tickbird.testing.simulation.waiters import Waiters
 
 REACH = (0, 10_000)
+SPECS = ((1, "allow"), (2, "queue"))
 
 
 def watched(told: dict[int, Told]) -> Watched:
@@ -29,3 +33,36 @@ def test_a_decision_with_a_payload_ends_with_its_task() -> None:
     told = {180: Told(100, due_at=200, payload=True), 300: Told(100, due_at=310), 360: Told(100, payload=True)}
     assert left_of(told, task="block") == left_of(told, task="block", start_at=50) == [300]
     assert left_of(told, retries=2) == left_of(told, start_at=50) == [180, 300, 360]
+
+
+def test_a_tick_has_its_turn_behind_the_one_before_it() -> None:
+    schedule = watched({})
+    # Moved to 310, and then the ticks before it were given a spread.
+    assert schedule.turn_of(300, 310, [Decision(240, "run", due_at=320), Decision(300, "run", due_at=310)]) == 320
+    assert schedule.turn_of(300, 170, [Decision(240, "operator"), Decision(300, "run", due_at=170)]) == 170
+    assert schedule.turn_of(300, 300, [Decision(240, "overlap"), Decision(300, "run", due_at=300)]) == 300
+
+
+def row(run_id: int, revision: int, status: str = "waiting") -> RunRow:
+    """A manual run of schedule 1."""
+    known = {"id": run_id, "schedule_id": 1, "revision": revision, "status": status, "origin": "manual", "lane": 0}
+    return RunRow(**{**dict.fromkeys(RunRow._fields, None), **known})  # type: ignore[arg-type]
+
+
+def ready_of(*runs: RunRow) -> list[int]:
+    """Which of them could go, by revisions 1 (`allow`) and 2 (`queue`, two at a time)."""
+    specs = {
+        revision: Spec(Interval("seconds", 60, "UTC"), overlap=overlap, max_concurrent=2) for revision, overlap in SPECS
+    }
+    lifecycle = SimpleNamespace(active={1: {run.id: run for run in runs}}, spec=lambda run: specs[run.revision])
+    return [run.id for run in Waiters(cast(Any, lifecycle), cast(Any, None))._ready(1)]
+
+
+def test_a_waiter_stands_behind_those_that_came_before_it() -> None:
+    assert ready_of(row(1, 2), row(2, 2)) == [1]
+    assert ready_of(row(1, 2, "running"), row(2, 2, "queued"), row(3, 2)) == []
+    # Those of revision 1 wait for their key alone.
+    assert ready_of(row(1, 1), row(2, 2)) == [1, 2]
+    assert ready_of(row(1, 1), row(2, 1), row(3, 2)) == [1, 2]
+    assert ready_of(row(1, 1), row(2, 2, "running"), row(3, 2)) == [1]
+    assert ready_of(row(1, 2), row(2, 1), row(3, 1)) == [2, 3, 1]

@@ -11,6 +11,8 @@ from random import Random
 import pytest
 
 from tests.simulation.mutations import FEATURES, LEASE, MUTATIONS, PLANNER, STORE, release_is_forgotten
+from tickbird.domain.errors import SchemaError
+from tickbird.engine.engine import Engine
 from tickbird.testing.simulation import simulate
 from tickbird.testing.simulation.scenario import make_scenario
 from tickbird.testing.simulation.seeds import chunks, explain, new_pool, play, play_all, replay
@@ -70,6 +72,19 @@ def test_a_mistake_is_found(mutation: Callable[[pytest.MonkeyPatch], None], monk
         if violations:
             return
     pytest.fail(f"{MOST} seeds do not show it")
+
+
+def test_workers_that_cannot_start_are_told_and_not_started_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(self: Engine) -> None:
+        raise SchemaError("the store is of another version;", hint="migrate it.")
+
+    monkeypatch.setattr(Engine, "run", refuse)
+    told = "no worker can start though nothing disturbs them: the store is of another version; migrate it."
+    # With several workers, which all give up at the same instant.
+    for seed in (1, 4, 7):
+        record, violations = simulate(seed)
+        assert told in [violation.text for violation in violations]
+        assert len(record.hosts) < 1_000
 
 
 def test_a_broken_promise_comes_with_the_command_that_replays_it(

@@ -64,6 +64,8 @@ from tickbird.store.sqlite import SqliteStore
 # Of runs that never began; other reasons are words for people, which stores may choose.
 REASONS = ("replaced", "misfire")
 FUZZ = int(os.environ.get("TICKBIRD_FUZZ", "1"))
+# Each of them may take as much time as there are more of them.
+pytestmark = pytest.mark.timeout(240 * FUZZ)
 FAR = instant(T0 - 1_000 * DAY), instant(T0 + 1_000 * DAY)
 
 name = st.sampled_from(NAMES)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
 from tickbird.api import PREFIX
 from tickbird.api.auth import Access, Editor, Operator, Viewer
+from tickbird.api.changed import changed_schedule, check_command
 from tickbird.api.definitions import read_changes, read_whole
 from tickbird.api.instants import read_instant
 from tickbird.api.models.parts import NoteBody
@@ -33,7 +33,6 @@ from tickbird.documents import row_document, schedule_document
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.obstacles import problems
 from tickbird.domain.policies import check_fields
-from tickbird.domain.progress import obstacle
 from tickbird.domain.schedule import Schedule, State
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["schedules"])
@@ -66,9 +65,9 @@ async def list_schedules(
 async def create_schedule(access: Editor, body: NewSchedule, response: Response) -> Any:
     """A new schedule; 409 where there is one of this name. A task that no live worker knows is a warning."""
     fields, _ = read_whole(body.definition)
-    await _check_command(access, body.name, fields)
+    await check_command(access, body.name, fields)
     made = await _create(access, body.name, fields, body.first, unknown_task_ok=body.unknown_task_ok)
-    return await _changed(access, made, response)
+    return await changed_schedule(access, made, response)
 
 
 @router.get("/{name}", summary="One schedule", operation_id="get_schedule", response_model=ScheduleModel)
@@ -88,9 +87,9 @@ async def change_schedule(
     check_fields(body.none)
     fields |= dict.fromkeys(body.none)
     unset = [*unset, *body.unset]
-    await _check_command(access, name, fields)
+    await check_command(access, name, fields)
     changed = await access.client.update(name, actor=access.actor, revision=read_match(if_match), unset=unset, **fields)
-    return await _changed(access, changed, response)
+    return await changed_schedule(access, changed, response)
 
 
 @router.put(
@@ -113,7 +112,7 @@ async def put_schedule(
     A field of a schedule from code goes back to what code declares.
     """
     fields, left_out = read_whole(body.definition)
-    await _check_command(access, name, fields)
+    await check_command(access, name, fields)
     client, revision = access.client, read_match(if_match)
     if if_none_match is not None:
         if if_none_match.strip() != "*" or if_match is not None:
@@ -123,7 +122,7 @@ async def put_schedule(
         except ConflictError as error:
             raise Problem(412, "stale", error.message, field="If-None-Match", hint=error.hint) from None
         response.status_code = 201
-        return await _changed(access, schedule, response)
+        return await changed_schedule(access, schedule, response)
     try:
         schedule = await client.update(name, actor=access.actor, revision=revision, unset=left_out, **fields)
     except NotFoundError:
@@ -137,7 +136,7 @@ async def put_schedule(
             ) from None
         schedule = await _create(access, name, fields)
         response.status_code = 201
-    return await _changed(access, schedule, response)
+    return await changed_schedule(access, schedule, response)
 
 
 @router.delete("/{name}", summary="Delete a schedule", operation_id="delete_schedule", response_model=ChangedSchedule)
@@ -152,7 +151,7 @@ async def delete_schedule(
     deleted = await access.client.delete(
         name, actor=access.actor, revision=read_match(if_match), cancel_runs=cancel_runs
     )
-    return await _changed(access, deleted, response)
+    return await changed_schedule(access, deleted, response)
 
 
 @router.post("/{name}/pause", summary="Pause", operation_id="pause_schedule", response_model=ChangedSchedule)
@@ -169,7 +168,7 @@ async def pause_schedule(
         cancel_runs=sent.cancel_runs,
         revision=read_match(if_match),
     )
-    return await _changed(access, paused, response)
+    return await changed_schedule(access, paused, response)
 
 
 @router.post("/{name}/resume", summary="Resume", operation_id="resume_schedule", response_model=ChangedSchedule)
@@ -179,7 +178,7 @@ async def resume_schedule(
     """Go on; what was missed meanwhile is one skip `paused`. 409 where it is not paused."""
     note = "" if body is None else body.note
     resumed = await access.client.resume(name, actor=access.actor, note=note, revision=read_match(if_match))
-    return await _changed(access, resumed, response)
+    return await changed_schedule(access, resumed, response)
 
 
 @router.post(
@@ -192,7 +191,7 @@ async def reschedule(
     moved = await access.client.reschedule(
         name, read_instant(body.to, "to"), actor=access.actor, note=body.note, revision=read_match(if_match)
     )
-    return await _changed(access, moved, response)
+    return await changed_schedule(access, moved, response)
 
 
 @router.post("/{name}/skip", summary="Skip the next ticks", operation_id="skip_ticks", response_model=ChangedSchedule)
@@ -209,7 +208,7 @@ async def skip_ticks(
         note=sent.note,
         revision=read_match(if_match),
     )
-    return await _changed(access, skipped, response)
+    return await changed_schedule(access, skipped, response)
 
 
 @router.post(
@@ -247,36 +246,3 @@ async def _create(
         unknown_task_ok=unknown_task_ok,
         **given,
     )
-
-
-async def _check_command(access: Access, name: str, fields: dict[str, Any]) -> None:
-    """What workers start on their machines is for admins to say; others may send back what is there."""
-    target = fields.get("target")
-    if target is None or target.kind != "command" or access.caller.role == "admin":
-        return
-    try:
-        known = (await access.client.get(name)).definition
-    except NotFoundError:
-        known = None
-    if known is None or known.target != target:
-        raise Problem(
-            403,
-            "forbidden",
-            f"A command needs the role admin, and the token {access.caller.name!r} has {access.caller.role};",
-            field="target",
-            hint="use another token, or define it in code or in a file.",
-        )
-
-
-async def _changed(access: Access, schedule: Schedule, response: Any) -> dict[str, Any]:
-    """The schedule as it is now, its revision as a tag, and what keeps its runs from being executed."""
-    response.headers["ETag"] = tag(schedule.revision)
-    return {"schedule": schedule_document(schedule), "warnings": await _warnings(access, schedule)}
-
-
-async def _warnings(access: Access, schedule: Schedule) -> Sequence[str]:
-    definition = schedule.definition
-    if definition is None or schedule.state not in ("active", "paused"):
-        return []
-    unserved = obstacle(definition.queue, definition.target.name, await access.client.workers())
-    return [f"{unserved}: its runs stay queued until one does"] if unserved else []

@@ -1,4 +1,4 @@
-"""The ticks of a schedule over HTTP: those to come, those decided, why, and under which revisions."""
+"""The ticks of a schedule over HTTP: those to come, those decided, and why."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from fastapi import APIRouter, Query
 from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
 from tickbird.api.instants import InstantText, read_instant
-from tickbird.api.models.revisions import RevisionPage
 from tickbird.api.models.ticks import ComingTicks, ExplanationModel, LedgerPage
-from tickbird.api.paging import After, Limit, page, read_number, write_key
-from tickbird.documents import revision_document, run_document, skip_document, tick_document
+from tickbird.api.paging import After, Limit, read_number, write_key
+from tickbird.documents import run_document, skip_document, tick_document
 from tickbird.domain.coming import with_notes
 from tickbird.domain.instants import to_datetime, to_seconds, utc_text
 from tickbird.domain.runs import RunRecord, SkipRecord
@@ -82,13 +81,6 @@ async def why(
 ) -> Any:
     """What was, or will be, decided for an instant, and every step on the way."""
     return (await access.client.why(name, read_instant(at, "at"), tz=tz)).to_json()
-
-
-@router.get("/{name}/revisions", summary="The revisions", operation_id="list_revisions", response_model=RevisionPage)
-async def list_revisions(access: Viewer, name: str, limit: Limit = 100, after: After = None) -> Any:
-    """Every revision, newest first: what it was, who made it and when."""
-    found = await access.client.revisions(name, before=read_number(after), limit=limit + 1)
-    return page(found, limit, lambda each: each.revision, revision_document)
 
 
 def _decision(decision: Decision) -> dict[str, Any]:

@@ -27,6 +27,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("schedules", "Show one schedule: definition, state, runs, ticks, revisions."),
         "why": ("ticks", "Explain why a tick ran, did not run, or will not."),
         "preview": ("ticks", "Show the next ticks of a schedule or of a cron expression."),
+        "revisions": ("revisions", "Show what each revision of a schedule changed, who made it and when."),
         "audit": ("audit", "Prove that every expected tick has one decision, or name those that do not."),
         "zones": ("zones", "Compare zone data with the store's, and tell which ticks it moves."),
         "runs": ("runs", "List runs, newest first, or show one by its id."),
@@ -45,6 +46,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "skip": ("changes", "Do not run the next ticks of a schedule."),
         "override": ("overrides", "Skip or move one coming tick, or give its run another payload."),
         "set": ("changes", "Set some fields of a schedule and leave the others as they are."),
+        "roll-back": ("revisions", "Take the definition of an earlier revision of a schedule again."),
         "calendar": ("calendars", "Store calendars of closed days, and see what they do to schedules."),
         "rm": ("changes", "Delete a schedule; what was decided for its ticks stays on record."),
         "cancel": ("runs", "Cancel a run that has not started, or ask a running one to stop."),
@@ -72,8 +74,9 @@ class Root(click.Group):
         if name not in _MODULES:
             return None
         module = vars(import_module(f"tickbird.cli.{_MODULES[name]}"))
+        attribute = name.replace("-", "_")
         # A command with the name of something that Python has itself.
-        command = module.get(name) or module[f"{name}_"]
+        command = module.get(attribute) or module[f"{attribute}_"]
         assert isinstance(command, click.Command)
         return command
 

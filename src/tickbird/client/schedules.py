@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from tickbird.client.base import Base, check_choice, page_size
+from tickbird.client.base import check_choice, page_size
+from tickbird.client.revisions import Revisions
 from tickbird.domain.codec import encode_field
 from tickbird.domain.commands import (
     Create,
@@ -25,12 +26,11 @@ from tickbird.domain.program import Program, program_from_json
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
 from tickbird.store.protocol import (
-    RevisionRecord,
     ScheduleRow,
 )
 
 
-class Schedules(Base):
+class Schedules(Revisions):
     """The verbs about schedules."""
 
     async def create(
@@ -96,15 +96,6 @@ class Schedules(Base):
         command = Update(actor=actor, revision=revision, fields=patch, unset=frozenset(unset), declared=declared)
         return (await self._change(name, command)).schedule
 
-    async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
-        """What the code of a schedule's app declared last, whatever an operator set over it."""
-        for revision in await self._store.list_revisions(schedule.id, limit=schedule.revision):
-            if revision.action in ("create", "sync"):
-                declared = revision.detail.get("declared", revision.definition)
-                assert isinstance(declared, Mapping)
-                return declared
-        return {}
-
     async def delete(
         self, name: str, *, actor: str, revision: int | None = None, cancel_runs: bool = False
     ) -> Schedule:
@@ -155,10 +146,6 @@ class Schedules(Base):
         end = None if until is None else to_seconds(until)
         command = Skip(actor=actor, revision=revision, count=1 if count is None else count, until=end, note=note)
         return (await self._change(name, command)).schedule
-
-    async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
-        """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
-        return await self._store.list_revisions((await self.get(name)).id, before=before, limit=limit)
 
 
 def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,6 +64,14 @@ def encode_field(name: str, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def default_field(name: str) -> Any:
+    """What a field is where a definition does not state it, as JSON; None where every definition states it."""
+    [item] = (item for item in fields(Definition) if item.name == name)
+    if item.default_factory is not MISSING:
+        return encode_field(name, item.default_factory())
+    return None if item.default is MISSING else encode_field(name, item.default)
+
+
 def _encode_closed(closed: Mapping[str, Calendar]) -> dict[str, list[str]]:
     return {name: calendar_to_json(calendar) for name, calendar in sorted(closed.items())}
 

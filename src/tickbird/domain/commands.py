@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from tickbird.domain.ahead import Ahead, replaced, start_anew
 from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
-from tickbird.domain.codec import decode_definition, definition_text, encode_definition, in_its_format
-from tickbird.domain.definition import Definition, check_payload, check_text
+from tickbird.domain.codec import decode_definition, default_field, definition_text, encode_definition, in_its_format
+from tickbird.domain.definition import FIELDS, Definition, check_payload, check_text
 from tickbird.domain.dependencies import check_dependencies, check_dependents, could_be_name, needed_by
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.instants import iso, to_datetime, utc_text
@@ -204,6 +204,58 @@ class Update(Command):
     def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
         """Those that the schedule will name."""
         return needed_by(self._updated(schedule.raw if schedule else {}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollBack(Command):
+    """Take the definition of an earlier revision again; over code, what differs from what is `declared` is kept so."""
+
+    to: int
+    definition: Mapping[str, Any]
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """A new revision; the state, the cursor and what was decided for single ticks go on as with any edit."""
+        overrides = self._over_code() if schedule.app else schedule.overrides
+        wanted = {"v": self.definition.get("v"), **self.declared, **overrides} if schedule.app else self.definition
+        raw = _with_calendars(wanted, facts)
+        try:
+            definition = decode_definition(raw)
+        except InvalidError as error:
+            raise ConflictError(
+                f"schedule {schedule.name!r} cannot go back to revision {self.to}: {error.message}",
+                hint=error.hint or "Set its fields one by one instead.",
+            ) from error
+        settled = schedule.state != "parked" and overrides == schedule.overrides
+        if settled and _is_same(schedule.definition, definition):
+            raise ConflictError(
+                f"schedule {schedule.name!r} is already as it was at revision {self.to};",
+                hint="there is nothing to roll back.",
+            )
+        names = sorted(name for name in {*schedule.raw, *raw} if schedule.raw.get(name) != raw.get(name))
+        before, after = ({name: each.get(name) for name in names} for each in (schedule.raw, raw))
+        changed = replace(schedule, raw=raw, overrides=overrides)
+        detail = {"to": self.to, "note": self.note, "before": before, "after": after}
+        return _redefine("roll_back", schedule, changed, facts, now, detail)
+
+    def _over_code(self) -> dict[str, Any]:
+        """What an operator would have set to get there: defaults too, where code says something else."""
+        fields = [name for name in FIELDS if self.definition.get(name) != self.declared.get(name)]
+        return {name: self.definition.get(name, default_field(name)) for name in fields}
+
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return _names(self.definition)
+
+    @property
+    def ties(self) -> bool:
+        """It may depend on others again, or no more."""
+        return True
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return needed_by(self.definition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -589,6 +641,14 @@ class Trigger(Command):
         plan = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error, runs=(run,))
         detail = {"payload": None if self.payload is None else dict(self.payload), "retry_of": self.retry_of}
         return Change("retry" if self.retry_of else "trigger", schedule, plan, detail, revised=False)
+
+
+def kept_over_code(schedule: Schedule) -> str:
+    """What a person who changed a schedule from code must know; empty where nothing is set over it."""
+    if not schedule.app or not schedule.overrides:
+        return ""
+    names = ", ".join(sorted(schedule.overrides))
+    return f"set over what app {schedule.app} declares, also through deploys, until they are unset: {names}"
 
 
 def removed_from_code(revision: int | None = None) -> PauseCommand:

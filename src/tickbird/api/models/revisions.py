@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from typing import Any
 
-from tickbird.api.models.parts import Instant, Json
+from pydantic import BaseModel, Field
+
+from tickbird.api.models.parts import Body, Instant, Json, Note
+from tickbird.domain.differences import How, RevisionOrigin
+
+
+class DifferenceModel(BaseModel):
+    """A field that a revision changed; null stands for its default where it was added or removed."""
+
+    field: str
+    path: list[str] = Field(description="The same in parts, since a name may itself hold a dot.")
+    how: How
+    before: Any
+    after: Any
 
 
 class RevisionModel(BaseModel):
-    """One revision of a schedule: what it was, who made it, when and by what."""
+    """One revision of a schedule: what it was and changed, who made it, when and by what."""
 
     revision: int
     action: str
@@ -17,6 +30,8 @@ class RevisionModel(BaseModel):
     definition: Json
     fingerprint: str | None
     detail: Json
+    origin: RevisionOrigin
+    changes: list[DifferenceModel] | None = Field(description="Null where the one before it is no longer kept.")
 
 
 class RevisionPage(BaseModel):
@@ -24,3 +39,10 @@ class RevisionPage(BaseModel):
 
     items: list[RevisionModel]
     next: str | None
+
+
+class RollBackBody(Body):
+    """The revision whose definition is taken again, and why."""
+
+    to: int = Field(ge=1, lt=2**31)
+    note: Note = ""

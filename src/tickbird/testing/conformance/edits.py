@@ -15,6 +15,7 @@ from tickbird.domain.commands import (
     Redefine,
     Reschedule,
     Resume,
+    RollBack,
     Skip,
     Trigger,
     Update,
@@ -120,6 +121,7 @@ class Edits:
             ("skip", Skip(actor="bo", count=2)),
             ("pause", PauseCommand(actor="bo", note="why")),
             ("resume", Resume(actor="bo")),
+            ("roll_back", RollBack(actor="bo", to=1, definition=schedule.raw, note="wrong")),
             ("delete", Delete(actor="bo")),
             ("create", Create(actor="bo", namespace=NAMESPACE, definition=define())),
         ]
@@ -137,13 +139,13 @@ class Edits:
             told = (await store.list_audit(NAMESPACE))[0]
             assert (told.action, told.actor, told.schedule, told.at) == (action, "bo", NAME, later(number))
         revisions = await store.list_revisions(schedule.id)
-        assert [record.revision for record in revisions] == list(range(9, 0, -1))
-        assert revisions[6].fingerprint == mark
-        assert [record.revision for record in await store.list_revisions(schedule.id, limit=2)] == [9, 8]
+        assert [record.revision for record in revisions] == list(range(10, 0, -1))
+        assert revisions[7].fingerprint == mark
+        assert [record.revision for record in await store.list_revisions(schedule.id, limit=2)] == [10, 9]
         older = await store.list_revisions(schedule.id, before=8, limit=3)
         assert [record.revision for record in older] == [7, 6, 5]
         assert await store.list_revisions(schedule.id, before=1) == []
-        update = (await store.list_audit(NAMESPACE))[7]
+        update = (await store.list_audit(NAMESPACE))[8]
         assert update.detail == {"before": {"priority": None}, "after": {"priority": 4}}
 
     async def test_a_run_alone_is_audited_but_no_revision(self, store: Store) -> None:

@@ -197,7 +197,7 @@ class Checker:
             if tick in actual:
                 self.broken("I1", f"{schedule.name}: two runs of {tick}")
             actual[tick] = made
-            self._check_lateness(schedule, run)
+            self._check_lateness(schedule, run, schedule.turn_of(tick, run.due_at // MICROS, expected))
             self.dependencies.planned(schedule, run)
             limit = schedule.spec.start_limit
             if run.start_by != (None if limit is None else run.due_at + limit * MICROS):
@@ -212,12 +212,12 @@ class Checker:
         for tick in sorted(wanted.keys() | actual.keys()):
             self._compare_tick(schedule, tick, wanted.get(tick), actual.get(tick))
 
-    def _check_lateness(self, schedule: Watched, run: RunRow) -> None:
+    def _check_lateness(self, schedule: Watched, run: RunRow, turn: int) -> None:
         """A while after the last fault every tick is planned when it is due, not at some later look."""
         assert self.call is not None
         beat = self.record.scenario.beat
         undisturbed = self.call.at > self.undisturbed_from and self.call.verb == "plan_due"
-        due_for = (self.now - run.due_at) / MICROS
+        due_for = self.now / MICROS - turn
         if undisturbed and run.origin == "schedule" and _PROMPT < due_for < beat:
             self.broken("on time", f"{schedule.name}: run {run.id} was planned {due_for:.3f} s after it was due")
 

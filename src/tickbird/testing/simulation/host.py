@@ -48,6 +48,7 @@ class Host:
         self.world = world
         self.id = name
         self.version = version
+        self.undisturbed = world.calm
         self.loop = new_loop(world.timeline)
         self.store = FaultyStore(self)
         # Is the network between it and the store a black hole?
@@ -107,7 +108,7 @@ class Host:
         try:
             await engine.run()
         except TickbirdError as error:
-            self.world.note(self.id, f"could not start: {error}")
+            self.world.could_not_start(self, error)
         self.end("ends")
 
     def _prune_seldom(self, engine: Engine) -> Any:

@@ -18,6 +18,8 @@ class Mishaps:
         self._stopped = False
         self._nobody = False
         self._draining: set[str] = set()
+        self._staffing = False
+        self._given_up = False
         self.wanted = world.scenario.workers
         self.version = 0
 
@@ -36,14 +38,25 @@ class Mishaps:
         for _ in range(max(1, self.wanted) - len([host for host in staying if host.version == self.version])):
             self._world.start_host(self.version)
 
+    def _staff_again(self) -> None:
+        self._staffing = False
+        if not self._world.alive():
+            self.staff()
+
+    def give_up(self) -> None:
+        """Start nobody any more."""
+        self._given_up = True
+
     def replace(self, gone: Host) -> None:
         """After a crash the same version starts again; after a drain the one that is wanted."""
         world = self._world
         drained = gone.id in self._draining
         self._draining.discard(gone.id)
         if world.calm:
-            # One that began while the store was away may give up even now.
-            world.later(world.scenario.beat, lambda: None if world.alive() else self.staff())
+            # One that began while the store was away may give up even now. However many do, somebody looks once.
+            if not self._staffing and not self._given_up:
+                self._staffing = True
+                world.later(world.scenario.beat, self._staff_again)
             return
         version = self.version if drained else gone.version
 

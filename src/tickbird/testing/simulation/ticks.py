@@ -165,6 +165,14 @@ class Watched:
             tick = self.grid.next(tick)
         return tick
 
+    def turn_of(self, tick: int, due_at: int, decided: list[Decision]) -> int:
+        """When a tick can be decided, in one look with others: in the order of the grid, so not before those before it.
+
+        Moves keep to that order, but for an edit of `spread` behind them.
+        """
+        before = (each for each in decided if each.tick < tick and each.fate != "operator")
+        return max([due_at, *(each.due_at or each.tick + self.offset for each in before)])
+
     def _between(self, after: int, until: int) -> list[int]:
         return [tick for tick in self.grid.between(after, until) if tick not in self.done]
 

@@ -117,14 +117,17 @@ class Waiters:
         return sum(one.backfill_id == run.backfill_id and one.status in GOING for one in active)
 
     def _ready(self, schedule_id: int) -> list[RunRow]:
-        """Those of a schedule's waiters that could go if their key has room: where its runs count, only the oldest."""
+        """Those of a schedule's waiters that could go if their key has room: where its runs count, only the oldest.
+
+        It also stands behind those that came before it, under a definition by which they wait for their key alone.
+        """
         active = self._lifecycle.active[schedule_id]
         waiting = [run for run in active.values() if run.status == "waiting" and run.lane == USUAL]
         ready = [run for run in waiting if self._most(run) == inf]
         counted = [run for run in waiting if self._most(run) != inf]
         if counted:
             first = min(counted, key=lambda run: run.id)
-            if _busy(active) < self._most(first):
+            if _busy(active) + sum(run.id < first.id for run in ready) < self._most(first):
                 ready.append(first)
         if not waiting:
             aside = [run for run in active.values() if run.status == "waiting" and run.lane == BACKFILL]

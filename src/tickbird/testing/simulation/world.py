@@ -25,6 +25,9 @@ from tickbird.testing.simulation.people import Intent, Person
 from tickbird.testing.simulation.scenario import Scenario, make_scenario
 from tickbird.testing.simulation.timeline import Timeline, new_loop
 
+# So many workers may fail to start after the last fault.
+_MOST_FAILED_STARTS = 3
+
 
 @dataclass(slots=True)
 class Call:
@@ -99,6 +102,7 @@ class World:
         self.hosts: dict[str, Host] = {}
         self.listeners: dict[str, asyncio.Event] = {}
         self.calls: list[Call] = []
+        self._failed_starts = 0
         self.notes: list[tuple[float, str, str]] = []
         self.fate = new_loop(self.timeline)
         self.mishaps = Mishaps(self)
@@ -184,6 +188,14 @@ class World:
         host = Host(self, f"w{len(self.hosts) + 1}", version)
         self.hosts[host.id] = host
         host.start()
+
+    def could_not_start(self, host: Host, error: TickbirdError) -> None:
+        """A worker gave up at once. While faults come that may be; afterwards a few times are as good as for ever."""
+        self.note(host.id, f"could not start: {error}")
+        self._failed_starts += host.undisturbed
+        if self._failed_starts == _MOST_FAILED_STARTS:
+            self.timeline.errors.append(f"no worker can start though nothing disturbs them: {error}")
+            self.mishaps.give_up()
 
     def alive(self) -> list[Host]:
         """The worker processes that have not ended."""

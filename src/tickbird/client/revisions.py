@@ -1,0 +1,93 @@
+"""Revisions of schedules: what each changed, and the way back to one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tickbird.client.base import Base, page_size
+from tickbird.domain.commands import RollBack
+from tickbird.domain.definition import Target
+from tickbird.domain.differences import Difference, RevisionOrigin, differences, origin_of
+from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.schedule import Schedule
+from tickbird.store.protocol import RevisionRecord
+
+_LARGEST_REVISION = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """A revision, where it came from and what it changed; None where the one before it is no longer kept."""
+
+    revision: RevisionRecord
+    origin: RevisionOrigin
+    changes: Sequence[Difference] | None
+
+
+class Revisions(Base):
+    """The verbs about revisions."""
+
+    async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
+        return await self._store.list_revisions((await self.get(name)).id, before=before, limit=limit)
+
+    async def history(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[HistoryEntry]:
+        """The same, each with what it changed, field by field."""
+        found = await self.revisions(name, before=before, limit=page_size(limit) + 1)
+        known = {each.revision: each.definition for each in found}
+        return [HistoryEntry(each, _origin(each), _changes(each, known)) for each in found[:limit]]
+
+    async def roll_back(
+        self, name: str, to: int, *, actor: str, note: str = "", revision: int | None = None
+    ) -> Schedule:
+        """Make a new revision with the definition of an earlier one.
+
+        On a schedule from code, what differs from the code is set over it and stays so through deploys, as by `update`.
+        """
+        schedule = await self.get(name)
+        old = (await self._revision(schedule, to)).definition
+        declared: Mapping[str, Any] = {}
+        if schedule.app is not None:
+            # What was read of it must still hold when it is written.
+            declared, revision = await self._declared(schedule), revision or schedule.revision
+        target, payload = old.get("target"), old.get("payload")
+        if isinstance(target, Mapping) and isinstance(target.get("task"), str) and isinstance(payload, Mapping):
+            # Of the task as it is now. It is stored as it was, though.
+            await self._checked_payload(Target(target["task"]), payload, unknown_task_ok=True)
+        command = RollBack(actor=actor, revision=revision, to=to, definition=old, declared=declared, note=note)
+        return (await self._change(name, command)).schedule
+
+    async def _revision(self, schedule: Schedule, number: int) -> RevisionRecord:
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _LARGEST_REVISION:
+            raise InvalidError(
+                f"to: {str(number)[:60]!r} is not the number of a revision;", field="to", hint="the first is 1."
+            )
+        for found in await self._store.list_revisions(schedule.id, before=number + 1, limit=1):
+            if found.revision == number:
+                return found
+        raise NotFoundError(
+            f"schedule {schedule.name!r} has no revision {number}, or it is no longer kept;",
+            hint=f"it is at revision {schedule.revision}; `tickbird revisions {schedule.name}` shows those there are.",
+        )
+
+    async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
+        """What the code of a schedule's app declared last, whatever an operator set over it."""
+        for revision in await self._store.list_revisions(schedule.id, limit=schedule.revision):
+            if revision.action in ("create", "sync"):
+                declared = revision.detail.get("declared", revision.definition)
+                assert isinstance(declared, Mapping)
+                return declared
+        return {}
+
+
+def _origin(record: RevisionRecord) -> RevisionOrigin:
+    return origin_of(record.action, record.actor, record.detail)
+
+
+def _changes(record: RevisionRecord, known: Mapping[int, Mapping[str, Any]]) -> Sequence[Difference] | None:
+    if record.revision == 1:
+        return differences({}, record.definition)
+    before = known.get(record.revision - 1)
+    return None if before is None else differences(before, record.definition)
