@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.reading.made import JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
 from tickbird import documents
+from tickbird.client.revisions import HistoryEntry
 from tickbird.domain import audit, findings
 from tickbird.domain.audit import Audit
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
@@ -148,6 +149,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         documents.revision_document,
         schedules.read_revision,
     ),
+    "history": (records(HistoryEntry), documents.history_document, schedules.read_history),
     "run": (RUNS, documents.run_document, runs.read_run),
     "attempt": (records(AttemptRecord), documents.attempt_document, runs.read_attempt),
     "turn": (records(Turn, rate=st.none() | RATES), documents.turn_document, runs.read_turn),

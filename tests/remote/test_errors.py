@@ -55,6 +55,9 @@ REFUSED: dict[str, Callable[[Client], Awaitable[Any]]] = {
     "no ticks": lambda client: client.skip("report", 0, **WHO),
     "an unknown state": lambda client: client.list(state="asleep"),  # type: ignore[arg-type]
     "too large a page": lambda client: client.list(limit=10_001),
+    "no such revision": lambda client: client.roll_back("report", 5, **WHO),
+    "nothing of a revision": lambda client: client.roll_back("report", 0, **WHO),
+    "so already": lambda client: client.roll_back("report", 1, **WHO),
     "no run": lambda client: client.run(99),
     "no run at all": lambda client: client.run(-1),
     "no logs of it": lambda client: client.logs(99),

@@ -98,6 +98,11 @@ async def test_schedules_are_the_same(both: Both) -> None:
     assert await both.remote.revisions("report") == await both.local.revisions("report")
     assert len(await both.remote.revisions("report", limit=2)) == 2
     assert await both.remote.revisions("report", before=2) == await both.local.revisions("report", before=2)
+    assert await both.remote.history("report", limit=3) == await both.local.history("report", limit=3)
+    back = await both.remote.roll_back("report", 1, actor="x", note="as it was", revision=skipped.revision)
+    assert back == await both.local.get("report")
+    assert back.definition is not None
+    assert (back.definition.tags, back.definition.timeout) == (("mail",), 600)
     gone = await both.remote.delete("report", actor="x")
     assert gone.state == "deleted"
     assert await both.remote.list(state="deleted") == await both.local.list(state="deleted")

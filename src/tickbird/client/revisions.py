@@ -60,10 +60,7 @@ class Revisions(Base):
         return (await self._change(name, command)).schedule
 
     async def _revision(self, schedule: Schedule, number: int) -> RevisionRecord:
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _LARGEST_REVISION:
-            raise InvalidError(
-                f"to: {str(number)[:60]!r} is not the number of a revision;", field="to", hint="the first is 1."
-            )
+        check_revision(number)
         for found in await self._store.list_revisions(schedule.id, before=number + 1, limit=1):
             if found.revision == number:
                 return found
@@ -80,6 +77,15 @@ class Revisions(Base):
                 assert isinstance(declared, Mapping)
                 return declared
         return {}
+
+
+def check_revision(number: object) -> int:
+    """The number of a revision to go back to, or an InvalidError."""
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _LARGEST_REVISION:
+        raise InvalidError(
+            f"to: {str(number)[:60]!r} is not the number of a revision;", field="to", hint="the first is 1."
+        )
+    return number
 
 
 def _origin(record: RevisionRecord) -> RevisionOrigin:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition
+from tickbird.domain.differences import Difference
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.overrides import OverrideRecord, TickOverride
 from tickbird.domain.schedule import Cursor, Pause, Schedule
@@ -109,3 +111,15 @@ def read_revision(document: Document) -> RevisionRecord:
         fingerprint=document["fingerprint"],
         detail=document["detail"],
     )
+
+
+def read_history(document: Document) -> HistoryEntry:
+    """A revision with what it changed."""
+    changes = document["changes"]
+    return HistoryEntry(
+        read_revision(document), document["origin"], None if changes is None else [*map(_difference, changes)]
+    )
+
+
+def _difference(document: Document) -> Difference:
+    return Difference(tuple(document["path"]), document["how"], document["before"], document["after"])

@@ -15,12 +15,13 @@ from tickbird.domain.policies import check_fields, policies
 from tickbird.domain.program import Program
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.triggers import Trigger as TriggerValue
-from tickbird.reading.schedules import read_revision, read_row
-from tickbird.remote.base import Remote, instant, read_changed, schedule_path, sent
-from tickbird.store.protocol import RevisionRecord, ScheduleRow
+from tickbird.reading.schedules import read_row
+from tickbird.remote.base import instant, read_changed, schedule_path, sent
+from tickbird.remote.revisions import RemoteRevisions
+from tickbird.store.protocol import ScheduleRow
 
 
-class RemoteSchedules(Remote, Schedules):
+class RemoteSchedules(RemoteRevisions, Schedules):
     """The verbs about schedules."""
 
     async def create(
@@ -131,7 +132,3 @@ class RemoteSchedules(Remote, Schedules):
     ) -> Schedule:
         """Do not run the next ticks: one, so many, or all before an instant."""
         return await self._have_done(name, "skip", {"count": count, "until": instant(until), "note": note}, revision)
-
-    async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
-        """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
-        return await self._pages(f"{schedule_path(name)}/revisions", read_revision, limit, before)
