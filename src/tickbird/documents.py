@@ -10,6 +10,9 @@ from typing import Any, get_args
 
 from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.calendar_definition import CalendarRecord
+from tickbird.domain.calendar_effects import Effect
+from tickbird.domain.calendars import calendar_to_json
 from tickbird.domain.cautions import Caution
 from tickbird.domain.codec import encode_definition
 from tickbird.domain.coming import ComingTick, overrides_of
@@ -28,6 +31,7 @@ from tickbird.domain.schedule import Schedule
 from tickbird.domain.tokens import TokenRecord
 from tickbird.domain.zone_moves import TickMoves
 from tickbird.store.protocol import AuditRecord, Decisions, Place, RevisionRecord, ScheduleRow, ZoneRecord, Zones
+from tickbird.stored_calendars import CalendarReport
 
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
@@ -450,4 +454,47 @@ def moves_document(moves: TickMoves) -> dict[str, Any]:
         "first_gone": [iso(tick) for tick in moves.first_gone],
         "first_came": [iso(tick) for tick in moves.first_came],
         "until": iso(moves.until),
+    }
+
+
+def calendar_document(record: CalendarRecord) -> dict[str, Any]:
+    """A stored calendar; `closed` are its days as schedules hold them."""
+    return {
+        "name": record.name,
+        "definition": dict(record.definition),
+        "closed": calendar_to_json(record.closed),
+        "source": dict(record.source),
+        "revision": record.revision,
+        "created_at": iso(record.created_at),
+        "changed_at": iso(record.changed_at),
+        "changed_by": record.changed_by,
+    }
+
+
+def calendar_report_document(report: CalendarReport) -> dict[str, Any]:
+    """What a calendar does to coming ticks, or would do; `calendar` is null where it was not stored."""
+    calendar = report.calendar
+    return {
+        "name": report.name,
+        "stored": isinstance(calendar, CalendarRecord),
+        "calendar": calendar_document(calendar) if isinstance(calendar, CalendarRecord) else None,
+        "definition": dict(calendar.definition),
+        "closed": calendar_to_json(calendar.closed),
+        "source": dict(calendar.source),
+        "horizon": report.horizon,
+        "schedules": report.schedules,
+        "effects": [effect_document(each) for each in report.effects],
+        "complete": report.complete,
+        "failed": [{"schedule": name, "error": error} for name, error in report.failed],
+    }
+
+
+def effect_document(effect: Effect) -> dict[str, Any]:
+    """The ticks of a schedule that a calendar moves, lets appear or lets vanish; `more` are not listed."""
+    return {
+        "schedule": effect.schedule,
+        "moved": [{"from": iso(old), "to": iso(new)} for old, new in effect.moved],
+        "appear": [iso(tick) for tick in effect.appear],
+        "vanish": [iso(tick) for tick in effect.vanish],
+        "more": effect.more,
     }

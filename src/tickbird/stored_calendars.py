@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +28,8 @@ from tickbird.store.protocol import Store
 
 HORIZON = 366 * 86_400
 LONGEST_HORIZON = 5 * HORIZON
+# So many ticks of all schedules together are compared; what is behind them is not told.
+MOST_LOOKED_AT = 400_000
 _PAGE = 200
 
 
@@ -49,6 +52,8 @@ class CalendarReport:
     # How many schedules name it, and what changes for those whose coming ticks are not the same.
     schedules: int
     effects: Sequence[Effect] = ()
+    # All of them were looked at.
+    complete: bool = True
     # Schedules that could not be brought up to it, with the reason.
     failed: Sequence[tuple[str, str]] = ()
 
@@ -60,7 +65,9 @@ class StoredCalendars:
         self._store = store
         self._namespace = namespace
 
-    async def put(self, name: str, definition: object, *, actor: str, horizon: Duration = HORIZON) -> CalendarReport:
+    async def put(
+        self, name: str, definition: object, *, actor: str, horizon: Duration = HORIZON, revision: int | None = None
+    ) -> CalendarReport:
         """Store it, then bring each schedule that names it up to it, in a transaction of its own."""
         check_text(actor, "actor", least=1, most=200)
         preview = await self.preview(name, definition, horizon=horizon)
@@ -68,7 +75,9 @@ class StoredCalendars:
         if preview.failed:
             refused, reason = preview.failed[0]
             raise DefinitionError(f"calendar: schedule {refused!r} cannot have it: {reason}", field="calendar")
-        record = await self._store.put_calendar(self._namespace, name, made.definition, made.closed, made.source, actor)
+        record = await self._store.put_calendar(
+            self._namespace, name, made.definition, made.closed, made.source, actor, revision=revision
+        )
         failed = []
         async for schedule in self._naming(name):
             try:
@@ -88,20 +97,30 @@ class StoredCalendars:
             raise InvalidError("horizon: must be at most five years.", field="horizon")
         resolved = await self.resolve(definition)
         now = to_seconds(await self._store.now())
-        known, effects, failed = 0, [], []
+        known, effects, failed, left = 0, [], [], MOST_LOOKED_AT
         async for schedule in self._naming(name):
             known += 1
             if schedule.definition is None:
                 continue
             try:
                 after = replace(schedule.definition, closed={**schedule.definition.closed, name: resolved.closed})
-                found = _effect(schedule, after, now, now + reach)
+                if left <= 0:
+                    continue
+                # Beside whatever else this process does, since it may take a while.
+                found = await asyncio.to_thread(_effect, schedule, after, now, now + reach)
             except InvalidError as error:
                 failed.append((schedule.name, str(error)))
             else:
+                left -= found.looked_at
                 effects += [found] if found else []
         return CalendarReport(
-            name=name, calendar=resolved, horizon=reach, schedules=known, effects=effects, failed=failed
+            name=name,
+            calendar=resolved,
+            horizon=reach,
+            schedules=known,
+            effects=effects,
+            complete=left > 0,
+            failed=failed,
         )
 
     async def resolve(self, definition: object) -> Resolved:
@@ -121,16 +140,14 @@ class StoredCalendars:
 
     async def get(self, name: str) -> CalendarRecord:
         """A calendar by name."""
-        records = await self._store.list_calendars(self._namespace)
-        for record in records:
-            if record.name == name:
-                return record
-        raise no_such_calendar(str(name), (record.name for record in records))
+        for record in await self._store.list_calendars(self._namespace, name=check_text(name, "calendar")):
+            return record
+        raise no_such_calendar(name, (each.name for each in await self._store.list_calendars(self._namespace)))
 
-    async def delete(self, name: str, *, actor: str) -> None:
+    async def delete(self, name: str, *, actor: str, revision: int | None = None) -> None:
         """Delete one that no schedule names."""
         check_text(actor, "actor", least=1, most=200)
-        await self._store.delete_calendar(self._namespace, check_calendar_name(name), actor)
+        await self._store.delete_calendar(self._namespace, check_calendar_name(name), actor, revision=revision)
 
     async def _naming(self, name: str) -> AsyncIterator[Schedule]:
         after = ""

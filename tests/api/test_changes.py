@@ -132,7 +132,7 @@ async def test_a_change_of_another_revision_is_refused(api: Api, method: str, pa
     answer = await api.ask(method, f"{PATH}/digest{path}", "editor", json=body, headers={"If-Match": '"1"'})
     assert "is at revision 2, not 1: it changed meanwhile." in refused(answer, 412, "stale")
     answer = await api.ask(method, f"{PATH}/digest{path}", "editor", json=body, headers={"If-Match": "1"})
-    assert "is not the ETag of a schedule" in refused(answer, 400, "bad-tag")
+    assert "is not an ETag of this API" in refused(answer, 400, "bad-tag")
     assert await api.get("/schedules/digest") == before
 
 

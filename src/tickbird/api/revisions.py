@@ -10,9 +10,9 @@ from fastapi import Header
 from tickbird.api.problems import Problem
 
 IfMatch = Annotated[
-    str | None, Header(max_length=100, description='Only if the schedule is still at this revision: the ETag, "3".')
+    str | None, Header(max_length=100, description='Only if it is still at this revision: the ETag, "3".')
 ]
-IfNoneMatch = Annotated[str | None, Header(max_length=100, description="`*`: only if there is no such schedule yet.")]
+IfNoneMatch = Annotated[str | None, Header(max_length=100, description="`*`: only if there is none of this name yet.")]
 _TAG: Final = re.compile(r'"([1-9]\d{0,8})"', re.ASCII)
 
 
@@ -30,8 +30,17 @@ def read_match(text: str | None) -> int | None:
         raise Problem(
             400,
             "bad-tag",
-            f"If-Match: {text[:60]!r} is not the ETag of a schedule;",
+            f"If-Match: {text[:60]!r} is not an ETag of this API;",
             field="If-Match",
             hint='give the one that came with it, such as "3" in quotes.',
         )
     return int(found[1])
+
+
+def read_either(match: str | None, none_match: str | None) -> int | None:
+    """The revision that a change is meant for: 0 where it only is to make something, None for any."""
+    if none_match is None:
+        return read_match(match)
+    if none_match.strip() != "*" or match is not None:
+        raise Problem(400, "bad-tag", "If-None-Match: only `*`, and not beside If-Match.", field="If-None-Match")
+    return 0

@@ -28,7 +28,7 @@ from tickbird.api.models.schedules import (
 from tickbird.api.new_runs import RunKey, made, own_key
 from tickbird.api.paging import After, Limit, page, read_name
 from tickbird.api.problems import Problem
-from tickbird.api.revisions import IfMatch, IfNoneMatch, read_match, tag
+from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
 from tickbird.documents import row_document, schedule_document
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.obstacles import problems
@@ -113,10 +113,8 @@ async def put_schedule(
     """
     fields, left_out = read_whole(body.definition)
     await check_command(access, name, fields)
-    client, revision = access.client, read_match(if_match)
-    if if_none_match is not None:
-        if if_none_match.strip() != "*" or if_match is not None:
-            raise Problem(400, "bad-tag", "If-None-Match: only `*`, and not beside If-Match.", field="If-None-Match")
+    client, revision = access.client, read_either(if_match, if_none_match)
+    if revision == 0:
         try:
             schedule = await _create(access, name, fields)
         except ConflictError as error:

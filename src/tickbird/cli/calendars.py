@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import click
 
 from tickbird.cli.arguments import length, read_payload, words
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, warn
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings, actor_option
+from tickbird.documents import calendar_document, calendar_report_document
 from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendar_effects import Effect
 from tickbird.domain.calendars import BUILT_IN, calendar_to_json
@@ -191,20 +192,6 @@ def rm(settings: Settings, name: str, actor: str) -> None:
     emit(settings, lambda: {"deleted": name}, lambda screen: screen.line(f"Calendar {name} is deleted."))
 
 
-def calendar_document(record: CalendarRecord) -> dict[str, Any]:
-    """A stored calendar; `closed` are its days as schedules hold them."""
-    return {
-        "name": record.name,
-        "definition": dict(record.definition),
-        "closed": calendar_to_json(record.closed),
-        "source": dict(record.source),
-        "revision": record.revision,
-        "created_at": iso(record.created_at),
-        "changed_at": iso(record.changed_at),
-        "changed_by": record.changed_by,
-    }
-
-
 def _in_short(record: CalendarRecord) -> str:
     closed = record.closed
     parts = calendar_to_json(type(closed)(weekdays=closed.weekdays))
@@ -214,26 +201,16 @@ def _in_short(record: CalendarRecord) -> str:
 
 
 def _tell(settings: Settings, report: CalendarReport, done: str) -> None:
-    def document() -> dict[str, Any]:
-        return {
-            "name": report.name,
-            "stored": done == "stored",
-            "closed": calendar_to_json(report.calendar.closed),
-            "source": dict(report.calendar.source),
-            "horizon": report.horizon,
-            "schedules": report.schedules,
-            "effects": [_effect_document(effect) for effect in report.effects],
-            "failed": [{"schedule": name, "error": error} for name, error in report.failed],
-        }
-
     def show_report(screen: Screen) -> None:
         told = f"Calendar {report.name} is {done}; {count(report.schedules, 'schedule')} with it."
         within = f"within {in_words(report.horizon)}"
         screen.line(f"{told} These ticks change {within}:" if report.effects else f"{told} No tick changes {within}.")
+        if not report.complete:
+            screen.line("There may be more: not all of their ticks were looked at.")
         if rows := [row for effect in report.effects for row in _rows(effect, settings)]:
             screen.table(("SCHEDULE", "TICK", "CHANGE"), rows)
 
-    emit(settings, document, show_report)
+    emit(settings, lambda: calendar_report_document(report), show_report)
 
 
 def _rows(effect: Effect, settings: Settings) -> Sequence[Sequence[Text]]:
@@ -247,13 +224,3 @@ def _rows(effect: Effect, settings: Settings) -> Sequence[Sequence[Text]]:
     if left or effect.more:
         rows.append((effect.schedule, f"and {left:,}{' or more' if effect.more else ''} others", "see --json"))
     return rows
-
-
-def _effect_document(effect: Effect) -> dict[str, Any]:
-    return {
-        "schedule": effect.schedule,
-        "moved": [{"from": iso(old), "to": iso(new)} for old, new in effect.moved],
-        "appear": [iso(tick) for tick in effect.appear],
-        "vanish": [iso(tick) for tick in effect.vanish],
-        "more": effect.more,
-    }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tickbird.client.base import Base
+from tickbird.client.base import Base, page_size
 from tickbird.domain.calendar_definition import CalendarRecord
+from tickbird.domain.definition import check_text
 from tickbird.domain.durations import Duration
 from tickbird.stored_calendars import HORIZON, CalendarReport, StoredCalendars
 
@@ -14,10 +15,13 @@ class Calendars(Base):
     """The verbs about calendars."""
 
     async def put_calendar(
-        self, name: str, definition: object, *, actor: str, horizon: Duration = HORIZON
+        self, name: str, definition: object, *, actor: str, horizon: Duration = HORIZON, revision: int | None = None
     ) -> CalendarReport:
-        """Store a calendar and bring every schedule that names it up to it; tells what changes for their ticks."""
-        return await self._calendars().put(name, definition, actor=actor, horizon=horizon)
+        """Store a calendar and bring every schedule that names it up to it; tells what changes for their ticks.
+
+        With `revision` only if it is still at that one, with 0 only if there is none.
+        """
+        return await self._calendars().put(name, definition, actor=actor, horizon=horizon, revision=revision)
 
     async def preview_calendar(self, name: str, definition: object, *, horizon: Duration = HORIZON) -> CalendarReport:
         """What `put_calendar` would change, and changes nothing."""
@@ -27,13 +31,16 @@ class Calendars(Base):
         """A stored calendar by name."""
         return await self._calendars().get(name)
 
-    async def list_calendars(self) -> Sequence[CalendarRecord]:
-        """The stored calendars, by name."""
-        return await self._store.list_calendars(self._namespace)
+    async def list_calendars(self, *, after: str = "", limit: int | None = None) -> Sequence[CalendarRecord]:
+        """The stored calendars by name, all or a page at a time: `after` is the last name of the page before."""
+        check_text(after, "after")
+        return await self._store.list_calendars(
+            self._namespace, after=after, limit=None if limit is None else page_size(limit)
+        )
 
-    async def delete_calendar(self, name: str, *, actor: str) -> None:
+    async def delete_calendar(self, name: str, *, actor: str, revision: int | None = None) -> None:
         """Delete a calendar that no schedule names."""
-        await self._calendars().delete(name, actor=actor)
+        await self._calendars().delete(name, actor=actor, revision=revision)
 
     def _calendars(self) -> StoredCalendars:
         return StoredCalendars(self._store, self._namespace)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tickbird.domain.calendars import BUILT_IN, WEEKDAYS, Calendar, yearly_day
 from tickbird.domain.definition import check_name, check_text
-from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError
+from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
 
 # So that a definition that holds what its calendars say stays small.
 MOST_DATES = 2_000
@@ -133,6 +133,17 @@ def check_calendar_name(name: object) -> str:
             f"calendar: {checked!r} is built in;", field="calendar", hint="name it in a schedule, or choose another."
         )
     return checked
+
+
+def check_revision(name: str, found: int | None, wanted: int | None) -> None:
+    """Refuse a change to a calendar that is at another revision than the one it was meant for; 0: that is not there."""
+    if wanted is None or wanted == (found or 0):
+        return
+    is_at = f"is at revision {found}" if found else "is not there"
+    meant = f"not {wanted}" if wanted else "though it was not to be there"
+    raise StaleError(
+        f"calendar {name!r} {is_at}, {meant}: it changed meanwhile.", hint="Read it again and repeat the change."
+    )
 
 
 def no_such_calendar(name: str, known: Iterable[str]) -> NotFoundError:

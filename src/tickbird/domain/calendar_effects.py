@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from tickbird.domain.definition import Definition
@@ -27,6 +27,8 @@ class Effect:
     vanish: tuple[datetime, ...] = ()
     # More are concerned than are listed.
     more: bool = False
+    # How many ticks were compared to find them.
+    looked_at: int = field(default=0, compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.moved or self.appear or self.vanish)
@@ -56,6 +58,7 @@ def effect(schedule: str, before: Definition, after: Definition, first: int, las
         tuple(to_datetime(tick) for tick in sorted(new - set(moved.values()))),
         tuple(to_datetime(tick) for tick in sorted(gone - moved.keys())),
         more,
+        seen,
     )
 
 

@@ -546,17 +546,25 @@ class Store(Protocol):
         source: Mapping[str, Any],
         actor: str,
         *,
+        revision: int | None = None,
         now: datetime | None = None,
     ) -> CalendarRecord:
-        """Insert or replace a calendar; schedules that name it are changed by commands of their own."""
+        """Insert or replace a calendar; schedules that name it are changed by commands of their own.
+
+        Only if it is at this revision, or not there with 0; else StaleError.
+        """
         ...
 
-    async def delete_calendar(self, namespace: str, name: str, actor: str, *, now: datetime | None = None) -> None:
-        """Delete a calendar; ConflictError while a schedule names it."""
+    async def delete_calendar(
+        self, namespace: str, name: str, actor: str, *, revision: int | None = None, now: datetime | None = None
+    ) -> None:
+        """Delete a calendar, if it is at this revision; ConflictError while a schedule names it."""
         ...
 
-    async def list_calendars(self, namespace: str) -> Sequence[CalendarRecord]:
-        """The stored calendars, by name."""
+    async def list_calendars(
+        self, namespace: str, *, name: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[CalendarRecord]:
+        """The stored calendars by name, behind `after`; or one of them."""
         ...
 
     async def schedules_with_calendar(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.calendar_definition import CalendarRecord, calendar_in_use, no_such_calendar
+from tickbird.domain.calendar_definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
 from tickbird.domain.calendars import Calendar, calendar_to_json, content_from_json
 from tickbird.domain.schedule import Schedule
 from tickbird.store.postgres.connection import Session
@@ -25,6 +25,7 @@ async def put(
     closed: Calendar,
     source: Mapping[str, Any],
     actor: str,
+    revision: int | None,
     now: datetime | None,
 ) -> CalendarRecord:
     """Insert or replace a calendar."""
@@ -39,14 +40,20 @@ async def put(
         now=now,
     )
     record = _record(row)
+    # Whoever was first has it; what was written here is then undone.
+    check_revision(name, record.revision - 1, revision)
     detail = {"calendar": name, "revision": record.revision, "definition": dict(definition)}
     await _audit(db, namespace, "put_calendar", actor, record.changed_at, detail)
     return record
 
 
-async def delete(db: Session, namespace: str, name: str, actor: str, now: datetime | None) -> None:
+async def delete(
+    db: Session, namespace: str, name: str, actor: str, revision: int | None, now: datetime | None
+) -> None:
     """Delete a calendar that no schedule names."""
     gone = await db.fetch("delete_calendar", namespace=namespace, name=name, now=now)
+    if gone:
+        check_revision(name, gone[0][1], revision)
     # Asked once its row is held: whoever has read it before has committed, and nobody can read it any more.
     if users := await naming(db, namespace, name, "", _MOST_NAMED):
         raise calendar_in_use(name, [schedule.name for schedule in users])
@@ -55,9 +62,12 @@ async def delete(db: Session, namespace: str, name: str, actor: str, now: dateti
     await _audit(db, namespace, "delete_calendar", actor, gone[0][0], {"calendar": name})
 
 
-async def listed(db: Session, namespace: str) -> list[CalendarRecord]:
+async def listed(
+    db: Session, namespace: str, name: str | None = None, after: str = "", limit: int | None = None
+) -> list[CalendarRecord]:
     """The calendars by name."""
-    return [_record(row) for row in await db.fetch_named("list_calendars", namespace=namespace)]
+    rows = await db.fetch_named("list_calendars", namespace=namespace, name=name, after=after, limit=limit)
+    return [_record(row) for row in rows]
 
 
 async def naming(db: Session, namespace: str, name: str, after: str, limit: int) -> list[Schedule]:

@@ -3,8 +3,9 @@
 -- name: list_calendars
 SELECT name, definition, closed, source, revision, created_at, changed_at, changed_by
 FROM tickbird.calendars
-WHERE namespace = %(namespace)s
-ORDER BY name;
+WHERE namespace = %(namespace)s AND name > %(after)s AND name = coalesce(%(name)s::text, name)
+ORDER BY name
+LIMIT %(limit)s::bigint;
 
 -- name: calendar_contents
 -- Held, so that whoever puts one of them afterwards finds the schedule that relies on it.
@@ -31,7 +32,7 @@ RETURNING name, definition, closed, source, revision, created_at, changed_at, ch
 -- name: delete_calendar
 DELETE FROM tickbird.calendars
 WHERE namespace = %(namespace)s AND name = %(name)s
-RETURNING coalesce(%(now)s::timestamptz, statement_timestamp());
+RETURNING coalesce(%(now)s::timestamptz, statement_timestamp()), revision;
 
 -- name: schedules_with_calendar
 SELECT * FROM tickbird.schedule_details

@@ -529,20 +529,25 @@ class PostgresStore:
         source: Mapping[str, Any],
         actor: str,
         *,
+        revision: int | None = None,
         now: datetime | None = None,
     ) -> CalendarRecord:
         """Insert or replace a calendar; schedules that name it are changed by commands of their own."""
         return await self._transact(
-            lambda db: calendars.put(db, namespace, name, definition, closed, source, actor, now)
+            lambda db: calendars.put(db, namespace, name, definition, closed, source, actor, revision, now)
         )
 
-    async def delete_calendar(self, namespace: str, name: str, actor: str, *, now: datetime | None = None) -> None:
+    async def delete_calendar(
+        self, namespace: str, name: str, actor: str, *, revision: int | None = None, now: datetime | None = None
+    ) -> None:
         """Delete a calendar; ConflictError while a schedule names it."""
-        await self._transact(lambda db: calendars.delete(db, namespace, name, actor, now))
+        await self._transact(lambda db: calendars.delete(db, namespace, name, actor, revision, now))
 
-    async def list_calendars(self, namespace: str) -> Sequence[CalendarRecord]:
+    async def list_calendars(
+        self, namespace: str, *, name: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[CalendarRecord]:
         """The stored calendars, by name."""
-        return await self._once(lambda db: calendars.listed(db, namespace))
+        return await self._once(lambda db: calendars.listed(db, namespace, name, after, limit))
 
     async def schedules_with_calendar(
         self, namespace: str, name: str, *, after: str = "", limit: int = 100

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tickbird.domain.calendar_definition import CalendarRecord, calendar_in_use, no_such_calendar
+from tickbird.domain.calendar_definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
 from tickbird.domain.calendars import Calendar, calendar_to_json, content_from_json
 from tickbird.domain.schedule import Schedule
 from tickbird.store.sqlite.records import Row, dump, schedule_record
@@ -26,6 +26,7 @@ def put(
     closed: Calendar,
     source: Mapping[str, Any],
     actor: str,
+    revision: int | None,
     now: int,
 ) -> CalendarRecord:
     """Insert or replace a calendar."""
@@ -40,23 +41,31 @@ def put(
     }
     [stored] = db.execute(SQL["put_calendar"], row).fetchall()
     record = _record(stored)
+    # What was written here is undone where it is at another one.
+    check_revision(name, record.revision - 1, revision)
     detail = {"calendar": name, "revision": record.revision, "definition": dict(definition)}
     write_audit(db, now, actor, "put_calendar", namespace, detail=detail)
     return record
 
 
-def delete(db: sqlite3.Connection, namespace: str, name: str, actor: str, now: int) -> None:
+def delete(db: sqlite3.Connection, namespace: str, name: str, actor: str, revision: int | None, now: int) -> None:
     """Delete a calendar that no schedule names."""
+    gone = db.execute(SQL["delete_calendar"], {"namespace": namespace, "name": name}).fetchall()
+    if gone:
+        check_revision(name, gone[0][0], revision)
     if users := naming(db, namespace, name, "", _MOST_NAMED):
         raise calendar_in_use(name, [schedule.name for schedule in users])
-    if not db.execute(SQL["delete_calendar"], {"namespace": namespace, "name": name}).fetchall():
+    if not gone:
         raise no_such_calendar(name, (record.name for record in listed(db, namespace)))
     write_audit(db, now, actor, "delete_calendar", namespace, detail={"calendar": name})
 
 
-def listed(db: sqlite3.Connection, namespace: str) -> list[CalendarRecord]:
+def listed(
+    db: sqlite3.Connection, namespace: str, name: str | None = None, after: str = "", limit: int | None = None
+) -> list[CalendarRecord]:
     """The calendars by name."""
-    return [_record(row) for row in db.execute(SQL["list_calendars"], {"namespace": namespace})]
+    bounds = {"namespace": namespace, "name": name, "after": after, "limit": -1 if limit is None else limit}
+    return [_record(row) for row in db.execute(SQL["list_calendars"], bounds)]
 
 
 def naming(db: sqlite3.Connection, namespace: str, name: str, after: str, limit: int) -> list[Schedule]:

@@ -3,8 +3,9 @@
 -- name: list_calendars
 SELECT name, definition, closed, source, revision, created_at, changed_at, changed_by
 FROM calendars
-WHERE namespace = :namespace
-ORDER BY name;
+WHERE namespace = :namespace AND name > :after AND name = coalesce(:name, name)
+ORDER BY name
+LIMIT :limit;
 
 -- name: calendar_contents
 SELECT name, iif(name IN (SELECT value FROM json_each(:names)), closed, NULL)
@@ -24,7 +25,7 @@ SET definition = excluded.definition,
 RETURNING name, definition, closed, source, revision, created_at, changed_at, changed_by;
 
 -- name: delete_calendar
-DELETE FROM calendars WHERE namespace = :namespace AND name = :name RETURNING name;
+DELETE FROM calendars WHERE namespace = :namespace AND name = :name RETURNING revision;
 
 -- name: schedules_with_calendar
 SELECT * FROM schedule_records AS s

@@ -515,20 +515,27 @@ class SqliteStore:
         source: Mapping[str, Any],
         actor: str,
         *,
+        revision: int | None = None,
         now: datetime | None = None,
     ) -> CalendarRecord:
         """Insert or replace a calendar."""
         at = clock() if now is None else to_micros(now)
-        return await self._write(lambda db: calendars.put(db, namespace, name, definition, closed, source, actor, at))
+        return await self._write(
+            lambda db: calendars.put(db, namespace, name, definition, closed, source, actor, revision, at)
+        )
 
-    async def delete_calendar(self, namespace: str, name: str, actor: str, *, now: datetime | None = None) -> None:
+    async def delete_calendar(
+        self, namespace: str, name: str, actor: str, *, revision: int | None = None, now: datetime | None = None
+    ) -> None:
         """Delete a calendar that no schedule names."""
         at = clock() if now is None else to_micros(now)
-        await self._write(lambda db: calendars.delete(db, namespace, name, actor, at))
+        await self._write(lambda db: calendars.delete(db, namespace, name, actor, revision, at))
 
-    async def list_calendars(self, namespace: str) -> Sequence[CalendarRecord]:
+    async def list_calendars(
+        self, namespace: str, *, name: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[CalendarRecord]:
         """The stored calendars, by name."""
-        return await self._read(lambda db: calendars.listed(db, namespace))
+        return await self._read(lambda db: calendars.listed(db, namespace, name, after, limit))
 
     async def schedules_with_calendar(
         self, namespace: str, name: str, *, after: str = "", limit: int = 100

@@ -12,7 +12,7 @@ from tickbird.domain.calendars import Calendar, calendar_to_json
 from tickbird.domain.codec import fingerprint
 from tickbird.domain.commands import Delete, PauseCommand, Recalendar, Redefine, Update
 from tickbird.domain.cron import cron
-from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError
+from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
 from tickbird.domain.every import every
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain
@@ -71,6 +71,42 @@ class Calendars:
             ("put_calendar", "cy", "fest"),
             ("put_calendar", "cy", "fest"),
         ]
+
+    async def test_a_calendar_is_changed_only_at_the_revision_that_was_meant(self, store: Store) -> None:
+        async def attempt(revision: int | None) -> int:
+            made = await store.put_calendar(NAMESPACE, "fest", {}, FRIDAY, {}, "cy", revision=revision, now=later(1))
+            return made.revision
+
+        for wrong in (1, 7):
+            with pytest.raises(StaleError, match=f"is not there, not {wrong}: it changed meanwhile"):
+                await attempt(wrong)
+        assert await store.list_calendars(NAMESPACE) == []
+        assert [await attempt(0), await attempt(1), await attempt(None)] == [1, 2, 3]
+        with pytest.raises(StaleError, match="is at revision 3, though it was not to be there"):
+            await attempt(0)
+        for wrong in (2, 4):
+            with pytest.raises(StaleError, match=f"is at revision 3, not {wrong}"):
+                await attempt(wrong)
+            with pytest.raises(StaleError):
+                await store.delete_calendar(NAMESPACE, "fest", "cy", revision=wrong, now=later(2))
+        [kept] = await store.list_calendars(NAMESPACE)
+        assert kept.revision == 3
+        assert len(await store.list_audit(NAMESPACE)) == 3
+        await store.delete_calendar(NAMESPACE, "fest", "cy", revision=3, now=later(2))
+        assert await store.list_calendars(NAMESPACE) == []
+
+    async def test_calendars_come_in_pages_or_one_by_name(self, store: Store) -> None:
+        for name in ("c", "a", "d", "b"):
+            await put(store, name, FRIDAY)
+
+        async def names(**bounds: Any) -> list[str]:
+            return [record.name for record in await store.list_calendars(NAMESPACE, **bounds)]
+
+        assert await names() == ["a", "b", "c", "d"]
+        assert await names(limit=2) == ["a", "b"]
+        assert await names(after="b", limit=5) == ["c", "d"]
+        assert await names(name="c") == ["c"]
+        assert await names(name="x") == []
 
     async def test_a_schedule_takes_what_its_calendars_say_when_it_is_created(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
