@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.blocking import Blocking, Portal
 from tickbird.domain.addresses import is_server
-from tickbird.domain.definition import CRASH_LIMIT, Definition, Target, check_name, check_text
+from tickbird.domain.definition import CRASH_LIMIT, Definition, Target, check_name, check_text, command_target
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.instants import EPOCH
 from tickbird.domain.policies import policies
+from tickbird.domain.program import command
 from tickbird.domain.sizes import byte_count
 from tickbird.domain.triggers import Trigger, at
-from tickbird.targets.protocol import Isolation, Run
+from tickbird.targets.protocol import Executable, Isolation, Run
 from tickbird.targets.task import Task
 
 # What only a process needs that connects or works loads when it does: importing an app's code stays quick.
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tickbird.store.protocol import Store
     from tickbird.store.scratch import Scratches
     from tickbird.store.steps import Steps
+    from tickbird.targets.command import Command
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
@@ -119,12 +120,6 @@ def _checked_isolation(task: str, isolation: object, memory: object) -> int | No
     return byte_count(memory, "memory")
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    task: Task[Any, Any]
-    definition: Definition
-
-
 class Tickbird:
     """An app: its tasks, the schedules that its code declares, and the store they live in."""
 
@@ -135,6 +130,7 @@ class Tickbird:
         app: str = "default",
         namespace: str | None = None,
         token: str | None = None,
+        commands: Iterable[str] = (),
     ) -> None:
         self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
         self.app = check_name(app, "app")
@@ -143,7 +139,9 @@ class Tickbird:
         self._named = namespace
         self._token = token
         self.tasks: dict[str, Task[Any, Any]] = {}
-        self._declared: dict[str, _Declared] = {}
+        # Programs that its workers start where schedules ask for them; all others are refused.
+        self.allows: tuple[str, ...] = (commands,) if isinstance(commands, str) else tuple(commands)
+        self._declared: dict[str, Definition] = {}
         self._portal = Portal()
         self._adopted: Client | None = None
         # MODULE:ATTRIBUTE, when it was imported by that.
@@ -250,12 +248,7 @@ class Tickbird:
                 field="task",
                 hint="register the function with @bird.task first.",
             )
-        if not isinstance(trigger, Trigger):
-            raise DefinitionError(
-                f"schedule {name!r}: {str(trigger)[:60]!r} is not a trigger;",
-                field="trigger",
-                hint="use cron(...), every(...), at(...) or any_of(...).",
-            )
+        self._check_schedule(name, trigger)
         registered = self.tasks.get(task if isinstance(task, str) else task.name)
         if registered is None or (isinstance(task, Task) and registered is not task):
             known = ", ".join(sorted(self.tasks)) or "none yet"
@@ -263,8 +256,6 @@ class Tickbird:
                 f"schedule {name!r}: this app has no task {task if isinstance(task, str) else task.name!r};",
                 hint=f"register it with @bird.task first (known: {known}).",
             )
-        if name in self._declared:
-            raise DefinitionError(f"there are two schedules named {name!r};", field="schedule", hint="rename one.")
         own = {key: getattr(registered, key) for key in _TASK_POLICIES}
         definition = Definition(
             trigger=trigger,
@@ -272,7 +263,58 @@ class Tickbird:
             payload=registered.validate(payload or {}),
             **{**own, **policies(options)},
         )
-        self._declared[name] = _Declared(registered, definition)
+        self._declared[name] = definition
+
+    def command(
+        self,
+        name: str,
+        args: Sequence[str] | None = None,
+        *,
+        schedule: Trigger,
+        shell: str | None = None,
+        program: str | None = None,
+        env: Mapping[str, Any] | None = None,
+        folder: str | None = None,
+        user: str | None = None,
+        success: int | Iterable[int] = (0,),
+        input: str | None = None,  # noqa: A002 - as subprocess has it
+        payload: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Declare a schedule of a program: a list with its whole path first, or `shell=` with a line for /bin/sh.
+
+        A worker starts only programs that it allows: `Tickbird(commands=["/usr/local/bin/backup"])`, or
+        `tickbird worker --allow-command`.
+        """
+        started = command(
+            args, shell=shell, program=program, env=env, folder=folder, user=user, success=success, input=input
+        )
+        self._check_schedule(check_name(name, "schedule"), schedule)
+        self._declared[name] = Definition(
+            trigger=schedule, target=command_target(started), payload=payload or {}, **policies(options)
+        )
+
+    @property
+    def programs(self) -> dict[str, Command]:
+        """The commands that its workers allow, as they are found on this machine now."""
+        from tickbird.targets.command import allowed
+
+        return allowed(self.allows)
+
+    @property
+    def executables(self) -> dict[str, Executable]:
+        """All that its workers execute."""
+        return {**self.tasks, **self.programs}
+
+    def _check_schedule(self, name: str, trigger: Trigger) -> None:
+        if not isinstance(trigger, Trigger):
+            raise DefinitionError(
+                f"schedule {name!r}: {str(trigger)[:60]!r} is not a trigger;",
+                field="trigger",
+                hint="use cron(...), every(...), at(...) or any_of(...).",
+            )
+        if name in self._declared:
+            raise DefinitionError(f"there are two schedules named {name!r};", field="schedule", hint="rename one.")
 
     def prepare(self, function: Callable[P, R]) -> Callable[P, R]:
         """What is done to a function that becomes a task; an integration may do something around each call."""
@@ -283,8 +325,7 @@ class Tickbird:
         """The schedules that this app's code declares."""
         from tickbird.engine.sync import Declarations
 
-        schedules = {name: declared.definition for name, declared in self._declared.items()}
-        return Declarations(self.namespace, self.app, schedules)
+        return Declarations(self.namespace, self.app, dict(self._declared))
 
     def client_on(self, store: Store) -> Client:
         """A client of this app on a store that is open already."""

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -23,6 +23,7 @@ from tickbird.engine.isolation.process import App
 from tickbird.engine.isolation.reference import find_reference
 from tickbird.engine.logs import RunHandler
 from tickbird.store.protocol import Store, Worker
+from tickbird.targets.protocol import Executable
 from tickbird.version import VERSION
 
 log = logging.getLogger("tickbird.worker")
@@ -30,7 +31,13 @@ log = logging.getLogger("tickbird.worker")
 ECHO = 0.2
 
 
-def describe_worker(bird: Tickbird, *, queues: tuple[str, ...] | None = None, slots: int = 10) -> Worker:
+def describe_worker(
+    bird: Tickbird,
+    *,
+    queues: tuple[str, ...] | None = None,
+    slots: int = 10,
+    executables: Mapping[str, Executable] | None = None,
+) -> Worker:
     """Who this process is, what it serves and what its code declares. The id is new for each process."""
     served = queues or tuple(sorted({"default", *(task.queue for task in bird.tasks.values())} | _queues(bird)))
     host = socket.gethostname()
@@ -43,7 +50,7 @@ def describe_worker(bird: Tickbird, *, queues: tuple[str, ...] | None = None, sl
         version=VERSION,
         queues=served,
         slots=slots,
-        tasks={name: task.describe() for name, task in bird.tasks.items()},
+        tasks={name: each.describe() for name, each in (executables or bird.executables).items()},
         declares={name: fingerprint(each) for name, each in bird.declarations.schedules.items()},
     )
 
@@ -56,7 +63,7 @@ def _children(bird: Tickbird, options: EngineOptions) -> Children | None:
     """The child processes, if a task is to run in any; they must be able to import the app by themselves."""
     isolated = {name: task.function.__module__ for name, task in bird.tasks.items() if task.isolation}
     if not isolated:
-        return None
+        return Children(None, {}, lease=options.lease) if bird.allows else None
     reference = bird.reference or find_reference(bird, isolated.values())
     if reference is None or "__main__" in isolated.values():
         names = ", ".join(sorted(isolated))
@@ -85,7 +92,8 @@ class WorkerProcess:
         if self._options.plan and not planning_is_on():
             off = "plans nothing: TICKBIRD_PLANNING is off"
             self._options = replace(self._options, plan=False, off=off)
-        self.worker = describe_worker(bird, queues=queues, slots=slots)
+        self._executables = bird.executables
+        self.worker = describe_worker(bird, queues=queues, slots=slots, executables=self._executables)
         if not self._options.execute:
             self.worker = replace(self.worker, kind="planner", queues=(), slots=0, tasks={})
         elif not self._options.plan:
@@ -173,7 +181,7 @@ class WorkerProcess:
             self._engine = Engine(
                 store,
                 self.worker,
-                self._bird.tasks if self._options.execute else {},
+                self._executables if self._options.execute else {},
                 self._bird.declarations,
                 self._options,
                 work_loop=work_loop,

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from tests.isolation.app import MARK, bird
+from tickbird import Tickbird
 from tickbird.client import Client
 from tickbird.domain.runs import FINAL, RunRecord
 from tickbird.engine.engine import EngineOptions
-from tickbird.engine.isolation.process import MARK as VARIABLE
+from tickbird.engine.isolation.watched import MARK as VARIABLE
 from tickbird.worker import WorkerProcess
 
 QUICK = EngineOptions(lease=10.0, heartbeat=1.0, safety_poll=0.5, drain=10.0)
@@ -46,16 +47,16 @@ class Place:
 
 
 @asynccontextmanager
-async def working(**options: Any) -> AsyncIterator[Place]:
+async def working(app: Tickbird = bird, **options: Any) -> AsyncIterator[Place]:
     """A worker until the end of the block, then drained."""
-    process = WorkerProcess(bird, **{"options": QUICK, **options})
+    process = WorkerProcess(app, **{"options": QUICK, **options})
     started, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def on_started() -> None:
         loop.call_soon_threadsafe(started.set)
 
     process.on_started = on_started
-    client = await bird.client()
+    client = await app.client()
     task = asyncio.create_task(process.run())
     waiting = asyncio.create_task(started.wait())
     try:

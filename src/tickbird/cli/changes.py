@@ -238,7 +238,7 @@ def set_(
             before, read = await reader(client, name, settings)
             values = read_fields(texts, before.definition.trigger if before.definition else None, read)
             after = await client.update(name, actor=actor, revision=revision, unset=unset, **values)
-            if after.definition is None or not {"task", "target", "queue"} & {*values, *unset}:
+            if after.definition is None or not {"task", "command", "target", "queue"} & {*values, *unset}:
                 return before, after, ""
             workers = await client.workers()
             served_by = after.definition.queue, after.definition.target.name

@@ -34,9 +34,14 @@ _PATIENCE = 5.0
 @click.command(cls=Command)
 @app_argument
 @click.option("--slots", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Runs at a time.")
+@click.option(
+    "--allow-command", "commands", metavar="PROGRAM", multiple=True, help="A program that commands may start."
+)
 @click.option("--drain", type=length, default=2, metavar="SECONDS", help="How long a change waits for runs; else 2.")
 @click.pass_obj
-def dev(settings: Settings, app: str | None, app_option: str | None, slots: int, drain: int) -> int:
+def dev(
+    settings: Settings, app: str | None, app_option: str | None, slots: int, commands: tuple[str, ...], drain: int
+) -> int:
     """Work on an app while it is being written: start anew with every change.
 
     The app's modules in the current folder are watched. A change is imported by a fresh process first; only if that
@@ -47,6 +52,8 @@ def dev(settings: Settings, app: str | None, app_option: str | None, slots: int,
     for option, value in (("--url", settings.url), ("--namespace", settings.namespace)):
         args += [option, value] if value else []
     args += ["--debug"] if settings.debug else []
+    for command in commands:
+        args += ["--allow-command", command]
     return Dev(settings, given, args, drain).run()
 
 

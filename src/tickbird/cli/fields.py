@@ -15,11 +15,12 @@ from tickbird.domain.durations import seconds
 from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.every import Every, read_step
 from tickbird.domain.policies import check_fields
+from tickbird.domain.program import program_from_json
 from tickbird.domain.triggers import Trigger, at, trigger_from_json
 
-# What a person may write instead of the trigger's JSON; `task` is short for the target.
+# What a person may write instead of the trigger's JSON; `task` and `command` are short for the target.
 TRIGGERS = ("cron", "every", "at")
-SHORT = (*TRIGGERS, "tz", "task")
+SHORT = (*TRIGGERS, "tz", "task", "command")
 SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
 _WHOLE = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_runs", "retries"}
 _LENGTHS = {"grace", "start_within", "spread", "timeout"}
@@ -43,7 +44,7 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
             raise InvalidError(f"{name}: is given twice.", field=name)
         found[name] = text
     if "target" in found:
-        raise InvalidError("target: cannot be set here;", field="target", hint="set the task: task=NAME.")
+        raise InvalidError("target: cannot be set here;", field="target", hint="set task=NAME, or command=[…].")
     if several := [name for name in ("trigger", *TRIGGERS) if name in found][1:]:
         raise InvalidError(f"{several[0]}: a schedule has one trigger; give one of them.", field=several[0])
     return found
@@ -75,6 +76,8 @@ def _value(name: str, text: str, read: Reader) -> Any:
     if name == "backoff":
         return _backoff(text)
     value = _json(name, text)
+    if name == "command":
+        return program_from_json(value)
     return trigger_from_json(value) if name == "trigger" else value
 
 

@@ -181,7 +181,11 @@ def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> 
     facts += [("problem", Cell(each, "red")) for each in found]
     if schedule.state == "active":
         facts.append(("next run", both(schedule.next_run_at, now, tz) or "none"))
-    if isinstance(target, dict):
+    if schedule.definition is not None and (program := schedule.definition.target.program) is not None:
+        facts.append(("command", program.line))
+        rest = {name: value for name, value in program.to_json().items() if name not in ("args", "shell")}
+        facts += [(name, json.dumps(value, ensure_ascii=False).strip('"')) for name, value in rest.items()]
+    elif isinstance(target, dict):
         facts += [(str(kind), str(value)) for kind, value in target.items()]
     facts.append(("trigger", json.dumps(raw.get("trigger"), ensure_ascii=False)))
     if raw.get("payload"):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 
 import click
 
+from tickbird.app import Tickbird
 from tickbird.cli.apps import app_argument, find_app
 from tickbird.cli.arguments import length
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.stderr import LEVELS, log_to_stderr
 from tickbird.domain.definition import check_name
-from tickbird.domain.progress import count
+from tickbird.domain.progress import count, is_program
 
 log = logging.getLogger("tickbird.worker")
 
@@ -21,6 +23,13 @@ log = logging.getLogger("tickbird.worker")
 @app_argument
 @click.option("--slots", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Runs at a time.")
 @click.option("--queues", metavar="A,B", help="Execute only runs of these queues; else all that the app's code names.")
+@click.option(
+    "--allow-command",
+    "commands",
+    metavar="PROGRAM",
+    multiple=True,
+    help="A program that commands may start here, by its whole path, or a pattern: '/opt/jobs/*'. Else none.",
+)
 @click.option("--plan-only", is_flag=True, help="Plan, and execute nothing.")
 @click.option("--execute-only", is_flag=True, help="Execute, and plan nothing.")
 @click.option("--drain", type=length, default=30, metavar="SECONDS", help="How long SIGTERM waits for runs; else 30.")
@@ -41,6 +50,7 @@ def worker(
     app_option: str | None,
     slots: int,
     queues: str | None,
+    commands: tuple[str, ...],
     plan_only: bool,
     execute_only: bool,
     drain: int,
@@ -50,13 +60,14 @@ def worker(
     """Plan and execute the schedules of an app.
 
     SIGTERM or Ctrl-C drains: nothing new is taken, what executes may finish, then the process ends with 0. A second
-    signal ends it at once. A server database is never migrated by a worker: `tickbird migrate` does that.
+    signal ends it at once. A server database is never migrated by a worker: `tickbird migrate` does that. With
+    --allow-command it starts those programs, and needs no app.
     """
     if plan_only and execute_only:
         raise click.UsageError("--plan-only and --execute-only exclude each other.", click.get_current_context())
     served = None if queues is None else tuple(check_name(name.strip(), "queue") for name in queues.split(","))
     log_to_stderr("debug" if settings.debug else log_level)
-    bird = find_app(settings, app, app_option)
+    bird = _bird(settings, app, app_option, commands)
 
     from tickbird.engine.engine import EngineOptions
     from tickbird.worker import WorkerProcess
@@ -65,14 +76,18 @@ def worker(
     process = WorkerProcess(bird, slots=slots, queues=served, options=options)
     described = process.worker
 
+    programs = sum(map(is_program, described.tasks))
+    allowed = f", {count(programs, 'command')} allowed" if programs else ""
+
     def started() -> None:
         doing = {"planner": "plans", "executor": "executes"}.get(described.kind, "plans and executes")
         log.info(
-            "worker %s %s: app %s, %s, %s, queues %s, %s",
+            "worker %s %s: app %s, %s%s, %s, queues %s, %s",
             described.id,
             doing,
             bird.app,
-            count(len(described.tasks), "task"),
+            count(len(described.tasks) - programs, "task"),
+            allowed,
             count(len(described.declares), "schedule"),
             ", ".join(described.queues) or "none",
             count(described.slots, "slot"),
@@ -81,3 +96,12 @@ def worker(
     process.on_started = started
     asyncio.run(process.run(signals=True))
     log.info("worker %s has ended", described.id)
+
+
+def _bird(settings: Settings, app: str | None, app_option: str | None, commands: tuple[str, ...]) -> Tickbird:
+    """The app of the command line; one without code, where it names none and allows programs."""
+    if commands and not (app or app_option or os.environ.get("TICKBIRD_APP")):
+        return Tickbird(settings.url, app="programs", namespace=settings.namespace or "default", commands=commands)
+    bird = find_app(settings, app, app_option)
+    bird.allows += commands
+    return bird

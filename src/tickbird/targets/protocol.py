@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from tickbird.domain.definition import Backoff
+from tickbird.domain.program import Program
 from tickbird.domain.runs import ClaimedRun, Covers, Origin
 
 Isolation = Literal["process"]
@@ -129,6 +130,12 @@ class Run:
         return self._claimed.payload
 
     @property
+    def program(self) -> Program | None:
+        """What a command starts; None for a task."""
+        definition = self._claimed.definition
+        return None if definition is None else definition.target.program
+
+    @property
     def cancelled(self) -> bool:
         """Has the run been asked to stop? A function in a thread should look at this now and then."""
         return self._cancelled
@@ -143,6 +150,25 @@ class Run:
 
 # The run to whose log belongs what is logged in this context.
 CURRENT: ContextVar[Run | None] = ContextVar("tickbird run", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """A program to start: what, as whom, where, and what it finds around it."""
+
+    argv: list[str]
+    env: dict[str, str]
+    folder: str
+    # Exit codes that are a success.
+    success: list[int]
+    # Name, id, group and all groups of another user than the worker's.
+    user: tuple[str, int, int, list[int]] | None = None
+    # Standard input; nothing where it is None.
+    input: str | None = None
+
+
+class CannotStart(Exception):
+    """Why something cannot be started by this worker; at another time, or by another one, it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,4 +226,13 @@ class Executable(Protocol):
 
     def describe(self) -> Mapping[str, Any]:
         """What workers publish of it: its queue and the JSON Schema of its payload."""
+        ...
+
+
+@runtime_checkable
+class Launchable(Executable, Protocol):
+    """One that is a program, and not a function."""
+
+    def launch(self, run: Run) -> Launch:
+        """What to start for a run; raises CannotStart or PayloadError."""
         ...

@@ -1,10 +1,32 @@
-"""`python -m tickbird.engine.isolation MODULE:BIRD WORKER CHANNEL`: started by workers, not by people."""
+"""`python -m tickbird.engine.isolation KIND APP WORKER CHANNEL`: started by workers, not by people.
+
+The kind is `app`, for a child that imports one and executes its runs, or `program`, for a command.
+"""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
+from typing import NoReturn
 
 from tickbird.engine.isolation.keeper import main
 
+
+def be_app(app: str, channel: int) -> NoReturn:
+    """In the child of a keeper: import an app, and execute runs of its tasks."""
+    from tickbird.engine.isolation.child import serve
+
+    serve(app, channel)
+    sys.exit()
+
+
+def be_program(channel: int) -> NoReturn:
+    """In the child of a keeper: become the program that the worker names."""
+    from tickbird.engine.isolation.launch import launch
+
+    launch(channel)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    kind, app, worker, channel = sys.argv[1:]
+    main(partial(be_app, app) if kind == "app" else be_program, int(worker), int(channel))

@@ -11,18 +11,24 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs import ClaimedRun
-from tickbird.engine.isolation.process import App, Call, ChildProcess, Stopped
+from tickbird.engine.isolation.process import App, Call, ChildProcess
+from tickbird.engine.isolation.program import ProgramProcess
+from tickbird.engine.isolation.watched import Stopped, WatchedProcess
 from tickbird.engine.shown import Failed
-from tickbird.targets.protocol import Executable, Kept, Run
+from tickbird.targets.protocol import CannotStart, Executable, Kept, Launchable, Run
 
 log = logging.getLogger("tickbird.isolation")
 
+P = TypeVar("P", bound=WatchedProcess)
 Reason = Literal["cancel", "drain", "lease", "timeout"]
 # How long a run may go on that was asked to stop: a person may wait, a time-out or a drain is over already.
 _GRACES: Mapping[Reason, float] = {"cancel": 5.0, "drain": 1.0, "timeout": 1.0, "lease": 1.0}
+# Between SIGTERM and SIGKILL of a program, which cannot be asked in another way and may have files to put away.
+_PROGRAMS: Mapping[Reason, float] = {"cancel": 10.0, "drain": 1.5, "timeout": 10.0, "lease": 1.5}
 _UNWINDING = 0.5
 MOST_RUNS = 1_000
 IDLE = 60.0
@@ -46,8 +52,15 @@ class Children:
     """The only way to them; its methods may be called in any thread."""
 
     def __init__(
-        self, app: App, modules: Mapping[str, str], *, lease: float, idle: float = IDLE, most_runs: int = MOST_RUNS
+        self,
+        app: App | None,
+        modules: Mapping[str, str],
+        *,
+        lease: float,
+        idle: float = IDLE,
+        most_runs: int = MOST_RUNS,
     ) -> None:
+        # None where only programs are started.
         self._app = app
         # Task → the module that defines its function.
         self._modules = modules
@@ -59,7 +72,7 @@ class Children:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._all: set[ChildProcess] = set()
+        self._all: set[WatchedProcess] = set()
         self._idle: list[ChildProcess] = []
         self._calls: set[Call] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -67,12 +80,16 @@ class Children:
     def execute(self, claimed: ClaimedRun, run: Run, executable: Executable, started: Callable[[], None]) -> Away:
         """Begin a run; `started` is called in the children's thread when its function is."""
         call = Call(claimed, run, self._modules.get(claimed.target, ""), executable.memory, started)
+        if isinstance(executable, Launchable):
+            call.program = True
+            return Away(self, call, self._submit(self._start_program(call, executable)))
         return Away(self, call, self._submit(self._execute(call)))
 
     def stop(self, call: Call, reason: Reason) -> None:
         """End a run, first by asking."""
         with suppress(RuntimeError):
-            self._begun().call_soon_threadsafe(call.stop, _GRACES[reason] * self._shorter)
+            grace = (_PROGRAMS if call.program else _GRACES)[reason]
+            self._begun().call_soon_threadsafe(call.stop, grace * self._shorter)
 
     def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(work, self._begun())
@@ -98,6 +115,35 @@ class Children:
         finally:
             self._calls.discard(call)
 
+    async def _start_program(self, call: Call, executable: Launchable) -> Kept:
+        self._calls.add(call)
+        try:
+            try:
+                # Users may have to be looked up in a directory far away.
+                what = await asyncio.to_thread(executable.launch, call.run)
+            except CannotStart as error:
+                raise Failed(str(error)) from None
+            except InvalidError as error:
+                raise Failed(str(error), again=False) from None
+            if self._closed or call.grace is not None:
+                raise Stopped
+            process = self._spawned(ProgramProcess)
+            try:
+                return await process.execute(call, what)
+            finally:
+                await process.kill(0)
+                self._all.discard(process)
+        finally:
+            self._calls.discard(call)
+
+    def _spawned(self, make: Callable[[], P]) -> P:
+        try:
+            process = make()
+        except OSError as error:
+            raise Failed(f"no child process could be started: {error}") from None
+        self._all.add(process)
+        return process
+
     def _warm(self, limit: int | None) -> ChildProcess | None:
         """An idle child, the one that worked last; those that will not do are ended."""
         while self._idle:
@@ -110,13 +156,11 @@ class Children:
     async def _start(self, call: Call) -> ChildProcess:
         if self._closed or call.grace is not None:
             raise Stopped
+        app = self._app
+        assert app is not None
+        child = self._spawned(lambda: ChildProcess(app, _UNWINDING * self._shorter))
         try:
-            child = ChildProcess(self._app, _UNWINDING * self._shorter)
-        except OSError as error:
-            raise Failed(f"no child process could be started: {error}") from None
-        self._all.add(child)
-        try:
-            await child.start(self._app, call, _STARTING)
+            await child.start(app, call, _STARTING)
         except BaseException:
             await child.kill(0)
             self._all.discard(child)

@@ -11,7 +11,7 @@ import os
 import select
 import signal
 import socket
-import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -22,8 +22,8 @@ _LOOK = 0.05
 _ORPHANED = signal.SIGUSR1
 
 
-def main(app: str, worker: int, channel: int) -> NoReturn:
-    """Be a keeper: standard input is the line to the worker, `channel` the child's."""
+def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
+    """Be a keeper: standard input is the line to the worker, `channel` the child's; `be` is what the child does."""
     processes.die_with_parent(worker, _ORPHANED)
     control = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -47,7 +47,7 @@ def main(app: str, worker: int, channel: int) -> NoReturn:
         control.close()
         for end in (woken, wake):
             os.close(end)
-        _be_child(app, keeper, channel)
+        _be_child(be, keeper, channel)
     os.close(channel)
     # The child's output ends when the child and all below it are gone, not the keeper.
     _let_go_of_output()
@@ -66,16 +66,13 @@ def _let_go_of_output() -> None:
     os.close(nothing)
 
 
-def _be_child(app: str, keeper: int, channel: int) -> NoReturn:
+def _be_child(be: Callable[[int], NoReturn], keeper: int, channel: int) -> NoReturn:
     """In the child, before anything of the user's is loaded; it ends as any program does."""
     os.setsid()
     processes.die_with_parent(keeper, signal.SIGKILL)
     processes.be_killed_first()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from tickbird.engine.isolation.child import serve
-
-    serve(app, channel)
-    sys.exit()
+    be(channel)
 
 
 class Keeper:

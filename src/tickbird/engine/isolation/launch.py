@@ -1,0 +1,100 @@
+"""From the child of a keeper to a program: another user, another folder, another environment, and then the program."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+from pathlib import Path
+from typing import NoReturn
+
+from tickbird.engine.isolation import processes
+from tickbird.engine.isolation.frames import Message, Unpacker, pack
+
+# As of a shell that cannot start a program.
+_UNSTARTED = 127
+
+
+class _Refused(Exception):
+    """Why a program cannot be started, for a person."""
+
+
+def launch(channel: int) -> NoReturn:
+    """Read what to start from the worker, and become that; the line closes by itself when that has worked."""
+    os.set_inheritable(channel, False)
+    line = socket.socket(fileno=channel)
+    told = _read(line)
+    if told is not None:
+        try:
+            _become(told)
+        except _Refused as error:
+            line.sendall(pack({"failed": str(error)}))
+    os._exit(_UNSTARTED)
+
+
+def _read(line: socket.socket) -> Message | None:
+    unpacker = Unpacker()
+    while data := line.recv(65_536):
+        for message in unpacker.feed(data):
+            return message
+    return None
+
+
+def _become(told: Message) -> None:
+    """What it is told is a Launch as JSON: the modules that know it would take longer to load than most programs."""
+    argv, folder, user = told["argv"], told["folder"], told["user"]
+    as_user = "" if user is None else f" (as user {user[0]})"
+    if told["input"] is not None:
+        _give_input(told["input"])
+    if user is not None:
+        _be(*user)
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise _Refused(f"it cannot start in folder {folder}: {error.strerror}{as_user}") from None
+    # What a Python process ignores, a program expects to end it.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execve(argv[0], argv, told["env"])  # noqa: S606 - allowed by this worker, by its path
+    except OSError as error:
+        raise _Refused(_why(argv[0], as_user, error)) from None
+
+
+def _give_input(text: str) -> None:
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(text.encode())
+            file.seek(0)
+            os.dup2(file.fileno(), 0)
+    except OSError as error:
+        raise _Refused(f"its standard input cannot be written: {error.strerror}") from None
+
+
+def _be(name: str, uid: int, gid: int, groups: list[int]) -> None:
+    keeper = os.getppid()
+    try:
+        os.setgroups(groups)
+        os.setgid(gid)
+        os.setuid(uid)
+    except OSError as error:
+        raise _Refused(f"it cannot be started as user {name}: {error.strerror}") from None
+    # The system forgets about this when the user changes.
+    processes.die_with_parent(keeper, signal.SIGKILL)
+
+
+def _why(program: str, as_user: str, error: OSError) -> str:
+    if error.errno == errno.ENOENT and not Path(program).exists():
+        return f"there is no program {program} on this machine"
+    if error.errno == errno.ENOENT:
+        return f"the interpreter that the first line of {program} names is not on this machine"
+    if error.errno == errno.EACCES:
+        return f"{program} may not be executed{as_user}: `chmod +x` it, or look at who may read its folders"
+    if error.errno == errno.ENOEXEC:
+        return f"{program} is no program of this machine, nor does it begin with #! and an interpreter"
+    if error.errno == errno.E2BIG:
+        return "its arguments and its environment together are longer than this system takes"
+    return f"{program} cannot be started: {error.strerror}"

@@ -1,0 +1,217 @@
+"""A process below a keeper as its worker sees it: started, told to end, killed with all of its own, read to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from tickbird.engine.isolation import processes
+from tickbird.engine.isolation.frames import Garbled, Message, Unpacker, pack
+from tickbird.engine.isolation.output import Output, tail
+
+log = logging.getLogger("tickbird.isolation")
+
+MARK = "TICKBIRD_CHILD"
+
+
+class Stopped(Exception):
+    """The run was stopped as it was asked to be."""
+
+
+class WatchedProcess:
+    """Lives in the children's loop; `kind` tells the keeper what it is to start."""
+
+    def __init__(self, kind: str, app: str) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._token = secrets.token_hex(8)
+        self._unpacker = Unpacker()
+        self._told = b""
+        self.pid = 0
+        # Set by whatever may end a wait: a message, the end of the process, a wish to stop it.
+        self._news = asyncio.Event()
+        self._messages: list[Message] = []
+        self._hung_up = False
+        self.gone = False
+        self._ending: Message = {}
+        self._buried = False
+        ours, channel = socket.socketpair()
+        self._channel = ours
+        self._control, control = socket.socketpair()
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        keeper = [sys.executable, "-P", "-m", "tickbird.engine.isolation"]
+        try:
+            # A thread that lives as long as the worker must do this: the system ends the keeper when it ends.
+            self._process = subprocess.Popen(
+                [*keeper, kind, app, str(os.getpid()), str(channel.fileno())],
+                stdin=control.fileno(),
+                stdout=out_end,
+                stderr=err_end,
+                pass_fds=[channel.fileno()],
+                start_new_session=True,
+                env=_environment(self._token),
+            )
+        except BaseException:
+            for end in (out, err):
+                os.close(end)
+            ours.close()
+            self._control.close()
+            raise
+        finally:
+            channel.close()
+            control.close()
+            os.close(out_end)
+            os.close(err_end)
+        self._outputs = [Output(out, logging.INFO), Output(err, logging.WARNING)]
+        for line in (self._channel, self._control):
+            line.setblocking(False)
+        for output in self._outputs:
+            os.set_blocking(output.descriptor, False)
+            self._loop.add_reader(output.descriptor, self._on_output, output)
+        self._loop.add_reader(self._channel, self._on_channel)
+        self._loop.add_reader(self._control, self._on_control)
+
+    async def _wait(self, ends: float | None) -> None:
+        if self._messages or self.gone or self._hung_up:
+            return
+        await self._until_news(ends)
+
+    async def _until_news(self, ends: float | None) -> None:
+        self._news.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(ends):
+                await self._news.wait()
+
+    def _taken(self) -> list[Message]:
+        taken, self._messages = self._messages, []
+        return taken
+
+    async def _send(self, message: Message) -> None:
+        # One that is dying does not listen; how it ended is told by its keeper.
+        with suppress(OSError):
+            await self._loop.sock_sendall(self._channel, pack(message))
+
+    def _order(self, words: bytes) -> None:
+        with suppress(OSError):
+            self._control.send(words)
+
+    async def kill(self, unwinding: float) -> None:
+        """SIGTERM, a moment to unwind, then SIGKILL to it and all that it has started; returns when all are gone."""
+        if unwinding and not self.gone:
+            self._order(b"ask\n")
+            await self._until_gone(unwinding)
+        self._order(b"end\n")
+        while not self.gone:
+            if not await self._until_gone(10.0):
+                log.error("the process %d cannot be killed: it or what it started is still there", self.pid)
+        await self._bury()
+
+    async def _until_gone(self, seconds: float) -> bool:
+        ends = self._loop.time() + seconds
+        while not self.gone and self._loop.time() < ends:
+            await self._until_news(ends)
+        return self.gone
+
+    async def _bury(self) -> None:
+        """Wait for the keeper, which has said its last word, read what is left, and close everything."""
+        if self._buried:
+            return
+        self._buried = True
+        while self._process.poll() is None:  # noqa: ASYNC110 - it has closed its end of the line and is about to end
+            await asyncio.sleep(0.001)
+        if not self._ending:
+            # Somebody has killed the keeper, so that what was below it is nobody's now.
+            await asyncio.to_thread(processes.kill_marked, MARK, self._token)
+        while not self._hung_up and self._on_channel():
+            pass
+        self._hang_up()
+        self._channel.close()
+        for output in self._outputs:
+            self._loop.remove_reader(output.descriptor)
+            output.close()
+
+    def _on_channel(self) -> bool:
+        """Read what there is; False when there was nothing."""
+        try:
+            data = self._channel.recv(65_536)
+            for message in self._unpacker.feed(data):
+                self._hear(message)
+        except BlockingIOError:
+            return False
+        except (OSError, Garbled):
+            data = b""
+        if not data:
+            self._hang_up()
+        return bool(data)
+
+    def _hang_up(self) -> None:
+        if not self._hung_up:
+            self._hung_up = True
+            self._loop.remove_reader(self._channel)
+            self._news.set()
+
+    def _hear(self, message: Message) -> None:
+        self._messages.append(message)
+        self._news.set()
+
+    def _on_control(self) -> None:
+        try:
+            data = self._control.recv(65_536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self._told += data
+        if not data:
+            self.gone = True
+            with suppress(ValueError):
+                self._ending = json.loads(self._told)
+            self._loop.remove_reader(self._control)
+            self._control.close()
+            self._news.set()
+
+    def _on_output(self, output: Output) -> None:
+        if not output.read():
+            self._loop.remove_reader(output.descriptor)
+
+    def _end(self) -> str:
+        """How it ended, in words."""
+        status = self._ending.get("status")
+        if status is None:
+            return "was killed from outside, and its keeper with it"
+        if status >= 0:
+            return f"ended with exit code {status}"
+        number = -status
+        name = signal.Signals(number).name if number in signal.valid_signals() else f"signal {number}"
+        if number == signal.SIGKILL:
+            most = size(self._ending.get("most", 0))
+            return f"was killed by {name}, by a person or because memory ran out (it had used up to {most})"
+        return f"was killed by {name}"
+
+    def _last_lines(self) -> str:
+        """What it printed last; nothing where it printed nothing."""
+        return tail(self._outputs)
+
+
+def size(count: int) -> str:
+    """So many bytes, in words."""
+    return f"{count / 1e6:,.0f} MB"
+
+
+def _environment(token: str) -> dict[str, str]:
+    """The worker's, with a mark to find what comes of it, and a way to this package where it is not installed."""
+    environment = {**os.environ, MARK: token}
+    home = str(Path(__file__).parents[3])
+    paths = environment.get("PYTHONPATH", "").split(os.pathsep)
+    if home not in paths and Path(home).name not in ("site-packages", "dist-packages"):
+        environment["PYTHONPATH"] = os.pathsep.join([*filter(None, paths), home])
+    return environment

@@ -1,0 +1,151 @@
+"""Commands: programs of the worker's machine, each allowed by its path."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import pwd
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from tickbird.domain.definition import Backoff
+from tickbird.domain.errors import InvalidError, PayloadError
+from tickbird.domain.instants import utc_text
+from tickbird.domain.program import OURS, FromEnv, Program
+from tickbird.targets.protocol import CannotStart, Isolation, Launch, Run
+
+# What a command has of its worker's environment without asking for it.
+INHERITED: Final = ("PATH", "HOME", "LANG", "TZ")
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+_MOST = 1_000
+# Longer ones do not fit into a variable of the environment.
+_LONGEST_PAYLOAD = 100_000
+
+
+class Command:
+    """One program that this worker allows, whatever the arguments; runs find those in their schedule's revision."""
+
+    blocking = False
+    isolation: Isolation | None = "process"
+    memory: int | None = None
+    # Runs of a command have a schedule, and its policies.
+    retries = 0
+    timeout: int | None = None
+
+    def __init__(self, program: str) -> None:
+        self.name = program
+        self.backoff = Backoff()
+
+    def __repr__(self) -> str:
+        return f"<Command {self.name}>"
+
+    def prepare(self, run: Run) -> NoReturn:
+        """Refused: there are no child processes here."""
+        raise PayloadError(f"{self.name} is not started: only worker processes start commands.")
+
+    def call(self, arguments: Mapping[str, Any]) -> NoReturn:
+        """Never called, since nothing can be prepared for it."""
+        raise NotImplementedError
+
+    def launch(self, run: Run) -> Launch:
+        """What is started for a run, and with what around it."""
+        program = run.program
+        # What a run says that it starts is what was looked for in the list, and only the revision has the rest.
+        if program is None or program.program != self.name:
+            raise CannotStart(f"what it starts is not the command {self.name} that it was queued as; it was not run")
+        user = None if program.user is None else _user(program.user)
+        home = user.pw_dir if user else os.environ.get("HOME", "/")
+        own = {"HOME": home, "USER": user.pw_name, "LOGNAME": user.pw_name, "SHELL": user.pw_shell} if user else {}
+        return Launch(
+            argv=list(program.argv),
+            env={"PATH": _PATH, **_inherited(), **own, **_stated(program), **_facts(run)},
+            folder=program.folder or (home if Path(home).is_dir() else "/"),
+            success=list(program.success),
+            user=None if user is None or user.pw_uid == os.geteuid() else _identity(user),
+            input=program.input,
+        )
+
+    def describe(self) -> Mapping[str, Any]:
+        """What workers publish of it, among their tasks: whoever serves it is found in the same way."""
+        return {"queue": "default", "description": "", "schema": {"type": "object"}, "kind": "command"}
+
+
+def _inherited() -> dict[str, str]:
+    return {name: os.environ[name] for name in INHERITED if name in os.environ}
+
+
+def _stated(program: Program) -> dict[str, str]:
+    """The variables of its definition, those by reference as this worker has them."""
+    found = {}
+    for name, value in program.env:
+        if isinstance(value, FromEnv):
+            if value.name not in os.environ:
+                raise CannotStart(f"this worker's environment has no {value.name}, which {name} is to be taken from")
+            found[name] = os.environ[value.name]
+        else:
+            found[name] = value
+    return found
+
+
+def _facts(run: Run) -> dict[str, str]:
+    """What it may want to know of its run."""
+    facts = {
+        "RUN_ID": str(run.id),
+        "ATTEMPT": str(run.attempt),
+        "ORIGIN": run.origin,
+        "DUE_AT": utc_text(run.due_at),
+        "SCHEDULE": run.schedule,
+        "SCHEDULED_FOR": utc_text(run.scheduled_for),
+    }
+    if run.covers is not None:
+        facts["COVERS_FIRST"] = utc_text(run.covers.first)
+        facts["COVERS_LAST"] = utc_text(run.covers.last)
+        facts["COVERS_COUNT"] = str(run.covers.count)
+    if run.payload:
+        payload = json.dumps(run.payload, ensure_ascii=False, separators=(",", ":"))
+        if len(payload.encode()) > _LONGEST_PAYLOAD:
+            raise PayloadError(f"payload: a command takes up to {_LONGEST_PAYLOAD:,} bytes, as a variable.")
+        facts["PAYLOAD"] = payload
+    return {f"{OURS}{name}": value for name, value in facts.items() if value is not None}
+
+
+def _user(name: str) -> pwd.struct_passwd:
+    try:
+        user = pwd.getpwnam(name)
+    except KeyError:
+        raise CannotStart(f"there is no user {name} on this machine") from None
+    if os.geteuid() not in (0, user.pw_uid):
+        raise CannotStart(f"it is to run as user {name}, which only a worker can do that is root")
+    return user
+
+
+def _identity(user: pwd.struct_passwd) -> tuple[str, int, int, list[int]]:
+    return user.pw_name, user.pw_uid, user.pw_gid, os.getgrouplist(user.pw_name, user.pw_gid)
+
+
+def allowed(patterns: Iterable[str]) -> dict[str, Command]:
+    """The commands that a worker allows: programs by their whole paths, or all that a pattern finds on its machine."""
+    found: dict[str, Command] = {}
+    for pattern in patterns:
+        found.update((path, Command(path)) for path in _matching(pattern))
+    if len(found) > _MOST:
+        raise InvalidError(
+            f"commands: {len(found):,} programs are more than the {_MOST:,} that a worker can allow;",
+            field="commands",
+            hint="name those that are needed.",
+        )
+    return found
+
+
+def _matching(pattern: str) -> list[str]:
+    if not isinstance(pattern, str) or not pattern.startswith("/") or os.path.normpath(pattern) != pattern:
+        raise InvalidError(
+            f"commands: {str(pattern)[:60]!r} is not the whole path of a program;",
+            field="commands",
+            hint="write, for example, /usr/bin/rsync, or /opt/jobs/* for all programs of a folder.",
+        )
+    if not glob.has_magic(pattern):
+        return [pattern]
+    return [path for path in sorted(glob.glob(pattern)) if os.path.isfile(path) and os.access(path, os.X_OK)]  # noqa: PTH113, PTH207

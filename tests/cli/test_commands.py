@@ -1,0 +1,37 @@
+"""Commands on the command line: set, shown, and told about where no worker allows them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+def test_a_command_is_set_and_shown(cli: Cli) -> None:
+    cli.insert("nightly", {"v": 1, "trigger": {"cron": "0 3 * * *"}, "target": {"task": "backup"}})
+    said = cli.ok("set", "nightly", 'command=["/usr/bin/rsync", "-a", "a b"]', "--json").json
+    assert said["schedule"]["definition"]["target"] == {"command": {"program": "/usr/bin/rsync", "args": ["-a", "a b"]}}
+    shown = cli.ok("show", "nightly").out
+    assert "/usr/bin/rsync -a 'a b'" in shown
+    cli.ok("set", "nightly", 'command={"shell": "cd /srv && make", "user": "www-data", "success": [0, 2]}')
+    shown = cli.ok("show", "nightly").out
+    for words in ("cd /srv && make", "/bin/sh", "www-data", "[0, 2]"):
+        assert words in shown
+    assert cli.ok("set", "nightly", "task=backup", "--json").json["schedule"]["definition"]["v"] == 1
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        (["command=rsync -a"], "command: 'rsync -a' is not JSON"),
+        (['command=["rsync"]'], "command: program 'rsync' is not a whole path; write it from the root on"),
+        (['command=["/bin/true"]', "task=x"], "task and command: a schedule has one target"),
+    ],
+)
+def test_what_cannot_be_set_is_refused(cli: Cli, given: list[str], words: str) -> None:
+    cli.insert("nightly", {"v": 1, "trigger": {"cron": "0 3 * * *"}, "target": {"task": "backup"}})
+    assert words in cli.refused(2, "set", "nightly", *given)
+
+
+def test_a_worker_refuses_what_is_no_path(cli: Cli) -> None:
+    assert "'rsync' is not the whole path of a program" in cli.refused(2, "worker", "--allow-command", "rsync")
