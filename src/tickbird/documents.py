@@ -30,7 +30,16 @@ from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.tokens import TokenRecord
 from tickbird.domain.zone_moves import TickMoves
-from tickbird.store.protocol import AuditRecord, Decisions, Place, RevisionRecord, ScheduleRow, ZoneRecord, Zones
+from tickbird.store.protocol import (
+    AuditRecord,
+    Decisions,
+    Place,
+    RevisionRecord,
+    ScheduleRow,
+    Worker,
+    ZoneRecord,
+    Zones,
+)
 from tickbird.stored_calendars import CalendarReport
 
 
@@ -231,6 +240,31 @@ def turn_document(turn: Turn | None) -> dict[str, Any] | None:
         return None
     rate = None if turn.rate is None else str(turn.rate)
     return {"rate": rate, "ahead": turn.ahead, "at": iso(turn.at), "behind_until": iso(turn.behind_until)}
+
+
+def worker_document(worker: Worker) -> dict[str, Any]:
+    """A live worker: what it serves and declares, what holds it back, and who asked it to drain."""
+    return {
+        "id": worker.id,
+        "namespace": worker.namespace,
+        "app": worker.app,
+        "kind": worker.kind,
+        "host": worker.host,
+        "pid": worker.pid,
+        "version": worker.version,
+        "queues": list(worker.queues),
+        "slots": worker.slots,
+        "tasks": dict(worker.tasks),
+        "declares": dict(worker.declares),
+        "draining": worker.draining,
+        "drain_requested_at": iso(worker.drain_requested_at),
+        "drain_requested_by": worker.drain_requested_by,
+        "held": worker.held,
+        "vitals": dict(worker.vitals),
+        "started_at": iso(worker.started_at),
+        "seen_at": iso(worker.seen_at),
+        "live_until": iso(worker.live_until),
+    }
 
 
 def token_document(token: TokenRecord) -> dict[str, Any]:

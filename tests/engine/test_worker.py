@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -251,6 +251,43 @@ async def test_a_drain_finishes_what_is_going_and_takes_nothing_new(bird: Tickbi
     assert (await client.run(first)).status == "succeeded"
     assert (await client.run(second)).status == "queued"
     assert not await client.workers(), "it signed off"
+    await bird.aclose()
+
+
+async def test_a_worker_that_somebody_drains_finishes_and_ends_by_itself(
+    bird: Tickbird, caplog: pytest.LogCaptureFixture
+) -> None:
+    going = threading.Event()
+    release = asyncio.Event()
+
+    @bird.task
+    async def work() -> str:
+        going.set()
+        await release.wait()
+        return "done"
+
+    # Long before the next heartbeat would be due.
+    process = WorkerProcess(bird, slots=1, options=replace(QUICK, heartbeat=600, safety_poll=600))
+    client = await bird.client()
+    task = asyncio.create_task(process.run())
+    first = await work.enqueue()
+    await asyncio.to_thread(going.wait, 20)
+    asked = await client.drain_worker(process.worker.id, actor="ana", note="new kernel")
+    assert asked.drain_requested_by == "ana"
+
+    async def draining() -> bool:
+        return any(worker.draining for worker in await client.workers())
+
+    await until(draining)
+    second = await work.enqueue()
+    assert not task.done()
+    release.set()
+    await task
+    client = await bird.client()
+    assert (await client.run(first)).status == "succeeded"
+    assert (await client.run(second)).status == "queued"
+    assert not await client.workers(), "it signed off"
+    assert "this worker takes nothing more and ends: ana drains it" in caplog.text
     await bird.aclose()
 
 

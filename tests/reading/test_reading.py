@@ -40,8 +40,17 @@ from tickbird.domain.tokens import TokenRecord
 from tickbird.domain.triggers import any_of, at
 from tickbird.domain.verdicts import Finding
 from tickbird.domain.zone_moves import TickMoves
-from tickbird.reading import backfills, limits, previews, runs, schedules, ticks, tokens, whole
-from tickbird.store.protocol import AuditRecord, Decisions, Place, RevisionRecord, ScheduleRow, ZoneRecord, Zones
+from tickbird.reading import backfills, limits, previews, runs, schedules, ticks, tokens, whole, workers
+from tickbird.store.protocol import (
+    AuditRecord,
+    Decisions,
+    Place,
+    RevisionRecord,
+    ScheduleRow,
+    Worker,
+    ZoneRecord,
+    Zones,
+)
 
 thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
 
@@ -191,6 +200,11 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "preview": (records(Preview, definition=DEFINITIONS), documents.preview_document, previews.read_preview),
     "limit": (records(Limit), documents.limit_document, limits.read_limit),
     "queue": (records(Queue, rate=st.none() | RATES), documents.queue_document, limits.read_queue),
+    "worker": (
+        records(Worker, tasks=OBJECTS, declares=st.dictionaries(st.text(), st.text(), max_size=2), vitals=OBJECTS),
+        documents.worker_document,
+        workers.read_worker,
+    ),
     "token": (records(TokenRecord, digest=st.just("")), documents.token_document, tokens.read_token),
     "audit record": (records(AuditRecord), documents.audit_document, whole.read_audit_record),
     "finding": (records(Finding), findings.to_json, whole.read_finding),

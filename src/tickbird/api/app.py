@@ -23,6 +23,7 @@ from tickbird.api import (
     ticks,
     tokens,
     whole,
+    workers,
 )
 from tickbird.api.auth import AnyViewer, Authority
 from tickbird.api.guard import Guard, Limits
@@ -43,6 +44,7 @@ ROUTERS: Final = (
     history.router,
     ledger.router,
     runs.router,
+    workers.router,
     previews.router,
     backfills.router,
     calendars.router,

@@ -37,6 +37,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "held": ("held", "List the schedules of which runs are held, or the held runs of one."),
         "limits": ("limits", "List concurrency keys: their limits, and how many runs go on and wait."),
         "queues": ("queues", "List queues: what stands in them, their rates, and who serves them."),
+        "workers": ("workers", "List the live workers: what they serve, since when, and what holds them back."),
     },
     "Change": {
         "trigger": ("changes", "Run a schedule's task now; its own ticks are not touched."),
@@ -56,6 +57,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "drop": ("held", "Cancel the held runs of a schedule, oldest first."),
         "limit": ("limits", "Set or remove how many runs of a concurrency key may go on at once."),
         "token": ("tokens", "Make, list and revoke the tokens that the HTTP API is used with."),
+        "drain": ("workers", "Ask a worker to take nothing new, finish what it executes and end."),
         "queue": ("queues", "Show a queue, or set or remove the rate at which its runs begin."),
     },
 }

@@ -29,6 +29,13 @@ class Whole(Base):
         """The live workers."""
         return await self._store.list_workers(self._namespace)
 
+    async def drain_worker(self, worker_id: str, *, actor: str, note: str = "") -> Worker:
+        """Ask a live worker to take nothing new, finish what it executes and end; nothing takes that back."""
+        check_text(actor, "actor", least=1, most=200)
+        check_text(note, "note")
+        worker_id = check_text(worker_id, "worker", least=1, most=1_000)
+        return await self._store.drain_worker(self._namespace, worker_id, actor, note=note)
+
     async def doctor(self) -> Sequence[Finding]:
         """Everything that was looked at in the store: how it is, and what to do about it."""
         return diagnose(await self._store.examine(self._namespace))

@@ -107,6 +107,7 @@ class Engine:
         # Others must not go by a clock that has jumped either.
         watch.on_alarm = self._heartbeat.wake
         self.standing.on_outdated = self.drain
+        self.standing.on_drained = self.drain
         self.execution.on_room = self._claim.wake
         self.execution.on_outcome = self._finish.wake
         self.execution.before_finish = self.logs.flush
@@ -186,8 +187,8 @@ class Engine:
         async with self._store.wakeups() as wakeups:
             # What came while nobody listened is not told again, so look at once.
             self._wake_all()
-            async for schema_changed in wakeups:
-                if schema_changed:
+            async for heartbeat_wanted in wakeups:
+                if heartbeat_wanted:
                     self._heartbeat.wake()
                 self._wake_all()
         return 0.0

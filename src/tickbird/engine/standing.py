@@ -40,6 +40,9 @@ class Standing:
         self._moved = 0
         self.on_change: Callable[[], None] = lambda: None
         self.on_outdated: Callable[[], None] = lambda: None
+        # Somebody wants it to end.
+        self.on_drained: Callable[[], None] = lambda: None
+        self._drained = False
 
     @property
     def may_work(self) -> bool:
@@ -73,7 +76,11 @@ class Standing:
             self.on_change()
 
     def see(self, reported: Reported) -> None:
-        """What a heartbeat tells: somebody may have accepted a copy, adopted zone rules, or migrated the store."""
+        """What a heartbeat tells: somebody may drain it, accept a copy, adopt zone rules, or migrate the store."""
+        if reported.drained_by and not self._drained:
+            log.warning("this worker takes nothing more and ends: %s drains it", reported.drained_by)
+            self._drained = True
+            self.on_drained()
         if reported.outdated and not self.outdated:
             log.error("this worker takes nothing more and ends: %s", reported.outdated)
             self.outdated = reported.outdated

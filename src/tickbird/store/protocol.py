@@ -128,6 +128,9 @@ class Worker:
     seen_at: datetime | None = None
     # It counts as live until then.
     live_until: datetime | None = None
+    # Since when somebody wants it to take nothing new, finish what it executes and end.
+    drain_requested_at: datetime | None = None
+    drain_requested_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,8 @@ class Reported:
     copied: str = ""
     # Why this code may no longer work on the store, whose schema was migrated meanwhile; empty when it may.
     outdated: str = ""
+    # Who wants this worker to drain; empty when nobody does.
+    drained_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,7 +332,7 @@ class Store(Protocol):
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         """Yields whenever another process may have made work; coalesced, may be spurious, may get lost.
 
-        What it yields tells whether the schema may have changed.
+        What it yields tells whether a heartbeat is called for: the schema may have changed, or a worker is to drain.
         """
         ...
 
@@ -521,6 +526,12 @@ class Store(Protocol):
 
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
         """Insert or refresh this worker's row; it counts as live for so long."""
+        ...
+
+    async def drain_worker(
+        self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> Worker:
+        """Ask a live worker to drain, which nothing takes back; harmless where that was done before."""
         ...
 
     async def retire_worker(self, worker_id: str) -> None:

@@ -150,6 +150,7 @@ _TIMED = {
     "limit_queue",
     "list_queues",
     "turn_of",
+    "drain_worker",
 }
 
 

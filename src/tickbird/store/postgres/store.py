@@ -45,6 +45,7 @@ from tickbird.store.postgres import (
     schema,
     tokens,
     wakeups,
+    workers,
     zones,
 )
 from tickbird.store.postgres.claims import Claims, Wanted
@@ -478,7 +479,7 @@ class PostgresStore:
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
         """Insert or refresh this worker's row; it counts as live for so long."""
         here = (await self._place_checked()).here
-        [(seen_at, peers, generation, stored, version, compatible)] = await self._once(
+        [(seen_at, peers, generation, stored, version, compatible, drained_by)] = await self._once(
             lambda db: db.fetch(
                 "report_worker",
                 id=worker.id,
@@ -502,7 +503,14 @@ class PostgresStore:
         )
         self._place = compare(here, stored, same_database)
         meta = {"version": version or 0, "min_compatible": compatible or 0}
-        return Reported(seen_at, frozenset(peers), generation, self._place.copied, outdated(schema.MIGRATIONS, meta))
+        too_old, copied = outdated(schema.MIGRATIONS, meta), self._place.copied
+        return Reported(seen_at, frozenset(peers), generation, copied, too_old, drained_by)
+
+    async def drain_worker(
+        self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> Worker:
+        """Ask a live worker to drain; harmless where that was done before."""
+        return await self._transact(lambda db: workers.drain(db, namespace, worker_id, actor, note, now))
 
     async def retire_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""
@@ -511,7 +519,7 @@ class PostgresStore:
     async def list_workers(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
         """The live workers."""
         rows = await self._named("list_workers", namespace=namespace, now=now)
-        return [Worker(**{**row, "queues": tuple(row["queues"])}) for row in rows]
+        return [workers.record(row) for row in rows]
 
     async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
         """Every schedule of the app, and those of other owners among `names`, deleted ones included."""

@@ -35,7 +35,26 @@ RETURNING
     coalesce((SELECT max(generation) FROM tickbird.zone_data), 0),
     (SELECT value FROM tickbird.meta WHERE key = 'place'),
     (SELECT value FROM tickbird.meta WHERE key = 'version'),
-    (SELECT value FROM tickbird.meta WHERE key = 'min_compatible');
+    (SELECT value FROM tickbird.meta WHERE key = 'min_compatible'),
+    coalesce(drain_requested_by, '');
+
+-- name: find_worker
+SELECT
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
+    vitals, started_at, seen_at, live_until, drain_requested_at, drain_requested_by
+FROM tickbird.workers
+WHERE id = %(id)s AND namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
+FOR UPDATE;
+
+-- name: drain_worker
+UPDATE tickbird.workers
+SET drain_requested_at = coalesce(%(now)s::timestamptz, statement_timestamp()), drain_requested_by = %(actor)s
+WHERE id = %(id)s
+RETURNING drain_requested_at;
+
+-- name: call_for_heartbeats
+-- What a heartbeat is told is to be heard, and not only when the next one is due.
+SELECT pg_notify('tickbird', 'schema');
 
 -- name: retire_worker
 DELETE FROM tickbird.workers WHERE id = %(id)s;
@@ -53,7 +72,7 @@ LIMIT 1;
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
-    vitals, started_at, seen_at, live_until
+    vitals, started_at, seen_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
 ORDER BY started_at, id;

@@ -103,6 +103,8 @@ class SqliteStore:
         self._place: Place | None = None
         self.plans = True
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        # How often heartbeats were called for by this process, whose commits it does not notice as those of others.
+        self._called = 0
 
     @property
     def url(self) -> str:
@@ -158,14 +160,14 @@ class SqliteStore:
         """Yields when this process signals, or when another one's commit has made work."""
         listener = (asyncio.get_running_loop(), asyncio.Event())
         self._listeners.add(listener)
-        signals = self._signals(listener[1], await self._writer.run(_seen))
+        signals = self._signals(listener[1], await self._writer.run(_seen), self._called)
         try:
             yield signals
         finally:
             self._listeners.discard(listener)
             await signals.aclose()
 
-    async def _signals(self, event: asyncio.Event, seen: Seen) -> AsyncGenerator[bool, None]:
+    async def _signals(self, event: asyncio.Event, seen: Seen, called: int) -> AsyncGenerator[bool, None]:
         while True:
             before = seen
             try:
@@ -176,7 +178,8 @@ class SqliteStore:
                 if seen[1:] == before[1:]:
                     continue
             event.clear()
-            yield seen[2] != before[2]
+            before_call, called = called, self._called
+            yield seen[2] != before[2] or called != before_call
 
     def _signal(self) -> None:
         for loop, event in tuple(self._listeners):
@@ -485,11 +488,21 @@ class SqliteStore:
         here = (await self._place_checked()).here
 
         def report(db: sqlite3.Connection) -> Reported:
-            peers, generation = workers.report(db, worker, live_for, at)
+            peers, generation, drained_by = workers.report(db, worker, live_for, at)
             self._place = copies.stored(db, here)
-            return Reported(to_instant(at), peers, generation, self._place.copied, schema.changed(db))
+            return Reported(to_instant(at), peers, generation, self._place.copied, schema.changed(db), drained_by)
 
         return await self._write(report)
+
+    async def drain_worker(
+        self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> Worker:
+        """Ask a live worker to drain; harmless where that was done before."""
+        at = clock() if now is None else to_micros(now)
+        drained = await self._write(lambda db: workers.drain(db, namespace, worker_id, actor, note, at))
+        self._called += 1
+        self._signal()
+        return drained
 
     async def retire_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""
@@ -697,13 +710,16 @@ class SqliteStore:
 
 
 def _seen(db: sqlite3.Connection, before: Seen = (-1, -1, -1)) -> Seen:
-    """The data version, which moves when another connection commits; how often work was made for others; the schema."""
+    """The data version, which moves when another connection commits; how often work was made for others.
+
+    And what moves when the schema changes, or heartbeats are called for.
+    """
     [version] = db.execute(SQL["data_version"]).fetchone()
     if version == before[0]:
         return before
-    [woken] = db.execute(SQL["wake_count"]).fetchone()
+    [(woken,), (called,)] = db.execute(SQL["wake_counts"]).fetchall()
     [shape] = db.execute(SQL["schema_version"]).fetchone()
-    return version, woken, shape
+    return version, woken, shape + called
 
 
 def _jumped(at: int, expected: Expected | None) -> bool:

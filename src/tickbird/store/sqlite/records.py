@@ -188,6 +188,8 @@ def worker_record(row: Row) -> Worker:
         live_until=to_instant(row[14]),
         held=row[15],
         vitals=json.loads(row[16]),
+        drain_requested_at=to_instant(row[17]),
+        drain_requested_by=row[18],
     )
 
 

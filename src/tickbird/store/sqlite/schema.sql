@@ -31,8 +31,8 @@ ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE key <> 'created_at'
 -- name: wake_others
 UPDATE counters SET last = last + 1 WHERE name = 'wake';
 
--- name: wake_count
-SELECT last FROM counters WHERE name = 'wake';
+-- name: wake_counts
+SELECT last FROM counters WHERE name IN ('wake', 'heartbeat') ORDER BY name DESC;
 
 -- name: data_version
 PRAGMA data_version;

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
+from tickbird.domain.workers import check_drainable, no_such_worker
 from tickbird.store.protocol import Worker
 from tickbird.store.sqlite.records import dump, worker_record
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_micros
+from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.zones import current
 
 # A worker that vanished without a word is remembered for a day.
 REMEMBERED = 86_400 * MICROS
 
 
-def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) -> tuple[frozenset[str], int]:
-    """Insert or refresh a worker's row; the ids of the other live workers of its app, and which zone rules hold."""
+def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) -> tuple[frozenset[str], int, str]:
+    """Insert or refresh a worker's row.
+
+    The ids of the other live workers of its app, which zone rules hold, and who wants it to drain.
+    """
     row = {
         "id": worker.id,
         "namespace": worker.namespace,
@@ -35,9 +40,26 @@ def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) ->
         "now": now,
         "live_until": now + round(live_for * MICROS),
     }
-    db.execute(SQL["report_worker"], row)
+    [(drained_by,)] = db.execute(SQL["report_worker"], row).fetchall()
     db.execute(SQL["forget_workers"], {"cutoff": now - REMEMBERED})
-    return frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row)), current(db)
+    return frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row)), current(db), drained_by
+
+
+def drain(db: sqlite3.Connection, namespace: str, worker_id: str, actor: str, note: str, now: int) -> Worker:
+    """Ask a worker to drain; one that was asked before stays as it is."""
+    row = db.execute(SQL["find_worker"], {"id": worker_id, "namespace": namespace, "now": now}).fetchone()
+    if row is None:
+        raise no_such_worker(worker_id)
+    worker = worker_record(row)
+    check_drainable(worker)
+    if worker.drain_requested_at is not None:
+        return worker
+    db.execute(SQL["drain_worker"], {"id": worker_id, "actor": actor, "now": now})
+    told = {"now": now, "actor": actor, "action": "drain_worker", "namespace": namespace, "run_id": None}
+    detail = dump({"worker": worker_id, "note": note})
+    db.execute(SQL["write_audit"], {**told, "schedule_id": None, "schedule": None, "detail": detail})
+    db.execute(SQL["call_for_heartbeats"])
+    return replace(worker, drain_requested_at=to_instant(now), drain_requested_by=actor)
 
 
 def live(db: sqlite3.Connection, namespace: str, now: int) -> list[Worker]:

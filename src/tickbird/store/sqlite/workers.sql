@@ -18,7 +18,21 @@ SET queues = excluded.queues,
     held = excluded.held,
     vitals = excluded.vitals,
     seen_at = excluded.seen_at,
-    live_until = excluded.live_until;
+    live_until = excluded.live_until
+RETURNING coalesce(drain_requested_by, '');
+
+-- name: find_worker
+SELECT
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
+    live_until, held, vitals, drain_requested_at, drain_requested_by
+FROM workers
+WHERE id = :id AND namespace = :namespace AND live_until > :now;
+
+-- name: drain_worker
+UPDATE workers SET drain_requested_at = :now, drain_requested_by = :actor WHERE id = :id;
+
+-- name: call_for_heartbeats
+UPDATE counters SET last = last + 1 WHERE name IN ('heartbeat', 'wake');
 
 -- name: forget_workers
 DELETE FROM workers WHERE live_until < :cutoff;
@@ -35,7 +49,7 @@ SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORD
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
-    live_until, held, vitals
+    live_until, held, vitals, drain_requested_at, drain_requested_by
 FROM workers
 WHERE namespace = :namespace AND live_until > :now
 ORDER BY started_at, id;

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
+import pytest
+
 from tickbird.domain.commands import Delete, Redefine, Update
+from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import NAMESPACE, a_worker, change, create, define, later
 
@@ -76,6 +80,42 @@ class Workers:
         await store.retire_worker("a")
         await store.retire_worker("never-seen")
         assert list(await store.list_workers(NAMESPACE, now=later(1))) == []
+
+    async def test_a_worker_hears_with_its_heartbeat_that_it_is_to_drain(self, store: Store) -> None:
+        await store.report_worker(a_worker("a"), 30, now=later(0))
+        await store.report_worker(a_worker("b"), 30, now=later(0))
+        asked = await store.drain_worker(NAMESPACE, "a", "ada", note="new kernel", now=later(5))
+        assert (asked.id, asked.drain_requested_at, asked.drain_requested_by) == ("a", later(5), "ada")
+        # Asking again changes nothing, and nothing takes it back: not even who reports on.
+        assert await store.drain_worker(NAMESPACE, "a", "bo", now=later(6)) == asked
+        for _ in range(2):
+            assert (await store.report_worker(a_worker("a"), 30, now=later(10))).drained_by == "ada"
+        assert (await store.report_worker(a_worker("b"), 30, now=later(10))).drained_by == ""
+        listed = {found.id: found.drain_requested_by for found in await store.list_workers(NAMESPACE, now=later(11))}
+        assert listed == {"a": "ada", "b": None}
+        [told] = await store.list_audit(NAMESPACE)
+        assert (told.action, told.actor, told.at, told.schedule) == ("drain_worker", "ada", later(5), None)
+        assert dict(told.detail) == {"worker": "a", "note": "new kernel"}
+
+    async def test_only_a_live_worker_of_the_namespace_is_drained(self, store: Store) -> None:
+        await store.report_worker(a_worker("gone"), 30, now=later(0))
+        await store.report_worker(a_worker("there", namespace="elsewhere"), 600, now=later(0))
+        await store.report_worker(a_worker("step", kind="sync"), 600, now=later(0))
+        for name in ("gone", "there", "never-seen"):
+            with pytest.raises(NotFoundError, match=f"there is no live worker '{name}'"):
+                await store.drain_worker(NAMESPACE, name, "ada", now=later(40))
+        with pytest.raises(ConflictError, match="step is a deploy step"):
+            await store.drain_worker(NAMESPACE, "step", "ada", now=later(40))
+        assert await store.list_audit(NAMESPACE) == []
+
+    async def test_a_drain_calls_for_heartbeats(self, store: Store, other: Store) -> None:
+        await store.report_worker(a_worker("a"), 600)
+        async with store.wakeups() as wakeups:
+            await other.drain_worker(NAMESPACE, "a", "ada")
+            async with asyncio.timeout(30):
+                async for heartbeat_wanted in wakeups:
+                    if heartbeat_wanted:
+                        break
 
     async def test_reports_use_the_stores_clock(self, store: Store) -> None:
         before = await store.now()

@@ -26,6 +26,7 @@ TIMED = frozenset(
         "prune",
         "report_worker",
         "list_workers",
+        "drain_worker",
         "set_limit",
         "backfill",
         "cancel_backfill",

@@ -1,0 +1,49 @@
+"""Workers over HTTP: who is alive, and who is to end."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+
+from tickbird.api import PREFIX
+from tickbird.api.auth import Admin, Viewer
+from tickbird.api.models.parts import NoteBody
+from tickbird.api.models.workers import WorkerModel, WorkerPage
+from tickbird.api.paging import After, Limit, page, read_name
+from tickbird.documents import worker_document
+from tickbird.domain.workers import no_such_worker
+
+router = APIRouter(prefix=f"{PREFIX}/workers", tags=["workers"])
+Id = Annotated[str, Path(max_length=1_000)]
+
+
+@router.get("", summary="List workers", operation_id="list_workers", response_model=WorkerPage)
+async def list_workers(access: Viewer, limit: Limit = 100, after: After = None) -> Any:
+    """The live workers of a namespace, by id: what they serve, how they are, and who drains."""
+    behind = read_name(after)
+    found = sorted((each for each in await access.client.workers() if each.id > behind), key=lambda each: each.id)
+    return page(found, limit, lambda each: each.id, worker_document)
+
+
+@router.get("/{id}", summary="One worker", operation_id="get_worker", response_model=WorkerModel)
+async def get_worker(access: Viewer, id: Id) -> Any:  # noqa: A002 - the name in the path
+    """A live worker by its id."""
+    found = next((each for each in await access.client.workers() if each.id == id), None)
+    if found is None:
+        raise no_such_worker(id)
+    return worker_document(found)
+
+
+@router.post("/{id}/drain", summary="Drain a worker", operation_id="drain_worker", response_model=WorkerModel)
+async def drain_worker(
+    access: Admin,
+    id: Id,  # noqa: A002 - the name in the path
+    body: NoteBody | None = None,
+) -> Any:
+    """Ask a worker to take nothing new, finish what it executes and end, as on SIGTERM; nothing takes that back.
+
+    It hears of it at once, or with its next heartbeat. Harmless where that was asked before.
+    """
+    note = "" if body is None else body.note
+    return worker_document(await access.client.drain_worker(id, actor=access.actor, note=note))

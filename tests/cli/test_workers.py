@@ -1,0 +1,52 @@
+"""Workers on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.cli.conftest import Cli
+from tickbird.api.models.workers import WorkerModel
+from tickbird.client import Client
+from tickbird.store.protocol import Store
+from tickbird.testing.conformance.steps import a_worker
+
+
+def report(cli: Cli, name: str, **fields: Any) -> None:
+    """A worker that says how it is."""
+
+    async def work(_: Client, store: Store) -> None:
+        await store.report_worker(a_worker(name, queues=("default", "mail"), slots=4, **fields), 600)
+
+    cli.store(work)
+
+
+def test_workers_are_listed(cli: Cli) -> None:
+    assert cli.ok("workers").out == "No worker is alive. Start one with `tickbird worker`.\n"
+    report(cli, "web-1", vitals={"stuck": 2})
+    report(cli, "web-2", held="plans nothing: TICKBIRD_PLANNING is off", draining=True)
+    shown = cli.ok("workers").out
+    assert "WORKER" in shown
+    assert "default, mail" in shown
+    assert "2 slots stuck" in shown
+    assert "draining; plans nothing: TICKBIRD_PLANNING is off" in shown
+    listed = cli.ok("workers", "--json").json["workers"]
+    assert [each["id"] for each in listed] == ["web-1", "web-2"]
+    assert set(listed[0]) == set(WorkerModel.model_fields)
+
+
+def test_a_worker_is_drained(cli: Cli) -> None:
+    report(cli, "web-1")
+    said = cli.ok("drain", "web-1", "--note", "new kernel").out
+    assert said == "Worker web-1 is asked to drain; `tickbird workers` shows it until it has ended.\n"
+    assert "is to drain, asked by ana" in cli.ok("workers").out
+    report(cli, "web-1", draining=True)
+    assert "draining, asked by ana" in cli.ok("workers").out
+    assert cli.ok("drain", "web-1", "--json").json["worker"]["drain_requested_by"] == "ana"
+
+
+def test_what_cannot_be_drained(cli: Cli) -> None:
+    report(cli, "step", kind="sync")
+    assert cli.refused(3, "drain", "web-9").startswith("there is no live worker 'web-9'; ")
+    assert "is a deploy step" in cli.refused(4, "drain", "step")
+    cli.refused(2, "drain")
+    cli.refused(2, "drain", "step", "--note", "x" * 2_001)
