@@ -8,6 +8,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from tickbird.api import (
     PREFIX,
@@ -102,9 +103,19 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
     }
     for methods in document["paths"].values():
         for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                parameter["schema"] = _stated(parameter["schema"])
             operation["responses"].pop("422", None)
             operation["responses"]["default"] = problem
     return document
+
+
+def _stated(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter that may be left out, when it is there: an address and a header have no null."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    return (
+        {**kinds[0], **{key: value for key, value in schema.items() if key != "anyOf"}} if len(kinds) == 1 else schema
+    )
 
 
 async def _refuse(_: Request, problem: Problem) -> Any:
@@ -119,5 +130,10 @@ async def _refuse_parameters(_: Request, error: Any) -> Any:
     return of_validation(error.errors()).response()
 
 
-async def _refuse_route(_: Request, error: Any) -> Any:
-    return of_status(error.status_code, error.detail, error.headers).response()
+async def _refuse_route(request: Request, error: Any) -> Any:
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        # The framework names only the methods of the first route of this path.
+        met = (route for route in request.app.router.routes if route.matches(request.scope)[0] != Match.NONE)
+        headers["Allow"] = ", ".join(sorted({method for route in met for method in route.methods}))
+    return of_status(error.status_code, error.detail, headers).response()

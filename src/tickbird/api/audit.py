@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
 from tickbird.api.models.audit import AuditPage
-from tickbird.api.paging import After, Limit, page, read_number
+from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.documents import audit_document
 from tickbird.domain.definition import check_text
 
@@ -21,7 +21,7 @@ async def list_audit(
     access: Viewer,
     schedule: Annotated[str | None, Query(max_length=200, description="Only what was done to this schedule.")] = None,
     limit: Limit = 100,
-    after: After = None,
+    after: AfterNumber = None,
 ) -> Any:
     """Every change in the namespace, newest first; also what was done to schedules that are deleted."""
     if schedule is not None:

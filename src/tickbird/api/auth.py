@@ -15,6 +15,7 @@ from fastapi.security import HTTPBearer
 from tickbird.api.namespaces import choose
 from tickbird.api.problems import Problem
 from tickbird.client import Client
+from tickbird.domain.definition_schema import NAME
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, parse_token
 
@@ -159,7 +160,11 @@ def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
         request: Request,
         _: Annotated[Any, Depends(_SCHEME)],
         namespace: Annotated[
-            str | None, Query(description="The namespace; may be left out by a token that opens only one.")
+            str | None,
+            Query(
+                description="The namespace; may be left out by a token that opens only one.",
+                json_schema_extra={"pattern": NAME["pattern"]},
+            ),
         ] = None,
     ) -> Access:
         caller: Caller = request.scope["state"]["caller"]

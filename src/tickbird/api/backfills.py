@@ -16,7 +16,7 @@ from tickbird.api.models.backfills import (
     BackfillPlanModel,
     CancelBackfillBody,
 )
-from tickbird.api.paging import After, Limit, page, read_number
+from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.documents import backfill_document, backfill_plan_document
 
 router = APIRouter(prefix=PREFIX, tags=["backfills"])
@@ -50,7 +50,7 @@ async def list_backfills(
     access: Viewer,
     schedule: Annotated[str | None, Query(max_length=200, description="Only those of this schedule.")] = None,
     limit: Limit = 100,
-    after: After = None,
+    after: AfterNumber = None,
 ) -> Any:
     """Backfills, newest first, each with how far it is."""
     found = await access.client.list_backfills(schedule=schedule, before=read_number(after), limit=limit + 1)

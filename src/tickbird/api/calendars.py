@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from tickbird.api import PREFIX
 from tickbird.api.auth import Editor, Viewer
 from tickbird.api.models.calendars import CalendarBody, CalendarModel, CalendarPage, CalendarReportModel
-from tickbird.api.paging import After, Limit, page, read_name
+from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
 from tickbird.documents import calendar_document, calendar_report_document
 from tickbird.domain.calendar_definition import CalendarRecord
@@ -19,7 +19,7 @@ router = APIRouter(prefix=f"{PREFIX}/calendars", tags=["calendars"])
 
 
 @router.get("", summary="List calendars by name", operation_id="list_calendars", response_model=CalendarPage)
-async def list_calendars(access: Viewer, limit: Limit = 100, after: After = None) -> Any:
+async def list_calendars(access: Viewer, limit: Limit = 100, after: AfterName = None) -> Any:
     """The stored calendars of a namespace; those that are built in are not among them."""
     found = await access.client.list_calendars(after=read_name(after), limit=limit + 1)
     return page(found, limit, lambda each: each.name, calendar_document)

@@ -12,7 +12,7 @@ from tickbird.api.auth import Access, Editor, Viewer
 from tickbird.api.changed import changed_schedule, check_command
 from tickbird.api.models.revisions import RevisionPage, RollBackBody
 from tickbird.api.models.schedules import ChangedSchedule
-from tickbird.api.paging import After, Limit, page, read_number
+from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.revisions import IfMatch, read_match
 from tickbird.documents import history_document
 from tickbird.domain.codec import decode_field
@@ -23,7 +23,7 @@ router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["revisions"])
 
 
 @router.get("/{name}/revisions", summary="The revisions", operation_id="list_revisions", response_model=RevisionPage)
-async def list_revisions(access: Viewer, name: str, limit: Limit = 100, after: After = None) -> Any:
+async def list_revisions(access: Viewer, name: str, limit: Limit = 100, after: AfterNumber = None) -> Any:
     """Every revision, newest first: what it was, what it changed, who made it, when, and where it came from."""
     found = await access.client.history(name, before=read_number(after), limit=limit + 1)
     return page(found, limit, lambda each: each.revision.revision, history_document)

@@ -27,7 +27,7 @@ _PAGE: Final = 500
 _AT_HAND: Final = 2_000
 # How soon a run that logs is looked at again, and how rarely one that is quiet.
 _SOON, _SELDOM = 0.5, 2.0
-_PLACE: Final = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
+PLACE: Final = r"^([0-9]{1,9})\.([0-9]{1,9})$"
 
 
 def place_of(line: LogLine) -> Place:
@@ -44,7 +44,7 @@ def read_place(text: str | None, field: str) -> Place:
     """The place that a text stands for; the start where there is none."""
     if text is None:
         return START
-    found = _PLACE.fullmatch(text)
+    found = re.fullmatch(PLACE, text)
     if found is None:
         raise Problem(
             400,

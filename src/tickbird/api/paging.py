@@ -8,46 +8,36 @@ from typing import Annotated, Any, Final, TypeVar
 from fastapi import Query
 
 from tickbird.api.problems import Problem
-from tickbird.domain.page_keys import read_key, write_key
-
-__all__ = ["After", "Limit", "page", "read_name", "read_number", "write_key"]
+from tickbird.domain.page_keys import NAME_KEY, NUMBER_KEY, read_name_key, read_number_key, write_key
 
 T = TypeVar("T")
 MOST: Final = 1_000
-_LONGEST_KEY: Final = 1_000
+_LONGEST_KEY: Final = 2_000
+_TOLD: Final = "The `next` of the page before; the first page without it."
 
 Limit = Annotated[int, Query(ge=1, le=MOST, description="At most so many.")]
-After = Annotated[
-    str | None, Query(max_length=_LONGEST_KEY, description="The `next` of the page before; the first page without it.")
+AfterName = Annotated[
+    str | None, Query(max_length=_LONGEST_KEY, description=_TOLD, json_schema_extra={"pattern": NAME_KEY})
+]
+AfterNumber = Annotated[
+    str | None, Query(max_length=_LONGEST_KEY, description=_TOLD, json_schema_extra={"pattern": NUMBER_KEY})
 ]
 
 
 def read_name(key: str | None) -> str:
     """The name behind which a page begins; empty for the first page."""
-    if key is None:
-        return ""
-    place = _read(key)
-    # Names are those of things that exist, or may have.
-    if not isinstance(place, str) or not place.isprintable():
-        raise _no_key(key)
-    return place
+    try:
+        return "" if key is None else read_name_key(key)
+    except ValueError as error:
+        raise _no_key(str(error)) from None
 
 
 def read_number(key: str | None) -> int | None:
     """The id behind which a page begins; None for the first page."""
-    if key is None:
-        return None
-    place = _read(key)
-    if type(place) is not int or not 0 <= place < 2**63:
-        raise _no_key(key)
-    return place
-
-
-def _read(key: str) -> object:
     try:
-        return read_key(key)
-    except ValueError:
-        raise _no_key(key) from None
+        return None if key is None else read_number_key(key)
+    except ValueError as error:
+        raise _no_key(str(error)) from None
 
 
 def page(found: Sequence[T], limit: int, place: Callable[[T], str | int], document: Callable[[T], Any]) -> Any:

@@ -10,10 +10,20 @@ from fastapi import Header
 from tickbird.api.problems import Problem
 
 IfMatch = Annotated[
-    str | None, Header(max_length=100, description='Only if it is still at this revision: the ETag, "3".')
+    str | None,
+    Header(
+        description='Only if it is still at this revision: the ETag, "3".',
+        json_schema_extra={"pattern": r'^(?:\*|"[1-9][0-9]{0,8}")$'},
+    ),
 ]
-IfNoneMatch = Annotated[str | None, Header(max_length=100, description="`*`: only if there is none of this name yet.")]
-_TAG: Final = re.compile(r'"([1-9]\d{0,8})"', re.ASCII)
+IfNoneMatch = Annotated[
+    str | None,
+    Header(
+        description="`*`: only if there is none of this name yet. Not beside If-Match.",
+        json_schema_extra={"pattern": r"^\*$"},
+    ),
+]
+_TAG: Final = re.compile(r'"([1-9][0-9]{0,8})"')
 
 
 def tag(revision: int) -> str:

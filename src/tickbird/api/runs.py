@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Path, Query, Request
 from tickbird.api import PREFIX
 from tickbird.api.auth import Editor, Operator, Viewer
 from tickbird.api.instants import read_instant
-from tickbird.api.log_feeds import LogFeeds, place_text, read_place
+from tickbird.api.log_feeds import PLACE, LogFeeds, place_text, read_place
 from tickbird.api.models.runs import (
     CancelRunBody,
     LogPage,
@@ -21,7 +21,7 @@ from tickbird.api.models.runs import (
     TriggeredRun,
 )
 from tickbird.api.new_runs import RunKey, made, own_key, waited_for
-from tickbird.api.paging import After, Limit, page, read_number
+from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.streams import MEDIA_TYPE as EVENTS
 from tickbird.api.streams import Streams, wants_events
 from tickbird.documents import attempt_document, log_document, progress_document, run_document, turn_document
@@ -37,7 +37,7 @@ async def list_runs(
     schedule: Annotated[str | None, Query(max_length=200, description="Only those of this schedule.")] = None,
     status: Annotated[Status | None, Query(description="Only those in this status.")] = None,
     limit: Limit = 100,
-    after: After = None,
+    after: AfterNumber = None,
 ) -> Any:
     """Runs of a namespace, newest first; also those of schedules that are deleted."""
     found = await access.client.runs(schedule=schedule, status=status, before=read_number(after), limit=limit + 1)
@@ -104,9 +104,15 @@ async def read_logs(
     follow: Annotated[bool, Query(description="As server-sent events, also with `Accept: text/event-stream`.")] = False,
     limit: Limit = 1_000,
     after: Annotated[
-        str | None, Query(max_length=60, description="Lines behind this one: its attempt and number, such as `1.17`.")
+        str | None,
+        Query(
+            description="Lines behind this one: its attempt and number, such as `1.17`.",
+            json_schema_extra={"pattern": PLACE},
+        ),
     ] = None,
-    last_event_id: Annotated[str | None, Header(max_length=60, description="The same, of who comes again.")] = None,
+    last_event_id: Annotated[
+        str | None, Header(description="The same, of who comes again.", json_schema_extra={"pattern": PLACE})
+    ] = None,
 ) -> Any:
     """Lines in order, also while it runs. As events, one line each until the run has ended, which `end` tells."""
     client, place = access.client, read_place(after, "after")

@@ -26,7 +26,7 @@ from tickbird.api.models.schedules import (
     WholeDefinition,
 )
 from tickbird.api.new_runs import RunKey, made, own_key
-from tickbird.api.paging import After, Limit, page, read_name
+from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
 from tickbird.documents import row_document, schedule_document
@@ -45,7 +45,7 @@ async def list_schedules(
     state: Annotated[State | None, Query(description="Only those in this state; deleted ones only so.")] = None,
     tag: Annotated[str | None, Query(max_length=200, description="Only those with this tag.")] = None,
     limit: Limit = 100,
-    after: After = None,
+    after: AfterName = None,
 ) -> Any:
     """Schedules of a namespace, each with its newest run and what keeps it from running."""
     client = access.client

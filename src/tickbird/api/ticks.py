@@ -11,10 +11,11 @@ from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
 from tickbird.api.instants import InstantText, read_instant
 from tickbird.api.models.ticks import ComingTicks, ExplanationModel, LedgerPage
-from tickbird.api.paging import After, Limit, read_number, write_key
+from tickbird.api.paging import AfterNumber, Limit, read_number
 from tickbird.documents import run_document, skip_document, tick_document
 from tickbird.domain.coming import with_notes
-from tickbird.domain.instants import to_datetime, to_seconds, utc_text
+from tickbird.domain.instants import LAST_SECOND, to_datetime, to_seconds, utc_text
+from tickbird.domain.page_keys import write_key
 from tickbird.domain.runs import RunRecord, SkipRecord
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["ticks"])
@@ -41,7 +42,7 @@ async def list_ticks(
     first: Annotated[InstantText | None, Query(description="Ticks from here on; else of the last seven days.")] = None,
     last: Annotated[InstantText | None, Query(description="Ticks up to here; else up to now.")] = None,
     limit: Limit = 100,
-    after: After = None,
+    after: AfterNumber = None,
 ) -> Any:
     """What was decided for ticks, oldest first: a run each, or a skip of one or many.
 
@@ -49,7 +50,11 @@ async def list_ticks(
     """
     end = await access.client.now() if last is None else read_instant(last, "last")
     place = read_number(after)
-    start = (end - _LATELY if first is None else read_instant(first, "first")) if place is None else to_datetime(place)
+    start = (
+        (end - _LATELY if first is None else read_instant(first, "first"))
+        if place is None
+        else to_datetime(min(place, LAST_SECOND))
+    )
     if start > end:
         return {"items": [], "next": None}
     found = await access.client.decisions(name, start, end, limit=limit + 1)

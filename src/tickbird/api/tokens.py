@@ -10,7 +10,7 @@ from tickbird.api import PREFIX
 from tickbird.api.auth import AnyAdmin, Caller
 from tickbird.api.instants import read_instant
 from tickbird.api.models.tokens import NewToken, NewTokenBody, TokenModel, TokenPage
-from tickbird.api.paging import After, Limit, page, read_name
+from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.documents import token_document
@@ -26,7 +26,7 @@ async def list_tokens(
     caller: AnyAdmin,
     live: Annotated[bool, Query(description="Only those that can be used.")] = False,
     limit: Limit = 100,
-    after: After = None,
+    after: AfterName = None,
 ) -> Any:
     """Tokens by id: those that open nothing but what the caller's own opens. None of them shows its secret."""
     found = await _client(request, caller).tokens(

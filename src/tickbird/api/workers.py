@@ -10,7 +10,7 @@ from tickbird.api import PREFIX
 from tickbird.api.auth import Admin, Viewer
 from tickbird.api.models.parts import NoteBody
 from tickbird.api.models.workers import WorkerModel, WorkerPage
-from tickbird.api.paging import After, Limit, page, read_name
+from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.documents import worker_document
 from tickbird.domain.workers import no_such_worker
 
@@ -19,7 +19,7 @@ Id = Annotated[str, Path(max_length=1_000)]
 
 
 @router.get("", summary="List workers", operation_id="list_workers", response_model=WorkerPage)
-async def list_workers(access: Viewer, limit: Limit = 100, after: After = None) -> Any:
+async def list_workers(access: Viewer, limit: Limit = 100, after: AfterName = None) -> Any:
     """The live workers of a namespace, by id: what they serve, how they are, and who drains."""
     behind = read_name(after)
     found = sorted((each for each in await access.client.workers() if each.id > behind), key=lambda each: each.id)

@@ -34,6 +34,9 @@ from tickbird.domain.planner import (
 )
 from tickbird.domain.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause, Schedule, State
 
+# By one instruction.
+MOST_SKIPPED = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -587,8 +590,8 @@ class Skip(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Skipping again adds to what was skipped before."""
-        if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= 10_000:
-            raise InvalidError("count: must be a whole number from 1 to 10000.", field="count")
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= MOST_SKIPPED:
+            raise InvalidError(f"count: must be a whole number from 1 to {MOST_SKIPPED}.", field="count")
         first = last = _next_tick(schedule, "skip")
         if self.until is not None:
             last = schedule.grid.previous(self.until) or first

@@ -32,6 +32,7 @@ LARGEST_PAYLOAD = 1_000_000
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 CRASH_LIMIT = 3
 MOST_CALENDARS = 20
+LONGEST_DESCRIPTION = 10_000
 
 
 def check_name(name: object, what: str) -> str:
@@ -141,7 +142,7 @@ class Definition:
             self._check_instant(name)
         if self.start_at and self.end_at and self.start_at > self.end_at:
             self._refuse("end_at", f"lies before start_at ({self.start_at.isoformat()})")
-        check_text(self.description, "description", most=10_000)
+        check_text(self.description, "description", most=LONGEST_DESCRIPTION)
         check_payload(self.payload)
         if self.concurrency_key is not None:
             key_for(check_concurrency_key(self.concurrency_key), self.payload)

@@ -16,8 +16,8 @@ SHELL: Final = "/bin/sh"
 OURS: Final = "TICKBIRD_"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\$?", re.ASCII)
-_MOST_ARGUMENTS = 1_000
-_LONGEST = 100_000
+MOST_ARGUMENTS = 1_000
+LONGEST_TEXT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Program:
 
     def __post_init__(self) -> None:
         _check_path(self.program, "program", "such as /usr/bin/rsync; a worker allows programs by that.")
-        if not isinstance(self.args, tuple) or len(self.args) > _MOST_ARGUMENTS:
-            _refuse("args", f"must be a list of at most {_MOST_ARGUMENTS:,} texts")
+        if not isinstance(self.args, tuple) or len(self.args) > MOST_ARGUMENTS:
+            _refuse("args", f"must be a list of at most {MOST_ARGUMENTS:,} texts")
         if self.shell is not None and (self.args or not _is_text(self.shell) or not self.shell.strip()):
             _refuse("shell", "is the line that a shell reads, and leaves no place for args")
         for text in self.args:
@@ -72,8 +72,8 @@ class Program:
             *self.args,
             *(value for _, value in self.env if isinstance(value, str)),
         ]
-        if sum(map(len, texts)) > _LONGEST:
-            _refuse("args", f"all its texts together have more than {_LONGEST:,} characters")
+        if sum(map(len, texts)) > LONGEST_TEXT:
+            _refuse("args", f"all its texts together have more than {LONGEST_TEXT:,} characters")
 
     def _check_env(self) -> None:
         for name, value in self.env:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant, Json, Note
-from tickbird.domain.backfills import Order
+from tickbird.domain.backfills import MOST_AT_ONCE, Order
 from tickbird.domain.runs import Status
 
 
@@ -58,7 +58,7 @@ class BackfillBody(Body):
 
     first: InstantText
     last: InstantText
-    concurrency: int = 1
+    concurrency: int = Field(default=1, json_schema_extra={"minimum": 1, "maximum": MOST_AT_ONCE})
     order: Order = "oldest"
     payload: Json | None = None
     note: Note = ""

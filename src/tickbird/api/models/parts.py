@@ -9,7 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 # A text already, as the documents have it; only told to be an instant.
 Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"}, description="An instant, in UTC.")]
 Json = dict[str, Any]
-Note = Annotated[str, Field(max_length=2_000, description="Why, for the audit.")]
+# No NUL, which databases refuse.
+TEXT = r"^[^\u0000]*$"
+Note = Annotated[str, Field(max_length=2_000, description="Why, for the audit.", json_schema_extra={"pattern": TEXT})]
 
 
 class Body(BaseModel):

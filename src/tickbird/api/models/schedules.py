@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.overrides import TickOverrideModel
 from tickbird.api.models.parts import Body, Instant, Json, Note
 from tickbird.api.models.runs import RunModel, Wait
+from tickbird.domain.commands import MOST_SKIPPED
+from tickbird.domain.definition_schema import NAME, changes_schema, whole_schema
 from tickbird.domain.schedule import State
 
 
@@ -78,11 +80,16 @@ class ChangedSchedule(BaseModel):
     warnings: list[str]
 
 
+# Looked at by the domain, which tells better what is wrong; described here.
+Whole = Annotated[Json, WithJsonSchema(whole_schema())]
+Some = Annotated[Json, WithJsonSchema(changes_schema())]
+
+
 class NewSchedule(Body):
     """A schedule to be made."""
 
-    name: str
-    definition: Json = Field(description="As in the document of a schedule: trigger, target and policies.")
+    name: Annotated[str, WithJsonSchema(NAME)]
+    definition: Whole = Field(description="As in the document of a schedule: trigger, target and policies.")
     first: Literal["now"] | None = Field(default=None, description="`now`: also one run at once.")
     unknown_task_ok: bool = Field(default=True, description="404 where no live worker knows the task, if false.")
 
@@ -90,13 +97,13 @@ class NewSchedule(Body):
 class WholeDefinition(Body):
     """All of a schedule's definition; what it does not state goes back to code or to its default."""
 
-    definition: Json
+    definition: Whole
 
 
 class Changes(Body):
     """The fields of a definition that are to change; null takes one back to code or to its default."""
 
-    definition: Json
+    definition: Some
     unset: list[str] = Field(default_factory=list, description="Fields that go back, as null does in `definition`.")
     none: list[str] = Field(default_factory=list, description="Fields that are to be nothing, whatever code declares.")
 
@@ -119,7 +126,7 @@ class RescheduleBody(Body):
 class SkipBody(Body):
     """The next ticks that are not to run: so many, or all before an instant; one if neither is said."""
 
-    count: int | None = None
+    count: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MOST_SKIPPED})] | None = None
     until: InstantText | None = None
     note: Note = ""
 

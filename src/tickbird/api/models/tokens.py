@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Annotated
+
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.instants import InstantText
-from tickbird.api.models.parts import Body, Instant
-from tickbird.domain.tokens import Role, TokenState
+from tickbird.api.models.parts import TEXT, Body, Instant
+from tickbird.domain.definition_schema import NAME
+from tickbird.domain.tokens import MOST_NAMESPACES, Role, TokenState
 
 
 class TokenModel(BaseModel):
@@ -41,8 +44,12 @@ class TokenPage(BaseModel):
 class NewTokenBody(Body):
     """A token to be made: what it may do, where and until when."""
 
-    name: str
+    name: Annotated[str, Field(min_length=1, max_length=100, json_schema_extra={"pattern": TEXT})]
     role: Role
-    namespaces: list[str] | None = Field(default=None, description="Those that it opens; else those of the caller's.")
+    namespaces: list[Annotated[str, WithJsonSchema(NAME)]] | None = Field(
+        default=None,
+        description="Those that it opens; else those of the caller's.",
+        json_schema_extra={"minItems": 1, "maxItems": MOST_NAMESPACES},
+    )
     all_namespaces: bool = Field(default=False, description="It opens every namespace, also those to come.")
     expires_at: InstantText | None = None

@@ -1,0 +1,1 @@
+"""What schemathesis has to know beside the description of the API, and the server that it asks."""

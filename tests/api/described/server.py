@@ -1,0 +1,42 @@
+"""A server with a few schedules and runs, and tokens enough: `python -m tests.api.described.server STORE`."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from typing import Final
+
+import uvicorn
+
+from tickbird.api.app import create_api
+from tickbird.api.guard import Limits
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.every import every
+
+SCHEDULES: Final = ("nightly", "hourly", "paused")
+RUNS: Final = (1, 2, 3)
+# Schemathesis asks as fast as it can.
+_NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
+
+
+async def main(url: str) -> None:
+    """Serve until the process is ended; the first line tells port and token."""
+    store = open_store(url)
+    await store.open()
+    client = Client(store)
+    _, token = await client.create_token("fuzz", "admin", actor="test")
+    for name in SCHEDULES:
+        await client.create(name, every(hours=1), "report", actor="test", unknown_task_ok=True)
+        await client.trigger(name, actor="test")
+    await client.pause("paused", actor="test")
+    listening = socket.create_server(("127.0.0.1", 0))
+    api = create_api(lambda namespace: Client(store, namespace), limits=_NO_LIMITS)
+    config = uvicorn.Config(api, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    print(listening.getsockname()[1], token, flush=True)
+    await uvicorn.Server(config).serve([listening])
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))
