@@ -49,7 +49,7 @@ def completed(cli: Cli, program: Path, *words: str) -> set[str]:
 
 
 def test_bash_completes_commands_options_and_names(shop: Cli, program: Path) -> None:
-    assert completed(shop, program, "re") == {"reschedule", "resume", "retry", "release"}
+    assert completed(shop, program, "re") == {"reschedule", "resume", "retry", "release", "revisions"}
     assert "--if-revision" in completed(shop, program, "set", "--")
     assert completed(shop, program, "ls", "--state", "pa") == {"paused", "parked"}
     assert completed(shop, program, "show", "d") == {"digest"}

@@ -93,7 +93,7 @@ def test_every_exit_code_and_variable_is_documented() -> None:
     text = DOCS.read_text()
     for code, meaning in CODES.items():
         assert f"| {code} | {meaning} |" in text
-    for variable in ("TICKBIRD_URL", "TICKBIRD_APP", "TICKBIRD_ACTOR", "NO_COLOR"):
+    for variable in ("TICKBIRD_URL", "TICKBIRD_SERVER", "TICKBIRD_TOKEN", "TICKBIRD_APP", "TICKBIRD_ACTOR", "NO_COLOR"):
         assert variable in text
 
 
@@ -109,6 +109,7 @@ def test_every_kind_of_error_has_its_exit_code(bare: Cli, monkeypatch: pytest.Mo
         errors.StoreError: 5,
         errors.StoreUnavailableError: 5,
         errors.SchemaError: 5,
+        errors.AccessError: 5,
         errors.NotFinishedError: 1,
         errors.TickbirdError: 1,
     }

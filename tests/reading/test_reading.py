@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading.made import JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
+from tests.reading.made import INSTANTS, JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
 from tickbird import documents
 from tickbird.client.revisions import HistoryEntry
 from tickbird.domain import audit, findings
 from tickbird.domain.audit import Audit
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.calendar_definition import CalendarRecord
+from tickbird.domain.calendar_effects import Effect
 from tickbird.domain.calendars import Calendar, exclude
 from tickbird.domain.codec import encode_definition
 from tickbird.domain.coming import ComingTick
@@ -40,7 +42,7 @@ from tickbird.domain.tokens import TokenRecord
 from tickbird.domain.triggers import any_of, at
 from tickbird.domain.verdicts import Finding
 from tickbird.domain.zone_moves import TickMoves
-from tickbird.reading import backfills, limits, previews, runs, schedules, ticks, tokens, whole, workers
+from tickbird.reading import backfills, calendars, limits, previews, runs, schedules, ticks, tokens, whole, workers
 from tickbird.store.protocol import (
     AuditRecord,
     Decisions,
@@ -51,6 +53,7 @@ from tickbird.store.protocol import (
     ZoneRecord,
     Zones,
 )
+from tickbird.stored_calendars import CalendarReport, Resolved
 
 thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
 
@@ -95,6 +98,15 @@ DEFINITIONS = st.builds(
     concurrency_key=st.none() | st.just("warehouse"),
     depends_on=st.just((After("etl", 3_600),)) | st.just(()),
 )
+CLOSED = st.sampled_from(
+    [
+        Calendar(),
+        Calendar(
+            frozenset([date(2026, 1, 6)]), frozenset([5, 6]), frozenset([(12, 25)]), frozenset([date(2026, 12, 25)])
+        ),
+    ]
+)
+MOVES = st.lists(st.tuples(INSTANTS, INSTANTS), max_size=2).map(tuple)
 
 
 @st.composite
@@ -198,6 +210,17 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         backfills.read_backfill,
     ),
     "preview": (records(Preview, definition=DEFINITIONS), documents.preview_document, previews.read_preview),
+    "calendar": (records(CalendarRecord, closed=CLOSED), documents.calendar_document, calendars.read_calendar_record),
+    "calendar report": (
+        records(
+            CalendarReport,
+            calendar=records(Resolved, closed=CLOSED) | records(CalendarRecord, closed=CLOSED),
+            effects=st.lists(records(Effect, moved=MOVES), max_size=2),
+            failed=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
+        ),
+        documents.calendar_report_document,
+        calendars.read_calendar_report,
+    ),
     "limit": (records(Limit), documents.limit_document, limits.read_limit),
     "queue": (records(Queue, rate=st.none() | RATES), documents.queue_document, limits.read_queue),
     "worker": (

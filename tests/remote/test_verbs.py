@@ -21,24 +21,18 @@ from tickbird.store.protocol import Worker
 
 # Of which there are no routes yet.
 MISSING: set[str] = {
-    "delete_calendar",
     "drop_held",
-    "get_calendar",
     "held",
     "limit_queue",
     "limits",
-    "list_calendars",
     "list_held",
     "override",
     "overrides",
-    "preview_calendar",
-    "put_calendar",
     "queues",
     "release_held",
     "remove_limit",
     "set_limit",
     "undo_override",
-    "workers",
 }
 WORKER = Worker(id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=("default",), slots=1)
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -221,6 +215,25 @@ async def test_a_preview_is_the_same(both: Both) -> None:
     assert found == await both.local.preview(trigger, count=3, after=after, spread=300, name="x")
 
 
+async def test_calendars_are_the_same(both: Both) -> None:
+    definition = {"weekdays": ["sat"], "dates": ["12-25", "2027-01-06"], "include": ["2027-02-06"]}
+    assert await both.remote.list_calendars() == []
+    told = await both.remote.put_calendar("fest", definition, actor="x", revision=0)
+    assert told.calendar == await both.local.get_calendar("fest") == await both.remote.get_calendar("fest")
+    await both.create("report", calendars=["fest"], trigger=cron("0 9 * * *"), roll="next")
+    other = {"weekdays": ["sun"]}
+    would = await both.remote.preview_calendar("fest", other, horizon="30d")
+    assert would == await both.local.preview_calendar("fest", other, horizon="30d")
+    assert would.effects
+    put = await both.remote.put_calendar("fest", other, actor="x", revision=1)
+    assert put.calendar == await both.local.get_calendar("fest")
+    await both.remote.put_calendar("feast", other, actor="x")
+    assert await both.remote.list_calendars() == await both.local.list_calendars()
+    assert [each.name for each in await both.remote.list_calendars(after="feast", limit=1)] == ["fest"]
+    await both.remote.delete_calendar("feast", actor="x", revision=1)
+    assert [each.name for each in await both.local.list_calendars()] == ["fest"]
+
+
 async def test_tokens_are_the_same(both: Both) -> None:
     made, text = await both.remote.create_token("bot", "viewer", actor="x", expires_at=datetime(2200, 1, 1, tzinfo=UTC))
     assert text.startswith(f"tbk_{made.id}_")
@@ -248,6 +261,12 @@ async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
     await both.create("report", trigger=cron("0 9 * * *", tz="Europe/Rome"))
     before = await both.local.now()
     assert before <= await both.remote.now() <= await both.local.now()
+    for number in range(3):
+        await both.store.report_worker(replace(WORKER, id=f"w{number}", tasks={"report": {"schema": {}}}), 60)
+    assert await both.remote.workers() == await both.local.workers()
+    drained = await both.remote.drain_worker("w1", actor="x", note="old")
+    assert drained.drain_requested_by is not None
+    assert drained in await both.local.workers()
     assert [each.check for each in await both.remote.doctor()] == [each.check for each in await both.local.doctor()]
     assert await both.remote.place() == await both.local.place()
     assert await both.remote.zones() == await both.local.zones()

@@ -31,6 +31,7 @@ def app_argument(command: Any) -> Any:
 
 def find_app(settings: Settings, named: str | None, option: str | None) -> Tickbird:
     """The app of a command line, on the store and in the namespace that the options name, if they do."""
+    settings.need_store()
     bird = load_app(given_app(named, option))
     bird.url = settings.url or bird.url
     bird.namespace = check_name(settings.namespace or bird.namespace, "namespace")

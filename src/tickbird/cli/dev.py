@@ -47,6 +47,7 @@ def dev(
     The app's modules in the current folder are watched. A change is imported by a fresh process first; only if that
     works, the worker of the old code drains and the new one takes over. Ctrl-C ends it.
     """
+    settings.need_store()
     given = given_app(app, app_option)
     args = ["--slots", str(slots), "--drain", str(drain)]
     for option, value in (("--url", settings.url), ("--namespace", settings.namespace)):

@@ -80,6 +80,9 @@ def doctor(
         if accept_copy:
             async with opened(settings) as client:
                 await client.accept_copy(actor=actor)
+        if settings.server_url is not None:
+            async with opened(settings) as client:
+                return await client.doctor()
         store = open_store(settings.store_url)
         must_exist(store)
         return await Client(store, settings.namespace or "default").doctor()

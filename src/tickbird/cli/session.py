@@ -1,4 +1,4 @@
-"""One call's connection to the store."""
+"""One call's connection to the store, or to the server in front of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,17 @@ def complete(work: Coroutine[Any, Any, T], settings: Settings) -> T:
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Client]:
-    """A client of the store that the options name, which must be there already."""
+    """A client of the store that the options name, which must be there already, or of the server in front of it."""
+    server = settings.server_url
+    if server is not None:
+        from tickbird.remote import RemoteClient, Transport
+
+        transport = Transport(server, settings.server_token)
+        try:
+            yield RemoteClient(transport, settings.namespace)
+        finally:
+            await transport.close()
+        return
     store = open_store(settings.store_url)
     must_exist(store)
     await store.open()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
+
+from tickbird.domain.addresses import is_server
+from tickbird.domain.errors import InvalidError
 
 
 @dataclass
@@ -14,6 +17,8 @@ class Settings:
     """The shared options of one call; None where not given."""
 
     url: str | None = None
+    server: str | None = None
+    token: str | None = field(default=None, repr=False)
     namespace: str | None = None
     tz: str | None = None
     as_json: bool = False
@@ -24,7 +29,37 @@ class Settings:
         """The store where no app names one: --url, else TICKBIRD_URL, else the file that an app has by default."""
         from tickbird.app import DEFAULT_URL
 
+        self.need_store(named=self.url is None and not os.environ.get("TICKBIRD_URL"))
         return self.url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
+
+    @property
+    def server_url(self) -> str | None:
+        """The server to ask: --server, else TICKBIRD_SERVER unless --url names a store; None for a store."""
+        if self.server is not None and self.url is not None:
+            raise InvalidError("--server and --url: give one of them.", field="server")
+        if self.server is not None or self.url is not None:
+            return self.server or (self.url if is_server(self.url) else None)
+        server, url = os.environ.get("TICKBIRD_SERVER"), os.environ.get("TICKBIRD_URL")
+        if server and url:
+            raise InvalidError(
+                "TICKBIRD_SERVER and TICKBIRD_URL are both set;", field="server", hint="choose with --server or --url."
+            )
+        return server or (url if is_server(url) else None)
+
+    @property
+    def server_token(self) -> str | None:
+        """The token to ask it with."""
+        return self.token or os.environ.get("TICKBIRD_TOKEN")
+
+    def need_store(self, *, named: bool = False) -> None:
+        """Refuse a server: what needs the store itself cannot go through one. `named`: also one of the environment."""
+        server = self.server or (os.environ.get("TICKBIRD_SERVER") if named else None)
+        if server:
+            raise InvalidError(
+                "this command needs the store itself, and cannot go through a server;",
+                field="server",
+                hint="run it where the store can be reached, with --url.",
+            )
 
 
 def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
@@ -55,11 +90,25 @@ def shared_options() -> list[click.Parameter]:
             help="The store; else TICKBIRD_URL, else sqlite:///tickbird.db.",
         ),
         click.Option(
+            ["--server"],
+            metavar="URL",
+            expose_value=False,
+            callback=_remember,
+            help="Ask this server, over HTTP, instead of a store; else TICKBIRD_SERVER.",
+        ),
+        click.Option(
+            ["--token"],
+            metavar="TOKEN",
+            expose_value=False,
+            callback=_remember,
+            help="The token for it; else TICKBIRD_TOKEN, which no list of processes shows.",
+        ),
+        click.Option(
             ["-n", "--namespace"],
             metavar="NAME",
             expose_value=False,
             callback=_remember,
-            help="The namespace; else default, or the app's own.",
+            help="The namespace; else default, the app's own, or the token's only one.",
         ),
         click.Option(
             ["--tz"],

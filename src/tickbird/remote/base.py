@@ -143,4 +143,7 @@ def _text(value: object) -> str:
 
 
 def _match(revision: int | None) -> dict[str, str]:
-    return {} if revision is None else {"If-Match": f'"{revision}"'}
+    """The header that a change is made under: only at a revision, or with 0 only where there is nothing yet."""
+    if revision is None:
+        return {}
+    return {"If-None-Match": "*"} if revision == 0 else {"If-Match": f'"{revision}"'}

@@ -160,6 +160,8 @@ class Transport:
         kind = answer.headers.get("content-type", "").partition(";")[0].strip()
         if kind == _PROBLEM:
             raise self._refusal(answer)
+        if answer.status_code == 204:
+            return None
         if answer.is_success and kind == "application/json":
             try:
                 return answer.json()

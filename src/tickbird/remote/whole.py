@@ -7,9 +7,11 @@ from datetime import datetime
 from pathlib import Path
 
 from tickbird.client.whole import Whole, check_days
+from tickbird.domain.definition import check_text
 from tickbird.domain.instants import to_seconds
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.verdicts import Finding
+from tickbird.domain.workers import no_such_worker
 from tickbird.domain.zone_moves import TickMoves, all_moves, by_instant, is_zoned
 from tickbird.reading import parts
 from tickbird.reading.schedules import read_row
@@ -21,8 +23,9 @@ from tickbird.reading.whole import (
     read_zone_record,
     read_zones,
 )
-from tickbird.remote.base import Remote
-from tickbird.store.protocol import AuditRecord, Place, ZoneRecord, Zones
+from tickbird.reading.workers import read_worker
+from tickbird.remote.base import Remote, segment
+from tickbird.store.protocol import AuditRecord, Place, Worker, ZoneRecord, Zones
 
 _PAGE = 1_000
 # It looks at everything.
@@ -31,6 +34,22 @@ _DOCTOR = 60.0
 
 class RemoteWhole(Remote, Whole):
     """The verbs about all of a store."""
+
+    async def workers(self) -> Sequence[Worker]:
+        """The live workers."""
+        found: list[Worker] = []
+        while page := await self._pages("/workers", read_worker, _PAGE, found[-1].id if found else None):
+            found += page
+            if len(page) < _PAGE:
+                break
+        return found
+
+    async def drain_worker(self, worker_id: str, *, actor: str, note: str = "") -> Worker:
+        """Ask a live worker to take nothing new, finish what it executes and end; nothing takes that back."""
+        check_text(worker_id, "worker", least=1, most=1_000)
+        if "/" in worker_id:
+            raise no_such_worker(worker_id)
+        return await self._post(f"/workers/{segment(worker_id, 'worker')}/drain", read_worker, {"note": note})
 
     async def doctor(self) -> Sequence[Finding]:
         """Everything that was looked at in the store: how it is, and what to do about it."""
