@@ -1,0 +1,58 @@
+"""The servers that `bench api` asks, each a process: `python -m bench.api_server ours|bare STORE`; tells its port."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from typing import Any, Final
+
+import uvicorn
+from fastapi import FastAPI
+from psycopg_pool import AsyncConnectionPool
+
+from tickbird.api.app import create_api
+from tickbird.api.guard import Limits
+from tickbird.app import open_store
+from tickbird.client import Client
+
+# The pace of one token is not what is measured.
+_NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
+LOOK_UP: Final = b"SELECT id, name, revision FROM tickbird.schedules WHERE namespace = %s AND name = %s"
+
+
+async def ours(url: str) -> Any:
+    """The API, and a token for it."""
+    store = open_store(url)
+    await store.open()
+    _, token = await Client(store).create_token("bench", "admin", actor="bench")
+    return create_api(lambda namespace: Client(store, namespace), limits=_NO_LIMITS), token
+
+
+async def bare(url: str) -> Any:
+    """One route that looks one row up by its key: no tokens, no checks, no model of the answer."""
+    pool = AsyncConnectionPool(url, min_size=4, max_size=10, open=False, kwargs={"autocommit": True})
+    await pool.open(wait=True)
+    app = FastAPI()
+
+    async def get(name: str) -> dict[str, Any]:
+        async with pool.connection() as connection:
+            cursor = await connection.execute(LOOK_UP, ("default", name), prepare=True)
+            [(number, found, revision)] = await cursor.fetchall()
+        return {"id": number, "name": found, "revision": revision}
+
+    app.add_api_route("/schedules/{name}", get)
+    return app, "-"
+
+
+async def main(which: str, url: str) -> None:
+    """Serve until the process is ended."""
+    app, token = await (ours(url) if which == "ours" else bare(url))
+    listening = socket.create_server(("127.0.0.1", 0))
+    print(listening.getsockname()[1], token, flush=True)
+    settings: dict[str, Any] = {"lifespan": "off", "access_log": False, "log_level": "warning"}
+    await uvicorn.Server(uvicorn.Config(app, **settings)).serve([listening])
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
