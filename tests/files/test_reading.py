@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tickbird.files.json_text import read_json
@@ -99,6 +99,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(VALUES, st.sampled_from([None, 1]), st.booleans())
 def test_json_is_read_as_the_standard_library_reads_it(value: Any, indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
@@ -107,6 +108,7 @@ def test_json_is_read_as_the_standard_library_reads_it(value: Any, indent: int |
     assert json.dumps(root.plain) == json.dumps(value)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \n\\u', max_size=40))
 def test_json_is_refused_where_the_standard_library_refuses_it(text: str) -> None:
     def refuse(constant: str) -> None:
@@ -147,6 +149,7 @@ TOML_VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(KEYS, st.dictionaries(KEYS, TOML_VALUES, max_size=3), max_size=3), st.booleans())
 def test_every_value_of_toml_is_found_where_it_stands(tables: dict[str, dict[str, str]], several: bool) -> None:
     opening, closing = ("[[", "]]") if several else ("[", "]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import pytest
 
 from tickbird.domain.calendars import exclude
 from tickbird.domain.cron import cron
-from tickbird.domain.definition import Backoff, Definition, Target
+from tickbird.domain.definition import Backoff, Definition, Target, command_target
 from tickbird.domain.dependencies import After
 from tickbird.domain.every import every
+from tickbird.domain.program import command
 from tickbird.domain.rates import Rate
 from tickbird.domain.triggers import any_of, at
 from tickbird.files.fields import unwritten
@@ -144,6 +146,23 @@ def test_every_field_is_read() -> None:
     assert read.queues == {"mail": Rate(100, 60), "slow": Rate(5, 1)}
 
 
+def test_a_command_is_read_with_references_to_its_environment() -> None:
+    text = """
+        [schedules.backup]
+        every = "1d"
+        command.program = "/usr/bin/pg_dump"
+        command.args = ["-v"]
+        command.env = { PGPASSWORD = { env = "DB_PASSWORD" }, A = "$B" }
+        [schedules.sync]
+        every = "1h"
+        command = ["/usr/bin/rsync", "-a"]
+    """
+    backup, sync = document(text).schedules.values()
+    program = command(["/usr/bin/pg_dump", "-v"], env={"PGPASSWORD": {"env": "DB_PASSWORD"}, "A": "$B"})
+    assert backup.target == command_target(program)
+    assert sync.target == command_target(command(["/usr/bin/rsync", "-a"]))
+
+
 def test_a_file_has_words_for_every_field_of_a_definition() -> None:
     """Whoever gives definitions a field gives it to the table of fields too."""
     assert unwritten() == set()
@@ -211,7 +230,7 @@ def test_a_file_with_many_mistakes_gives_a_message_for_each() -> None:
         "16:30": "depends_on: expected objects",
         "17:19": "exclude: 'nope' is neither a weekday nor a date",
         "18:11": "timeout: 0 is out of range",
-        "19:12": "schedule two: target: is missing; give task.",
+        "19:12": "schedule two: target: is missing; give task or command.",
         "21:1": "it has cron and every",
         "22:12": "'odd name' is not a usable name",
         "23:6": "has no offset; write 2026-01-01T00:00:00Z, or put tz beside it",
@@ -255,7 +274,10 @@ ONE = '[schedules.a]\ntask = "x"\n'
         (f"{ONE}every = 5\ntags = [['a']]", "tags: expected a text, not a list."),
         (f"{ONE}every = 5\nconcurrency_key = '{{x}}'", "needs the field 'x', which is not in the payload"),
         (f"{ONE}every = 5\nend_at = 2026-01-01T00:00:00", "end_at: 2026-01-01T00:00:00 has no offset"),
-        (f"{ONE}every = 5\ncommand = 'ls'", "'command' is not a field of a schedule"),
+        (f"{ONE}every = 5\ncommand = ['/bin/ls']", "4:1: schedule a: target: has task and command, and needs one."),
+        ("[schedules.a]\nevery = 5\ncommand = 'ls'", "3:11: schedule a: command: expected a list such as"),
+        ("[schedules.a]\nevery = 5\ncommand = ['ls']", "program 'ls' is not a whole path"),
+        ("[schedules.a]\nevery = 5\ncommand = { programm = '/bin/ls' }", "'programm' is not a field of a command"),
         (f"{ONE}every = 5\ncalendars = ['weekends', 'a b']", "calendars: 'a b' is not a usable name"),
         ("[calendars.weekends]\nweekdays = ['sat']", "1:12: calendar weekends"),
         ("[calendars.c]\ndate = [2026-01-01]", "'date' is not a field of a calendar"),
@@ -308,3 +330,11 @@ def test_plain_values_may_not_nest_without_end() -> None:
     value["schedules"] = value
     with pytest.raises(DocumentError, match="nested more than 64 deep"):
         read_document(value)
+
+
+def test_the_files_of_the_documentation_can_be_read() -> None:
+    page = Path(__file__).parents[2] / "docs" / "files.md"
+    snippets = re.findall(r"^```(toml|yaml|json)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    assert snippets
+    for spelling, text in snippets:
+        read_bytes(text.encode(), "files.md", spelling)

@@ -39,6 +39,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "queues": ("queues", "List queues: what stands in them, their rates, and who serves them."),
         "workers": ("workers", "List the live workers: what they serve, since when, and what holds them back."),
     },
+    "Files": {
+        "apply": ("files", "Bring the store to what files of schedules say, in one transaction."),
+        "diff": ("files", "Show what applying files would change, ticks included; exit code 1 if anything."),
+        "export": ("files", "Write what is stored as a file that can be applied."),
+        "schema": ("files", "Print the JSON Schema of files of schedules, for editors."),
+    },
     "Change": {
         "trigger": ("changes", "Run a schedule's task now; its own ticks are not touched."),
         "pause": ("changes", "Stop planning a schedule, until resumed or until an instant."),

@@ -80,7 +80,7 @@ def _tell(text: str, settings: Settings, code: int) -> int:
     if settings.debug:
         traceback.print_exc()
     sys.stderr.write(f"tickbird: {clean(text)}\n")
-    return code
+    return code if settings.error_code is None else settings.error_code
 
 
 def _usage(error: click.ClickException) -> str:

@@ -23,6 +23,8 @@ class Settings:
     tz: str | None = None
     as_json: bool = False
     debug: bool = False
+    # The exit code of whatever goes wrong, for commands whose own codes mean something else.
+    error_code: int | None = None
 
     @property
     def store_url(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tickbird.client.backfills import Backfills
 from tickbird.client.calendars import Calendars
+from tickbird.client.files import Files
 from tickbird.client.limits import Limits
 from tickbird.client.overrides import Overrides
 from tickbird.client.previews import Previews
@@ -13,5 +14,5 @@ from tickbird.client.tokens import Tokens
 from tickbird.client.whole import Whole
 
 
-class Client(Schedules, Previews, Overrides, Runs, Backfills, Limits, Calendars, Tokens, Whole):
+class Client(Schedules, Files, Previews, Overrides, Runs, Backfills, Limits, Calendars, Tokens, Whole):
     """Reads and changes schedules and runs of one namespace. Every change takes `actor` and is audited."""

@@ -69,6 +69,15 @@ class Base:
             await self.get(name)
             raise
 
+    async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
+        """What the code of a schedule's app declared last, whatever an operator set over it."""
+        for revision in await self._store.list_revisions(schedule.id, limit=schedule.revision):
+            if revision.action in ("create", "sync"):
+                declared = revision.detail.get("declared", revision.definition)
+                assert isinstance(declared, Mapping)
+                return declared
+        return {}
+
     async def _check_clock(self) -> None:
         """Refuse to decide ticks by a clock that a worker has seen jump: that cannot be taken back."""
         workers = await self._store.list_workers(self._namespace)

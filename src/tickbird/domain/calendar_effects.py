@@ -38,7 +38,7 @@ def effect(schedule: str, before: Definition, after: Definition, first: int, las
     """The effect on the ticks of (first, last] of two definitions that differ in their closed days only."""
     seen, new, gone, more = 0, set[int](), set[int](), False
     for begin, end in _regions(before, after, first, last):
-        old_ticks, new_ticks = _running(before, begin, end), _running(after, begin, end)
+        old_ticks, new_ticks = running(before, begin, end), running(after, begin, end)
         one, other = next(old_ticks, None), next(new_ticks, None)
         while (one is not None or other is not None) and not more:
             seen += 1
@@ -86,7 +86,7 @@ def _regions(before: Definition, after: Definition, first: int, last: int) -> It
         yield region
 
 
-def _running(definition: Definition, after: int, until: int) -> Iterator[int]:
+def running(definition: Definition, after: int, until: int) -> Iterator[int]:
     """The ticks of (after, until] that no closed day keeps from running."""
     for segment in definition.grid.segments(after, until):
         tick: int | None = segment.first

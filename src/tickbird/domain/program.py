@@ -115,7 +115,7 @@ class Program:
         return encoded
 
 
-_FIELDS = tuple(item.name for item in fields(Program))
+FIELDS = tuple(item.name for item in fields(Program))
 
 
 def command(
@@ -163,8 +163,8 @@ def program_from_json(value: Any) -> Program:
     if not isinstance(value, Mapping):
         _refuse("program", "is missing;", hint='write {"command": {"program": "/usr/bin/rsync", "args": ["-a"]}}.')
     for name in value:
-        if name not in _FIELDS:
-            _refuse(str(name)[:60], "is not a field of a command;", hint=f"it has {', '.join(_FIELDS)}.")
+        if name not in FIELDS:
+            _refuse(str(name)[:60], "is not a field of a command;", hint=f"it has {', '.join(FIELDS)}.")
     given = dict(value)
     if "program" not in given and given.get("shell") is None:
         _refuse("program", "is missing;", hint='write "program": "/usr/bin/rsync", or "shell": "…" for a line.')

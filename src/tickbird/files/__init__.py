@@ -1,0 +1,8 @@
+"""Schedules in files: reading TOML, YAML and JSON, planning what they change, and writing them."""
+
+from __future__ import annotations
+
+from tickbird.files.mistakes import DocumentError, Mistake
+from tickbird.files.shape import Document, read_bytes, read_document, read_files
+
+__all__ = ["Document", "DocumentError", "Mistake", "read_bytes", "read_document", "read_files"]

@@ -37,7 +37,10 @@ BESIDE = {
     "anchor": "Where the steps of `every` are counted from; else 1970-01-01T00:00.",
 }
 # Exactly one of these: what a run does.
-TARGETS = {"task": "The name of the task to run, as a worker has it."}
+TARGETS = {
+    "task": "The name of the task to run, as a worker has it.",
+    "command": "A program to start, where a worker allows it: a list of its path and arguments, or an object.",
+}
 
 TABLE = (
     Field("description", "text", "What it is for."),

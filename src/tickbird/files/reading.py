@@ -108,7 +108,7 @@ def _within(folder: Path, mistakes: list[Mistake]) -> Iterator[Path]:
 
 def _read_file(path: Path, mistakes: list[Mistake]) -> Source | None:
     spelling = ENDINGS.get(path.suffix.lower())
-    if spelling is None:
+    if spelling is None and path.exists():
         mistakes.append(
             Mistake(Place(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
         )
@@ -119,4 +119,5 @@ def _read_file(path: Path, mistakes: list[Mistake]) -> Source | None:
     except OSError as error:
         mistakes.append(Mistake(Place(str(path)), f"the file cannot be read ({error.strerror})."))
         return None
+    assert spelling is not None
     return read_text(data, str(path), spelling, mistakes)

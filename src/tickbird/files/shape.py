@@ -13,7 +13,15 @@ from typing import Any, Final
 
 from tickbird.domain.calendar_definition import check_calendar_name, read_calendar
 from tickbird.domain.cron import cron
-from tickbird.domain.definition import Backoff, Definition, Target, check_name, check_payload, check_text
+from tickbird.domain.definition import (
+    Backoff,
+    Definition,
+    Target,
+    check_name,
+    check_payload,
+    check_text,
+    command_target,
+)
 from tickbird.domain.dependencies import After, after
 from tickbird.domain.durations import seconds
 from tickbird.domain.errors import InvalidError
@@ -21,6 +29,8 @@ from tickbird.domain.every import Every, read_step
 from tickbird.domain.instants import parse_iso, to_datetime, wall_seconds
 from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY
 from tickbird.domain.policies import policies
+from tickbird.domain.program import FIELDS as PROGRAM
+from tickbird.domain.program import program_from_json
 from tickbird.domain.rates import Rate, read_rate
 from tickbird.domain.triggers import MAX_MEMBERS, AnyOf, At, at
 from tickbird.domain.zones import zone
@@ -183,7 +193,6 @@ class _Shape:
             first = self.places.setdefault((part, name), here)
             if first is not here:
                 self.wrong(each.key, f"{name[:60]!r} is defined twice, here and at {first}.")
-                continue
             {"schedules": self.schedule, "calendars": self.calendar, "limits": self.limit, "queues": self.queue}[part](
                 name, each
             )
@@ -294,8 +303,22 @@ class _Shape:
             fault = f"has {' and '.join(given)}, and needs one" if given else f"is missing; give {' or '.join(TARGETS)}"
             self.wrong(fields[given[1]].key if given else node.key or node.at, f"target: {fault}.")
             return _WRONG
+        if given == ["command"]:
+            return self.command(fields["command"])
         name = self.name(fields["task"], "task")
         return name if name is _WRONG else Target(name)
+
+    def command(self, node: Node) -> Any:
+        """A program, as a list of its path and arguments or as an object."""
+        if not isinstance(node.value, dict | list):
+            return self.expected(node, 'a list such as ["/usr/bin/rsync", "-a"], or an object', "command")
+        before = len(self.mistakes)
+        for name, each in node.value.items() if isinstance(node.value, dict) else ():
+            if name not in PROGRAM:
+                self.unknown(name, each, PROGRAM, "a command")
+        if len(self.mistakes) > before:
+            return _WRONG
+        return self.checked(node, lambda: command_target(program_from_json(node.plain)))
 
     # Triggers
 

@@ -7,7 +7,7 @@ then either committed or not, and calling them again is safe.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -221,6 +221,30 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class NewCalendar:
+    """A calendar that is put, with what it closes and where that comes from."""
+
+    name: str
+    definition: Mapping[str, Any]
+    closed: Calendar
+    source: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """Changes that are made together, in this order: calendars, limits, rates of queues, and commands to schedules."""
+
+    calendars: Sequence[NewCalendar] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
+    queues: Mapping[str, Rate] = field(default_factory=dict)
+    commands: Sequence[tuple[str, Command]] = ()
+
+
+# How many commands have been made so far, now and then; may be called from another thread.
+Counted = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
 class HandOff:
     """What a worker that plans would start at once: up to `room` runs of its queues and tasks, under a lease."""
 
@@ -359,6 +383,18 @@ class Store(Protocol):
 
         A trigger with a key that was used before makes no run, and gives the one that exists.
         """
+        ...
+
+    async def change_all(
+        self,
+        namespace: str,
+        changes: Changes,
+        actor: str,
+        *,
+        counted: Counted | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        """Make all these changes in one transaction, each as its own verb would; or none, with the first error."""
         ...
 
     # Copies

@@ -43,6 +43,7 @@ from tickbird.store.postgres import (
     planning,
     queues,
     schema,
+    together,
     tokens,
     wakeups,
     workers,
@@ -60,7 +61,9 @@ from tickbird.store.postgres.runs import START, cancel, enqueue, finish, page_of
 from tickbird.store.protocol import (
     AuditRecord,
     Changed,
+    Changes,
     Claimed,
+    Counted,
     Decisions,
     Expected,
     Finished,
@@ -243,6 +246,33 @@ class PostgresStore:
         except errors.UniqueViolation:
             # Somebody else created it at the same moment; now the command can see that.
             return await self._transact(work)
+        except psycopg.Error as error:
+            raise translate(error, self._connections.place) from None
+
+    async def change_all(
+        self,
+        namespace: str,
+        changes: Changes,
+        actor: str,
+        *,
+        counted: Counted | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        """Make all these changes in one transaction, or none."""
+        may = await self._may_plan()
+        named = {(namespace, name) for _, command in changes.commands for name in command.needs(None)}
+        if named:
+            # On its own, as for a single change.
+            await self._transact(lambda db: watch(db, named))
+
+        async def work(db: Session) -> None:
+            await together.change_all(db, self._known, may, namespace, changes, actor, now, counted)
+
+        try:
+            await self._connections.transact(work)
+        except errors.UniqueViolation:
+            # Somebody else created one of them at the same moment; now the commands can see that.
+            await self._transact(work)
         except psycopg.Error as error:
             raise translate(error, self._connections.place) from None
 

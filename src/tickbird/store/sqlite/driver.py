@@ -30,7 +30,9 @@ from tickbird.store.plans import KnownRevisions
 from tickbird.store.protocol import (
     AuditRecord,
     Changed,
+    Changes,
     Claimed,
+    Counted,
     Decisions,
     Expected,
     Finished,
@@ -63,6 +65,7 @@ from tickbird.store.sqlite import (
     reading,
     schedules,
     schema,
+    together,
     tokens,
     workers,
     zones,
@@ -238,6 +241,24 @@ class SqliteStore:
         )
         self._signal()
         return changed
+
+    async def change_all(
+        self,
+        namespace: str,
+        changes: Changes,
+        actor: str,
+        *,
+        counted: Counted | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        """Make all these changes in one transaction, or none."""
+        at, may = to_micros(now), await self._may_plan()
+        await self._write(
+            lambda db: together.change_all(
+                db, self._known, may, namespace, changes, actor, clock() if at is None else at, counted
+            )
+        )
+        self._signal()
 
     # Copies
 

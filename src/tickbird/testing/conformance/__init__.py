@@ -39,6 +39,7 @@ from tickbird.testing.conformance.runs import Runs
 from tickbird.testing.conformance.schedules import Schedules
 from tickbird.testing.conformance.states import States
 from tickbird.testing.conformance.targets import Targets
+from tickbird.testing.conformance.together import Together
 from tickbird.testing.conformance.tokens import Tokens
 from tickbird.testing.conformance.waiting import Waiting
 from tickbird.testing.conformance.workers import Workers
@@ -74,6 +75,7 @@ class Exercise(
     PlainEdits,
     Calendars,
     Targets,
+    Together,
     Tokens,
     Races,
     Histories,

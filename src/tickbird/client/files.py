@@ -1,0 +1,248 @@
+"""Schedules in files: what applying them would do, doing it, and writing back what is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tickbird.client.base import Base
+from tickbird.client.payloads import check_by_schema
+from tickbird.domain.codec import decode_definition
+from tickbird.domain.definition import Definition, check_text
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, TickbirdError
+from tickbird.domain.schedule import Schedule
+from tickbird.files.mistakes import DocumentError, Mistake
+from tickbird.files.plan import FilePlan, Known, plan_files
+from tickbird.files.shape import DEFAULT_APP, Document, read_document
+from tickbird.store.protocol import Changes, NewCalendar
+from tickbird.stored_calendars import Resolved, StoredCalendars
+
+# So often is a plan made anew when somebody else was quicker.
+_TRIES = 5
+_PAGE = 1_000
+
+
+class Files(Base):
+    """The verbs about schedules in files."""
+
+    async def apply(
+        self,
+        document: Document | Mapping[str, Any],
+        *,
+        actor: str,
+        prune: bool = False,
+        dry_run: bool = False,
+        adopt: bool = False,
+        counted: Callable[[int, int], None] | None = None,
+    ) -> FilePlan:
+        """Bring the store to what a document says, in one transaction; the plan that was carried out.
+
+        With `prune`, schedules of its app that it does not have are deleted. With `adopt`, those that a person made
+        become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
+        """
+        check_text(actor, "actor", least=1, most=200)
+        read = read_document(document)
+        if read.namespace not in (None, self._namespace):
+            raise InvalidError(
+                f"namespace: the document is for {read.namespace!r}, and this client works in {self._namespace!r};",
+                field="namespace",
+                hint="use a client of that namespace, or leave it out of the document.",
+            )
+        for tries in range(_TRIES):
+            plan, resolved = await self._plan(read, actor, prune=prune, adopt=adopt)
+            if dry_run:
+                return plan
+            _check(plan)
+            if plan.is_empty:
+                return plan
+            await self._check_clock()
+            try:
+                await self._store.change_all(
+                    self._namespace, _changes(read, plan, resolved), actor, counted=_counted(plan, counted)
+                )
+            except (ConflictError, NotFoundError):
+                # Somebody else was quicker: what is left to do is looked at anew.
+                if tries == _TRIES - 1:
+                    raise
+            else:
+                return plan
+        raise AssertionError
+
+    async def _plan(
+        self, document: Document, actor: str, *, prune: bool, adopt: bool
+    ) -> tuple[FilePlan, Mapping[str, Resolved]]:
+        store, namespace = self._store, self._namespace
+        definitions = document.schedules.values()
+        named = {each.schedule for definition in definitions for each in definition.depends_on}
+        stored = await store.app_schedules(namespace, document.app, [*document.schedules, *named])
+        records = await store.list_calendars(namespace)
+        changed = {
+            name: said
+            for name, said in document.calendars.items()
+            if said != next((record.definition for record in records if record.name == name), None)
+        }
+        resolved: dict[str, Resolved] = {}
+        mistakes: list[Mistake] = []
+        for name, said in changed.items():
+            try:
+                resolved[name] = await StoredCalendars(store, namespace).resolve(said)
+            except TickbirdError as error:
+                mistakes.append(Mistake(document.place("calendars", name), f"calendar {name}: {error}"))
+        known = Known(
+            schedules=stored,
+            calendars={record.name: record.definition for record in records},
+            closed={
+                **{record.name: record.closed for record in records},
+                **{name: each.closed for name, each in resolved.items()},
+            },
+            naming=await self._naming(list(changed)),
+            limits={each.key: each.most for each in await store.list_limits(namespace) if each.is_set}
+            if document.limits
+            else {},
+            queues={each.name: each.rate for each in await store.list_queues(namespace) if each.rate is not None}
+            if document.queues
+            else {},
+        )
+        now = (await store.now()).timestamp()
+        plan = plan_files(document, known, namespace=namespace, actor=actor, now=now, prune=prune, adopt=adopt)
+        wrong, unserved = await self._payloads(document, plan)
+        return replace(plan, mistakes=[*mistakes, *plan.mistakes, *wrong], unserved=unserved), resolved
+
+    async def _naming(self, calendars: Sequence[str]) -> list[Schedule]:
+        """The schedules that name one of these calendars."""
+        found: dict[str, Schedule] = {}
+        for calendar in calendars:
+            after = ""
+            while page := await self._store.schedules_with_calendar(
+                self._namespace, calendar, after=after, limit=_PAGE
+            ):
+                found |= {schedule.name: schedule for schedule in page}
+                after = page[-1].name
+        return list(found.values())
+
+    async def _payloads(self, document: Document, plan: FilePlan) -> tuple[list[Mistake], list[str]]:
+        """Payloads that do not fit their tasks, by what live workers publish of these; and tasks that none has."""
+        written = [change.name for change in plan.schedules if change.kind in ("create", "change")]
+        if not written:
+            return [], []
+        published = {
+            task: found
+            for worker in await self._store.list_workers(self._namespace)
+            for task, found in worker.tasks.items()
+        }
+        mistakes, unserved = [], set()
+        for name in written:
+            definition = document.schedules[name]
+            if definition.target.kind != "task":
+                continue
+            task = definition.target.name
+            if task not in published:
+                unserved.add(task)
+                continue
+            try:
+                check_by_schema(task, definition.payload, published[task], unknown_task_ok=True)
+            except PayloadError as error:
+                mistakes.append(Mistake(document.place("schedules", name, "payload"), f"schedule {name}: {error}"))
+        return mistakes, sorted(unserved)
+
+    async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
+        """What is stored of an app, as a document that applying changes nothing by; or of all owners with `everything`.
+
+        What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
+        """
+        schedules = await self._all()
+        owners = {schedule.app for schedule in schedules}
+        if app is None and not everything:
+            if len(owners) > 1:
+                shown = ", ".join(sorted("a person" if owner is None else owner for owner in owners))
+                raise InvalidError(
+                    f"app: the schedules here are of several owners: {shown};",
+                    field="app",
+                    hint="name the app, or ask for everything.",
+                )
+            app = next(iter(owners), None)
+        if not everything:
+            schedules = [schedule for schedule in schedules if schedule.app == app]
+        definitions: dict[str, Definition] = {}
+        for schedule in schedules:
+            definition = await self._as_declared(schedule)
+            if definition is not None:
+                definitions[schedule.name] = definition
+        names = {name for definition in definitions.values() for name in definition.calendars}
+        return Document(
+            app=app if app is not None and not everything else DEFAULT_APP,
+            namespace=None if self._namespace == "default" else self._namespace,
+            schedules=definitions,
+            calendars={
+                record.name: dict(record.definition)
+                for record in await self._store.list_calendars(self._namespace)
+                if record.name in names or everything
+            },
+            limits={each.key: each.most for each in await self._store.list_limits(self._namespace) if each.is_set},
+            queues={
+                each.name: each.rate for each in await self._store.list_queues(self._namespace) if each.rate is not None
+            },
+        )
+
+    async def remarks(self, document: Document) -> dict[str, list[str]]:
+        """What stands in the store beside a document's schedules: pauses, and what operators have set over them."""
+        stored = await self._store.app_schedules(self._namespace, document.app, list(document.schedules))
+        found: dict[str, list[str]] = {}
+        for name in document.schedules:
+            if name not in stored:
+                continue
+            schedule, said = stored[name].schedule, []
+            if schedule.app != document.app:
+                said.append("made by a person" if schedule.app is None else f"of app {schedule.app}")
+            said += [
+                f"{field} = {json.dumps(value)}: set by an operator" for field, value in schedule.overrides.items()
+            ]
+            if schedule.pause is not None:
+                said.append(f"paused by {schedule.pause.by}: {schedule.pause.note}".rstrip(": "))
+            if said:
+                found[name] = said
+        return found
+
+    async def _all(self) -> list[Schedule]:
+        found: list[Schedule] = []
+        after = ""
+        while rows := await self._store.list_schedules(self._namespace, after=after, limit=_PAGE):
+            found += [row.schedule for row in rows]
+            after = rows[-1].schedule.name
+        return found
+
+    async def _as_declared(self, schedule: Schedule) -> Definition | None:
+        """The definition without what operators have set over it; None where it cannot be read."""
+        definition = schedule.definition
+        if schedule.overrides:
+            declared = await self._declared(schedule)
+            definition = decode_definition({name: value for name, value in declared.items() if name != "closed"})
+        return replace(definition, closed={}) if definition is not None and definition.closed else definition
+
+
+def _check(plan: FilePlan) -> None:
+    if plan.mistakes:
+        raise DocumentError([*plan.mistakes, *plan.conflicts])
+    if plan.conflicts:
+        shown = " ".join(map(str, plan.conflicts[:3]))
+        more = f" And {len(plan.conflicts) - 3:,} more like it." if len(plan.conflicts) > 3 else ""
+        raise ConflictError(f"{shown}{more}")
+
+
+def _changes(document: Document, plan: FilePlan, resolved: Mapping[str, Resolved]) -> Changes:
+    changed = {part: [each.name for each in plan.settings if each.part == part] for part in ("limits", "queues")}
+    return Changes(
+        calendars=[NewCalendar(name, each.definition, each.closed, each.source) for name, each in resolved.items()],
+        limits={key: document.limits[key] for key in changed["limits"]},
+        queues={name: document.queues[name] for name in changed["queues"]},
+        commands=plan.commands,
+    )
+
+
+def _counted(plan: FilePlan, counted: Callable[[int, int], None] | None) -> Callable[[int], None] | None:
+    if counted is None:
+        return None
+    total = len(plan.schedules)
+    return lambda done: counted(done, total)

@@ -1,0 +1,162 @@
+"""The JSON Schema of a file of schedules, for editors; from the table of fields that files are read by."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tickbird.domain.definition import MOST_CALENDARS, NAME, RANGES
+from tickbird.domain.dependencies import MOST_DEPENDENCIES
+from tickbird.domain.every import UNITS
+from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY
+from tickbird.domain.program import FIELDS as PROGRAM
+from tickbird.domain.triggers import MAX_MEMBERS
+from tickbird.files.fields import BESIDE, PARTS, TABLE, TARGETS, TRIGGERS, Field
+
+Schema = dict[str, Any]
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_NAME: Final[Schema] = {"type": "string", "pattern": f"^{NAME.pattern}$"}
+_LENGTH: Final[Schema] = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0},
+        {"type": "string", "pattern": "^(?=.)([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"},
+    ]
+}
+_INSTANT: Final[Schema] = {
+    "type": "string",
+    "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})?$",
+}
+_DATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+_DAY: Final[Schema] = {"anyOf": [{"enum": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}, _DATE]}
+_BOUNDS: Final = {name: (least, most) for name, least, most in RANGES}
+
+
+def json_schema() -> Schema:
+    """The schema of a document, in the dialect that most editors know."""
+    return {
+        "$schema": DIALECT,
+        "title": "Schedules of Tickbird",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "$schema": {"type": "string"},
+            "app": {**_NAME, "description": PARTS["app"]},
+            "namespace": {**_NAME, "description": PARTS["namespace"]},
+            "schedules": _by_name("schedules", {"$ref": "#/$defs/schedule"}),
+            "calendars": _by_name("calendars", {"$ref": "#/$defs/calendar"}),
+            "limits": {
+                "type": "object",
+                "description": PARTS["limits"],
+                "propertyNames": {"minLength": 1, "maxLength": LONGEST_KEY},
+                "additionalProperties": {"type": "integer", "minimum": 1, "maximum": LARGEST_LIMIT},
+            },
+            "queues": _by_name("queues", {"anyOf": [_rate(), _object({"rate": _rate()}, ["rate"])]}),
+        },
+        "$defs": {"schedule": _schedule(), "trigger": _member(), "calendar": _calendar(), "command": _command()},
+    }
+
+
+def _by_name(part: str, each: Schema) -> Schema:
+    return {
+        "type": "object",
+        "description": PARTS[part],
+        "propertyNames": {"pattern": _NAME["pattern"]},
+        "additionalProperties": each,
+    }
+
+
+def _object(properties: Schema, required: list[str] | None = None) -> Schema:
+    made: Schema = {"type": "object", "additionalProperties": False, "properties": properties}
+    return made | ({"required": required} if required else {})
+
+
+def _one_or_more(each: Schema, most: int | None = None) -> Schema:
+    several: Schema = {"type": "array", "items": each}
+    return {"anyOf": [each, several | ({"maxItems": most} if most else {})]}
+
+
+def _exactly_one(names: Any) -> list[Schema]:
+    return [{"required": [name]} for name in names]
+
+
+def _triggers() -> Schema:
+    every: Schema = {
+        "anyOf": [
+            {"type": "integer", "minimum": 1},
+            {"type": "string", "pattern": _LENGTH["anyOf"][1]["pattern"]},
+            _object({unit: {"type": "integer", "minimum": 1} for unit in UNITS}) | {"minProperties": 1},
+        ]
+    }
+    kinds: Schema = {"cron": {"type": "string"}, "every": every, "at": _INSTANT}
+    made = {name: {**kinds[name], "description": about} for name, about in TRIGGERS.items() if name in kinds}
+    beside: Schema = {"tz": {"type": "string"}, "anchor": _INSTANT}
+    return made | {name: {**beside[name], "description": about} for name, about in BESIDE.items()}
+
+
+def _member() -> Schema:
+    return _object(_triggers()) | {"oneOf": _exactly_one(name for name in TRIGGERS if name != "any_of")}
+
+
+def _schedule() -> Schema:
+    properties: Schema = _triggers()
+    properties["any_of"] = {
+        "type": "array",
+        "items": {"$ref": "#/$defs/trigger"},
+        "minItems": 1,
+        "maxItems": MAX_MEMBERS,
+        "description": TRIGGERS["any_of"],
+    }
+    targets: Schema = {"task": _NAME, "command": {"$ref": "#/$defs/command"}}
+    properties |= {name: {**targets[name], "description": about} for name, about in TARGETS.items()}
+    properties |= {field.name: {**_field(field), "description": field.about} for field in TABLE}
+    return _object(properties) | {
+        "allOf": [{"oneOf": _exactly_one(TRIGGERS)}, {"oneOf": _exactly_one(TARGETS)}],
+    }
+
+
+def _field(field: Field) -> Schema:
+    if field.kind == "choice":
+        return {"enum": list(field.choices)}
+    if field.kind == "whole":
+        least, most = _BOUNDS[field.name]
+        return {"type": "integer", "minimum": least, "maximum": most}
+    if field.kind == "dependencies":
+        one = _object({"after": _NAME, "within": _LENGTH, "wait": _LENGTH}, ["after", "within"])
+        return _one_or_more(one, MOST_DEPENDENCIES)
+    kinds: Schema = {
+        "text": {"type": "string"},
+        "length": _LENGTH,
+        "flag": {"type": "boolean"},
+        "names": _one_or_more(_NAME, MOST_CALENDARS if field.name == "calendars" else None),
+        "days": _one_or_more(_DAY),
+        "instant": _INSTANT,
+        "payload": {"type": ["object", "string"]},
+        "backoff": {"anyOf": [*_LENGTH["anyOf"], _object({"base": _LENGTH, "most": _LENGTH})]},
+    }
+    found: Schema = kinds[field.kind]
+    return found
+
+
+def _rate() -> Schema:
+    return {"type": "string", "pattern": "^[0-9]+/[0-9]*[A-Za-z]+$"}
+
+
+def _calendar() -> Schema:
+    texts: Schema = {"type": "array", "items": {"type": "string"}}
+    country: Schema = {
+        "country": {"type": "string"},
+        "subdivision": {"type": ["string", "null"]},
+        "years": {"type": ["array", "null"], "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+    }
+    days = {"weekdays": texts, "dates": texts, "include": texts}
+    return _object({**days, "holidays": _object(country, ["country"]), "description": {"type": "string"}})
+
+
+def _command() -> Schema:
+    texts: Schema = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    value: Schema = {"anyOf": [{"type": "string"}, _object({"env": {"type": "string"}}, ["env"])]}
+    known: Schema = {
+        "args": {"type": "array", "items": {"type": "string"}},
+        "env": {"type": "object", "additionalProperties": value},
+        "success": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255}, "minItems": 1},
+    }
+    return {"anyOf": [texts, _object({name: known.get(name, {"type": "string"}) for name in PROGRAM})]}

@@ -1,0 +1,182 @@
+"""What a change does to the ticks of the next days: which appear, vanish or move; and what falls together."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from tickbird.domain.calendar_effects import running
+from tickbird.domain.definition import Definition
+from tickbird.domain.instants import DAY, to_datetime
+from tickbird.domain.schedule import Schedule
+from tickbird.domain.zones import zone
+
+HORIZON = 7 * DAY
+# Of each kind so many are listed; the others are counted.
+LISTED = 3
+# So many ticks of one schedule, and of all together, are looked at one by one; beyond that they are only counted.
+_OF_ONE = 2_000
+_OF_ALL = 400_000
+# What ticks more often than this within the horizon is no part of crowds: it is in every minute.
+_SPARSE = 7 * 48
+_CROWD = 10
+_CROWDS = 5
+_MINUTE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class TickChanges:
+    """The ticks that run within the horizon, before and after, and how they differ; `complete`: all were looked at.
+
+    On a day that loses as many ticks as it gains, they have moved, in order.
+    """
+
+    before: int = 0
+    after: int = 0
+    appear: int = 0
+    vanish: int = 0
+    moved: int = 0
+    complete: bool = True
+    # The first of each kind.
+    appearing: tuple[datetime, ...] = ()
+    vanishing: tuple[datetime, ...] = ()
+    moving: tuple[tuple[datetime, datetime], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.appear or self.vanish or self.moved or self.before != self.after or not self.complete)
+
+
+NO_CHANGES = TickChanges()
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """A minute in which runs of many schedules become due."""
+
+    at: datetime
+    schedules: int
+    names: tuple[str, ...]
+
+
+class Budget:
+    """How many ticks may still be looked at one by one."""
+
+    def __init__(self, left: int = _OF_ALL) -> None:
+        self.left = left
+
+    def take(self, wanted: int) -> int:
+        """So many of the wanted ones may be looked at."""
+        taken = min(wanted, self.left)
+        self.left -= taken
+        return taken
+
+
+def compare(before: Schedule | None, after: Schedule | None, now: int, budget: Budget) -> TickChanges:
+    """The ticks of (now, now + horizon] that run as the schedule stands, and as it would."""
+    old, new = _Coming(before, now), _Coming(after, now)
+    if old.same_grid(new):
+        return TickChanges(old.count, new.count)
+    looked_at = budget.take(min(max(old.count, new.count), _OF_ONE))
+    complete = looked_at >= max(old.count, new.count)
+    was, will = list(islice(old.ticks(), looked_at)), list(islice(new.ticks(), looked_at))
+    if not complete and was and will:
+        # As far as both were looked at.
+        end = min(was[-1], will[-1])
+        was, will = [tick for tick in was if tick <= end], [tick for tick in will if tick <= end]
+    gone, come = sorted(set(was) - set(will)), sorted(set(will) - set(was))
+    moved = _moves(gone, come, new.tz or old.tz)
+    gone = [tick for tick in gone if tick not in moved]
+    come = sorted(set(come) - set(moved.values()))
+    return TickChanges(
+        old.count,
+        new.count,
+        len(come),
+        len(gone),
+        len(moved),
+        complete,
+        tuple(map(to_datetime, come[:LISTED])),
+        tuple(map(to_datetime, gone[:LISTED])),
+        tuple((to_datetime(tick), to_datetime(moved[tick])) for tick in sorted(moved)[:LISTED]),
+    )
+
+
+def _moves(gone: Sequence[int], come: Sequence[int], tz: str) -> dict[int, int]:
+    local = zone(tz)
+    days: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, ticks in enumerate((gone, come)):
+        for tick in ticks:
+            days[local.to_wall(tick) // DAY][side].append(tick)
+    equal = (pair for pair in days.values() if len(pair[0]) == len(pair[1]))
+    return {old: new for pair in equal for old, new in zip(*pair, strict=True)}
+
+
+class _Coming:
+    """The ticks of one schedule within the horizon that run."""
+
+    def __init__(self, schedule: Schedule | None, now: int) -> None:
+        self.definition: Definition | None = None
+        self.tz, self.first, self.last, self.left = "", now, now + HORIZON, None
+        self.count = 0
+        if schedule is None or schedule.definition is None or schedule.state not in ("active", "paused"):
+            return
+        self.definition, self.tz = schedule.definition, schedule.definition.trigger.tz
+        self.first = max(now, schedule.cursor.planned_until or now)
+        if schedule.state == "paused":
+            until = schedule.pause.until if schedule.pause else None
+            # What is due before the pause ends does not run.
+            self.first = self.last if until is None else max(self.first, until - schedule.offset - 1)
+        if self.definition.max_runs is not None:
+            self.left = max(0, self.definition.max_runs - schedule.cursor.runs_planned)
+        self.count = self._count()
+
+    def _count(self) -> int:
+        assert self.definition is not None
+        if self.first >= self.last:
+            return 0
+        grid = self.definition.grid
+        if self.definition.exclude or self.definition.calendars:
+            total = sum(each.count for each in grid.segments(self.first, self.last) if not each.excluded)
+        else:
+            total = grid.count(self.first, self.last)
+        return total if self.left is None else min(total, self.left)
+
+    def ticks(self) -> Iterator[int]:
+        """One by one, in order."""
+        if self.definition is None or self.first >= self.last:
+            return iter(())
+        found = running(self.definition, self.first, self.last)
+        return found if self.left is None else islice(found, self.left)
+
+    def same_grid(self, other: _Coming) -> bool:
+        """Do the two tick at the same instants, as far as that can be told from how they are defined?"""
+        mine, others = self.definition, other.definition
+        if mine is None or others is None:
+            return mine is others
+        bounds = (self.first, self.left) == (other.first, other.left)
+        names = ("trigger", "start_at", "end_at", "exclude", "calendars", "closed", "roll")
+        return bounds and all(getattr(mine, name) == getattr(others, name) for name in names)
+
+
+def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget: Budget) -> tuple[Crowd, ...]:
+    """The most crowded minutes of the horizon of which one of the concerned schedules is part, the worst first."""
+    minutes: defaultdict[int, list[str]] = defaultdict(list)
+    for schedule in schedules:
+        coming = _Coming(schedule, now)
+        if coming.count > _SPARSE or budget.take(coming.count) < coming.count:
+            continue
+        for minute in {(tick + schedule.offset) // _MINUTE for tick in coming.ticks()}:
+            minutes[minute].append(schedule.name)
+    full = (minute for minute, names in minutes.items() if len(names) >= _CROWD and not concerned.isdisjoint(names))
+    worst = sorted(full, key=lambda minute: (-len(minutes[minute]), minute))
+    # The same schedules fall together day after day; the first time is told.
+    seen: Counter[tuple[str, ...]] = Counter()
+    found: list[Crowd] = []
+    for minute in worst:
+        names = tuple(sorted(minutes[minute]))
+        seen[names] += 1
+        if seen[names] == 1 and len(found) < _CROWDS:
+            found.append(Crowd(to_datetime(minute * _MINUTE), len(names), names[:LISTED]))
+    return tuple(found)

@@ -1,0 +1,197 @@
+"""`tickbird apply`, `diff`, `export` and `schema`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.conftest import Cli
+from tests.files.test_shape import TWENTY
+
+OPS = """
+app = "ops"
+[schedules.nightly]
+cron = "0 3 * * *"
+tz = "Europe/Rome"
+task = "digest"
+payload = { limit = 5 }
+[schedules.often]
+every = "1s"
+task = "digest"
+[limits]
+k = 3
+[queues]
+mail = "100/min"
+[calendars.fest]
+dates = ["12-25"]
+"""
+
+
+@pytest.fixture
+def ops(cli: Cli) -> Cli:
+    """The command line beside a file of schedules."""
+    (cli.folder / "ops.toml").write_text(OPS)
+    cli.live_worker({"digest": {"queue": "default", "schema": {"properties": {"limit": {"type": "integer"}}}}})
+    return cli
+
+
+def edit(cli: Cli, before: str, after: str) -> None:
+    file = cli.folder / "ops.toml"
+    assert before in file.read_text()
+    file.write_text(file.read_text().replace(before, after))
+
+
+def test_a_file_is_compared_applied_and_then_there_is_nothing_to_do(ops: Cli) -> None:
+    shown = ops("diff", "-f", "ops.toml")
+    assert (shown.code, shown.err) == (1, "")
+    assert "+ nightly: create: At 03:00 (Europe/Rome); task digest" in shown.out
+    assert "7 ticks appear within 7 d: " in shown.out
+    assert "604,800 ticks appear within 7 d: " in shown.out
+    assert "~ limit k: not set → 3" in shown.out
+    assert "App ops: 2 to create, 3 settings to set." in shown.out
+    assert ops.ok("ls", "--json").json["schedules"] == []
+    assert "App ops: 2 created, 3 settings." in ops.ok("apply", "-f", "ops.toml").out
+    assert ops.ok("show", "nightly", "--json").json["definition"]["payload"] == {"limit": 5}
+    assert ops.ok("limits", "--json").json["limits"][0]["most"] == 3
+    assert ops.ok("calendar", "show", "fest", "--json").json["changed_by"] == "ana"
+    assert ops.ok("apply", "-f", "ops.toml").out == "Nothing to do: 2 schedules of app ops as the files say.\n"
+    assert ops.ok("diff", "-f", "ops.toml").out.startswith("Nothing to do")
+
+
+def test_an_operator_is_heeded_and_named(ops: Cli) -> None:
+    ops.ok("apply", "-f", "ops.toml")
+    ops.ok("set", "nightly", "retries=4")
+    ops.ok("pause", "nightly", "--note", "broken")
+    assert ops.ok("diff", "-f", "ops.toml").out.startswith("Nothing to do")
+    edit(ops, "0 3 * * *", "0 5 * * *")
+    edit(ops, "limit = 5 }", "limit = 6 }\nretries = 1")
+    out = ops.ok("apply", "-f", "ops.toml").out
+    assert "~ nightly: changed" in out
+    assert 'payload: {"limit": 5} → {"limit": 6}' in out
+    assert "trigger: At 03:00 (Europe/Rome) → At 05:00 (Europe/Rome)" in out
+    assert "retries: stays 4, as an operator has set it; the files say 1" in out
+    assert 'stays paused by ana ("broken")' in out
+    schedule = ops.ok("show", "nightly", "--json").json
+    assert (schedule["state"], schedule["definition"]["retries"]) == ("paused", 4)
+    ops.ok("set", "nightly", "--unset", "retries")
+    assert ops.ok("show", "nightly", "--json").json["definition"]["retries"] == 1
+
+
+def test_what_no_file_has_is_left_or_pruned(ops: Cli) -> None:
+    ops.ok("apply", "-f", "ops.toml")
+    ops.create("mine")
+    (ops.folder / "ops.toml").write_text('app = "ops"\n')
+    assert "Left alone, though no file has them: nightly, often (--prune deletes)." in ops.ok("diff", "-f", ".").out
+    shown = ops.ok("apply", "-f", "ops.toml", "--prune", "--dry-run").out
+    assert "- nightly: delete" in shown
+    assert "7 ticks vanish within 7 d" in shown
+    assert "App ops: 2 deleted." in ops.ok("apply", "-f", "ops.toml", "--prune").out
+    assert [each["name"] for each in ops.ok("ls", "--json").json["schedules"]] == ["mine"]
+
+
+@pytest.mark.parametrize("ending", ["toml", "yaml", "json"])
+def test_an_export_can_be_applied_and_changes_nothing(ops: Cli, ending: str) -> None:
+    ops.ok("apply", "-f", "ops.toml")
+    ops.ok("set", "nightly", "retries=4")
+    file = f"export.{ending}"
+    assert ops.ok("export", "-o", file, "--json").json == {"file": file, "format": ending, "schedules": 2}
+    text = (ops.folder / file).read_text()
+    assert ("retries = 4: set by an operator" in text) == (ending != "json")
+    assert ops.ok("diff", "-f", file, "--prune").out.startswith("Nothing to do")
+    assert ops.ok("export", "--format", ending).out == text
+    # What was exported can be written where there is nothing.
+    other = f"sqlite:///{ops.folder}/other.db"
+    ops.ok("migrate", "--url", other)
+    ops("apply", "-f", file, "--url", other)
+    again = ops.ok("export", "--url", other, "--format", "json").json
+    mine = ops.ok("export", "--format", "json").json
+    assert again["schedules"] == mine["schedules"]
+
+
+def test_several_owners_are_told_apart(ops: Cli) -> None:
+    ops.ok("apply", "-f", "ops.toml")
+    ops.create("mine")
+    assert "of several owners: a person, ops" in ops.refused(2, "export")
+    assert set(ops.ok("export", "--app", "ops", "--json").json["schedules"]) == {"nightly", "often"}
+    everything = ops.ok("export", "--all").out
+    assert "# made by a person\n[schedules.mine]" in everything
+    assert "# of app ops\n[schedules.nightly]" in everything
+    assert "exclude each other" in ops.refused(2, "export", "--all", "--app", "ops")
+    (ops.folder / "mine.yaml").write_text("app: ops\nschedules:\n  mine: {every: 1h, task: report}\n")
+    said = ops("diff", "-f", "mine.yaml")
+    assert (said.code, said.out) == (2, "")
+    assert "mine.yaml:3:3: schedule mine: it was defined by a person, and app 'ops' cannot define it too" in said.err
+    assert "defined by a person" in ops.refused(4, "apply", "-f", "mine.yaml")
+    said = ops("apply", "-f", "mine.yaml", "--adopt")
+    assert (said.code, said.err) == (0, "tickbird: no live worker has this task: report.\n")
+    assert "belongs to app ops from now on" in said.out
+
+
+def test_every_mistake_has_a_line_of_its_own(ops: Cli) -> None:
+    (ops.folder / "bad.toml").write_text(TWENTY)
+    (ops.folder / "worse.json").write_text("{")
+    for verb in ("apply", "diff"):
+        said = ops(verb, "-f", "ops.toml", "-f", "bad.toml", "-f", "worse.json")
+        assert (said.code, said.out) == (2, "")
+        lines = said.err.splitlines()
+        assert lines[-1] == "tickbird: 24 mistakes; nothing was changed."
+        assert len(lines) == 25
+        assert all(line.split(":")[0] in ("bad.toml", "worse.json") for line in lines[:-1])
+    assert ops.ok("ls", "--json").json["schedules"] == []
+
+
+def test_a_payload_that_its_task_cannot_take_is_told_where_it_stands(ops: Cli) -> None:
+    edit(ops, "limit = 5", 'limit = "five"')
+    said = ops("apply", "-f", "ops.toml")
+    assert said.code == 2
+    assert "ops.toml:7:11: schedule nightly: payload of task 'digest': limit: 'five' is not of type" in said.err
+
+
+@pytest.mark.parametrize(
+    "files, code, said",
+    [
+        (("nothing.toml",), 2, "nothing.toml: the file cannot be read (No such file or directory)."),
+        (("nothing",), 2, "nothing: the file cannot be read (No such file or directory)."),
+        (("empty",), 2, "empty: the folder holds no file"),
+        (("ops.toml", "-"), 2, "standard input is a whole document"),
+        (("-",), 2, "say how standard input is written"),
+    ],
+)
+def test_files_that_cannot_be_read_are_told(ops: Cli, files: tuple[str, ...], code: int, said: str) -> None:
+    (ops.folder / "empty").mkdir()
+    given = [word for file in files for word in ("-f", file)]
+    for verb in ("apply", "diff"):
+        answer = ops(verb, *given, stdin="app = 'x'")
+        assert answer.code == code
+        assert said in answer.err
+
+
+def test_trouble_with_the_store_is_no_difference(ops: Cli) -> None:
+    assert ops("diff", "-f", "ops.toml", "--url", "sqlite:///nowhere/x.db").code == 2
+    assert ops("apply", "-f", "ops.toml", "--url", "sqlite:///nowhere/x.db").code == 5
+
+
+def test_standard_input_and_programs(ops: Cli) -> None:
+    text = json.dumps({"namespace": "west", "schedules": {"a": {"every": "1d", "task": "digest"}}})
+    told = ops("apply", "-f", "-", "--json", stdin=text).json
+    assert (told["app"], told["namespace"], told["applied"], told["changes"]["create"]) == ("files", "west", True, 1)
+    [change] = told["schedules"]
+    assert (change["name"], change["kind"], change["ticks"]["after"]) == ("a", "create", 7)
+    assert ops.ok("ls", "--json").json["schedules"] == []
+    assert [each["name"] for each in ops.ok("ls", "--json", "-n", "west").json["schedules"]] == ["a"]
+    # The option wins.
+    told = ops("diff", "-f", "-", "--json", "-n", "east", stdin=text).json
+    assert (told["namespace"], told["applied"]) == ("east", False)
+    yaml = "schedules: {b: {every: 1d, task: digest}}"
+    assert ops("diff", "-f", "-", "--format", "yaml", stdin=yaml).code == 1
+
+
+def test_the_schema_is_printed(bare: Cli) -> None:
+    Draft202012Validator.check_schema(bare.ok("schema").json)
+
+
+def test_a_file_that_cannot_be_written_is_told(ops: Cli) -> None:
+    assert "cannot be written" in ops.refused(1, "export", "-o", str(Path("nowhere", "x.toml")))

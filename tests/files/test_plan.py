@@ -1,0 +1,311 @@
+"""What applying a document would do: pure, ticks included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tickbird.domain.calendars import Calendar
+from tickbird.domain.codec import encode_definition, fingerprint
+from tickbird.domain.commands import Create, Delete, Recalendar, Redefine, Resume
+from tickbird.domain.cron import cron
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.every import every
+from tickbird.domain.instants import to_seconds
+from tickbird.domain.planner import Facts
+from tickbird.domain.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause
+from tickbird.domain.sync import StoredSchedule
+from tickbird.files.plan import FilePlan, Kept, Known, Late, ScheduleChange, alike, plan_files
+from tickbird.files.shape import Document, read_document
+from tickbird.files.ticks import TickChanges
+
+# A Monday.
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+SECONDS = to_seconds(NOW)
+
+
+def at(day: int, hour: int, minute: int = 0) -> datetime:
+    return datetime(2026, 6, day, hour, minute, tzinfo=UTC)
+
+
+def stored(name: str, declared: Definition, /, app: str | None = "files", **fields: Any) -> StoredSchedule:
+    """A schedule as a store has it, created a moment ago."""
+    create = Create(actor="x", namespace="default", definition=declared, app=app, fingerprint=fingerprint(declared))
+    made = create.apply(None, name, Facts(needs={"load": ()}), SECONDS - 1).schedule
+    return StoredSchedule(replace(made, id=1, **fields), frozenset())
+
+
+def daily(hour: int = 3, **options: Any) -> Definition:
+    return Definition(trigger=cron(f"0 {hour} * * *"), target=Target("work"), **options)
+
+
+def said(**schedules: Mapping[str, Any]) -> Document:
+    return read_document({"schedules": {name: {"task": "work", **fields} for name, fields in schedules.items()}})
+
+
+def plan(document: Document, *known: StoredSchedule, prune: bool = False, **options: Any) -> FilePlan:
+    schedules = {each.schedule.name: each for each in known}
+    adopt = options.pop("adopt", False)
+    found = Known(schedules=schedules, **options)
+    return plan_files(document, found, namespace="default", actor="me", now=float(SECONDS), prune=prune, adopt=adopt)
+
+
+def only(found: FilePlan) -> ScheduleChange:
+    assert not found.mistakes
+    assert not found.conflicts
+    [change] = found.schedules
+    return change
+
+
+def test_what_is_new_is_created_and_its_ticks_appear() -> None:
+    change = only(plan(said(a={"cron": "0 3 * * *"})))
+    assert (change.kind, type(change.command)) == ("create", Create)
+    assert isinstance(change.command, Create)
+    assert (change.command.actor, change.command.app) == ("me", "files")
+    ticks = tuple(at(day, 3) for day in range(1, 4))
+    assert change.ticks == TickChanges(0, 7, appear=7, appearing=ticks)
+
+
+def test_what_is_the_same_is_left_alone() -> None:
+    found = plan(said(a={"cron": "0 3 * * *"}), stored("a", daily()))
+    assert (found.is_empty, found.same, found.commands) == (True, 1, [])
+
+
+def test_a_changed_hour_moves_the_ticks_of_each_day() -> None:
+    change = only(plan(said(a={"cron": "0 5 * * *", "retries": 2}), stored("a", daily())))
+    assert (change.kind, change.command.revision) == ("change", 1)
+    assert [(field.name, field.before, field.after) for field in change.fields] == [
+        ("trigger", {"cron": "0 3 * * *"}, {"cron": "0 5 * * *"}),
+        ("retries", None, 2),
+    ]
+    assert (change.ticks.before, change.ticks.after, change.ticks.moved) == (7, 7, 7)
+    assert (change.ticks.appear, change.ticks.vanish) == (0, 0)
+    assert change.ticks.moving[:2] == ((at(1, 3), at(1, 5)), (at(2, 3), at(2, 5)))
+
+
+def test_a_day_less_vanishes_and_an_hour_more_appears() -> None:
+    change = only(plan(said(a={"cron": "0 3,5 * * 1-5"}), stored("a", daily())))
+    assert (change.ticks.vanish, change.ticks.appear, change.ticks.moved) == (2, 5, 0)
+    assert change.ticks.vanishing == (at(6, 3), at(7, 3))
+    assert change.ticks.appearing[0] == at(1, 5)
+
+
+def test_a_policy_alone_leaves_the_ticks() -> None:
+    change = only(plan(said(a={"cron": "0 3 * * *", "retries": 2}), stored("a", daily())))
+    assert not change.ticks
+    assert (change.ticks.before, change.ticks.after) == (7, 7)
+
+
+def test_dense_ticks_are_counted_and_only_the_first_are_looked_at() -> None:
+    change = only(plan(said(a={"every": "1s"})))
+    assert (change.ticks.after, change.ticks.complete, len(change.ticks.appearing)) == (7 * 86_400, False, 3)
+    change = only(plan(said(a={"every": "1s"}), stored("a", replace(daily(), trigger=every(seconds=2)))))
+    assert (change.ticks.before, change.ticks.after, change.ticks.complete) == (302_400, 604_800, False)
+    assert change.ticks.appearing[0] == datetime(2026, 6, 1, 0, 0, 1, tzinfo=UTC)
+    assert change.ticks.vanish == 0
+
+
+def test_closed_days_have_no_ticks() -> None:
+    document = said(a={"cron": "0 3 * * *", "calendars": "fest", "exclude": "sun"})
+    fest = Calendar(dates=frozenset([at(2, 0).date()]))
+    change = only(plan(document, closed={"fest": fest}))
+    assert change.ticks.after == 5
+    assert at(2, 3) not in change.ticks.appearing
+
+
+def test_a_pause_is_kept_and_shown_and_nothing_appears_meanwhile() -> None:
+    pause = Pause("ana", "broken", None)
+    change = only(plan(said(a={"cron": "0 5 * * *"}), stored("a", daily(), state="paused", pause=pause)))
+    assert (change.pause, change.ticks.before, change.ticks.after) == (pause, 0, 0)
+    until = Pause("ana", "broken", to_seconds(at(5, 4)))
+    change = only(plan(said(a={"cron": "0 5 * * *"}), stored("a", daily(), state="paused", pause=until)))
+    assert (change.ticks.before, change.ticks.after) == (2, 3)
+
+
+def test_what_an_operator_has_set_is_kept_and_shown() -> None:
+    raw = {**encode_definition(daily()), "retries": 9}
+    known = stored("a", daily(), overrides={"retries": 9}, raw=raw, definition=daily(retries=9))
+    assert plan(said(a={"cron": "0 3 * * *"}), known).is_empty
+    change = only(plan(said(a={"cron": "0 3 * * *", "retries": 1, "priority": 1}), known))
+    assert change.kept == (Kept("retries", 9, 1),)
+    assert [field.name for field in change.fields] == ["priority"]
+    # Only what stands under the override is another: it is written, for whoever takes the override back.
+    change = only(plan(said(a={"cron": "0 3 * * *", "retries": 1}), known))
+    assert (change.fields, change.kept) == ((), (Kept("retries", 9, 1),))
+
+
+def test_an_override_that_does_not_fit_is_told() -> None:
+    known = stored(
+        "a",
+        daily(),
+        overrides={"hold_above": 5, "catch_up": "all"},
+        raw={**encode_definition(daily()), "hold_above": 5, "catch_up": "all"},
+        definition=daily(hold_above=5, catch_up="all"),
+    )
+    known = replace(known, schedule=replace(known.schedule, overrides={"hold_above": 5}))
+    [mistake] = plan(said(a={"cron": "0 4 * * *"}), known).mistakes
+    assert "tickbird set a --unset hold_above" in str(mistake)
+
+
+def test_an_edit_by_plain_sql_is_seen() -> None:
+    known = stored("a", daily(), definition=daily(priority=3), raw=encode_definition(daily(priority=3)))
+    change = only(plan(said(a={"cron": "0 3 * * *"}), known))
+    assert [(field.name, field.before, field.after) for field in change.fields] == [("priority", 3, None)]
+
+
+def test_an_unreadable_row_is_written_anew() -> None:
+    known = stored("a", daily(), definition=None, state="parked", error="bad cron", raw={"v": 1})
+    change = only(plan(said(a={"cron": "0 3 * * *"}), known))
+    assert (change.kind, change.notes) == ("change", ("it was parked (bad cron), and goes on",))
+
+
+def test_another_owner_is_a_conflict_that_names_it() -> None:
+    document = said(a={"cron": "0 3 * * *"}, b={"cron": "0 3 * * *"})
+    found = plan(document, stored("a", daily(), app="shop"), stored("b", daily(), app=None))
+    assert not found.schedules
+    first, second = map(str, found.conflicts)
+    assert "schedule a: it was defined by app 'shop', and app 'files' cannot define it too" in first
+    assert "defined by a person" in second
+    assert "--adopt" in second
+    assert "--adopt" not in first
+
+
+def test_what_a_person_made_can_be_adopted() -> None:
+    found = plan(said(a={"cron": "0 3 * * *"}), stored("a", daily(), app=None), adopt=True)
+    change = only(found)
+    assert isinstance(change.command, Redefine)
+    assert (change.command.app, change.fields) == ("files", ())
+    assert change.notes == ("it was made by a person, and belongs to app files from now on",)
+    assert plan(said(a={"cron": "0 3 * * *"}), stored("a", daily(), app="shop"), adopt=True).conflicts
+
+
+def test_what_is_gone_is_left_unless_pruned() -> None:
+    known = (stored("a", daily()), stored("b", daily(), app="shop"), stored("c", daily(), app=None))
+    document = said()
+    found = plan(document, *known)
+    assert (found.is_empty, found.left) == (True, ["a"])
+    change = only(plan(document, *known, prune=True))
+    assert (change.name, change.kind, type(change.command)) == ("a", "delete", Delete)
+    assert (change.ticks.vanish, change.ticks.after) == (7, 0)
+
+
+def test_a_deleted_one_is_created_again_and_not_pruned() -> None:
+    gone = stored("a", daily(), state="deleted")
+    assert only(plan(said(a={"cron": "0 3 * * *"}), gone)).kind == "create"
+    assert plan(said(), gone, prune=True).is_empty
+
+
+def test_a_pause_for_removed_code_ends_where_files_have_it() -> None:
+    pause = Pause(SYNC_ACTOR, REMOVED_FROM_CODE)
+    known = stored("a", daily(), state="paused", pause=pause)
+    change = only(plan(said(a={"cron": "0 3 * * *"}), known))
+    assert (change.kind, type(change.command), change.command.revision) == ("resume", Resume, 1)
+    found = plan(said(a={"cron": "0 4 * * *"}), known)
+    assert [(each.kind, each.command.revision) for each in found.schedules] == [("change", 1), ("resume", 2)]
+
+
+def test_late_ticks_are_told_with_what_becomes_of_them() -> None:
+    cursor = Cursor(planned_until=to_seconds(at(1, 0)) - 3 * 86_400, next_run_at=SECONDS - 86_400)
+    change = only(plan(said(a={"cron": "0 4 * * *"}), stored("a", daily(catch_up="all"), cursor=cursor)))
+    assert change.late == Late(3, "all")
+    assert only(plan(said(a={"cron": "0 4 * * *"}), stored("a", daily()))).late is None
+
+
+def test_dependencies_come_in_an_order_in_which_they_can_be_written() -> None:
+    after = {"depends_on": [{"after": "b", "within": "1d"}]}
+    document = said(a={"cron": "0 3 * * *", **after}, b={"cron": "0 3 * * *"})
+    assert [name for name, _ in plan(document).commands] == ["b", "a"]
+    needing = daily(depends_on=document.schedules["a"].depends_on)
+    known = (
+        replace(stored("b", daily())),
+        StoredSchedule(replace(stored("b", daily()).schedule, name="a", definition=needing), frozenset()),
+    )
+    assert [name for name, _ in plan(said(), *known, prune=True).commands] == ["a", "b"]
+
+
+def test_dependencies_that_cannot_be_are_told() -> None:
+    def after(name: str) -> dict[str, Any]:
+        return {"cron": "0 3 * * *", "depends_on": [{"after": name, "within": "1d"}]}
+
+    [mistake] = plan(said(a=after("nothing"))).mistakes
+    assert "depends_on: there is no schedule 'nothing'" in str(mistake)
+    assert any(
+        "wait for each other: a → b → a" in str(each) for each in plan(said(a=after("b"), b=after("a"))).mistakes
+    )
+    [mistake] = plan(said(a=after("old")), stored("old", daily()), prune=True).mistakes
+    assert "'old' is in no file and would be deleted" in str(mistake)
+    assert not plan(said(a=after("old")), stored("old", daily())).mistakes
+
+
+def test_a_calendar_that_says_something_else_concerns_all_who_name_it() -> None:
+    document = replace(said(), calendars={"fest": {"dates": ["2026-06-03"]}})
+    closed = Calendar(dates=frozenset([at(3, 0).date()]))
+    naming = stored("other", daily(), app="shop").schedule
+    definition = daily(calendars=("fest",), closed={"fest": Calendar(dates=frozenset([at(2, 0).date()]))})
+    naming = replace(naming, definition=definition, raw=encode_definition(definition))
+    known: dict[str, Any] = {
+        "calendars": {"fest": {"dates": ["2026-06-02"]}},
+        "closed": {"fest": closed},
+        "naming": [naming],
+    }
+    found = plan(document, StoredSchedule(naming, frozenset()), **known)
+    change = only(found)
+    assert (change.kind, type(change.command), change.name) == ("calendar", Recalendar, "other")
+    assert (change.ticks.appearing, change.ticks.vanishing) == ((at(2, 3),), (at(3, 3),))
+    [setting] = found.settings
+    assert (setting.part, setting.before, setting.after) == (
+        "calendars",
+        {"dates": ["2026-06-02"]},
+        {"dates": ["2026-06-03"]},
+    )
+    [mistake] = plan(said(a={"cron": "0 3 * * *", "calendars": "gone"})).mistakes
+    assert "there is no calendar 'gone'" in str(mistake)
+
+
+def test_limits_and_rates_are_compared() -> None:
+    document = read_document({"limits": {"k": 3}, "queues": {"mail": "60/min"}})
+    found = plan(document)
+    assert [(each.part, each.name, each.before, each.after) for each in found.settings] == [
+        ("limits", "k", None, 3),
+        ("queues", "mail", None, "60/min"),
+    ]
+    assert plan(document, limits=dict(document.limits), queues=dict(document.queues)).is_empty
+
+
+def test_many_ticks_in_one_minute_are_told() -> None:
+    many = {f"s{number}": {"cron": "0 3 * * *"} for number in range(12)}
+    [crowd] = plan(said(**many)).crowds
+    assert (crowd.at, crowd.schedules, crowd.names[0]) == (at(1, 3), 12, "s0")
+    spread = {name: {**fields, "spread": "6h"} for name, fields in many.items()}
+    assert not plan(said(**spread)).crowds
+    known = [stored(name, daily()) for name in many]
+    assert not plan(said(**many), *known).crowds, "nothing changes"
+    assert not plan(said(**many, late={"cron": "0 4 * * *"}), *known).crowds, "it is no part of it"
+    assert plan(said(**many, more={"cron": "0 3 * * *"}), *known).crowds[0].schedules == 13
+
+
+def test_one_that_is_over_is_told() -> None:
+    change = only(plan(said(a={"at": "2026-01-01T00:00:00Z"})))
+    assert change.notes == ("it has no tick to come: it is recorded as missed, and ended",)
+
+
+@pytest.mark.parametrize(
+    "one, other, same",
+    [
+        (1, 1, True),
+        (1, 1.0, False),
+        (1, True, False),
+        (1e23, 10**23, True),
+        (None, 0, False),
+        ({"a": [1, {}]}, {"a": [1, {}]}, True),
+        ({"a": [1]}, {"a": [2]}, False),
+        ([1], [1, 2], False),
+        ("1", 1, False),
+    ],
+)
+def test_values_are_alike_where_every_store_takes_them_for_the_same(one: Any, other: Any, same: bool) -> None:
+    assert alike(one, other) is alike(other, one) is same
