@@ -17,7 +17,7 @@ from tickbird.files.mistakes import DocumentError, Mistake
 from tickbird.files.plan import FilePlan, Known, plan_files
 from tickbird.files.shape import DEFAULT_APP, Document, read_document
 from tickbird.store.protocol import Changes, NewCalendar
-from tickbird.stored_calendars import Resolved, StoredCalendars
+from tickbird.stored_calendars import StoredCalendars
 
 # So often is a plan made anew when somebody else was quicker.
 _TRIES = 5
@@ -72,29 +72,29 @@ class Files(Base):
 
     async def _plan(
         self, document: Document, actor: str, *, prune: bool, adopt: bool
-    ) -> tuple[FilePlan, Mapping[str, Resolved]]:
+    ) -> tuple[FilePlan, Mapping[str, NewCalendar]]:
         store, namespace = self._store, self._namespace
         definitions = document.schedules.values()
         named = {each.schedule for definition in definitions for each in definition.depends_on}
         stored = await store.app_schedules(namespace, document.app, [*document.schedules, *named])
-        records = await store.list_calendars(namespace)
-        changed = {
-            name: said
-            for name, said in document.calendars.items()
-            if said != next((record.definition for record in records if record.name == name), None)
-        }
-        resolved: dict[str, Resolved] = {}
+        records = {record.name: record for record in await store.list_calendars(namespace)}
+        stated = {name: record.definition for name, record in records.items()}
+        changed = {name: said for name, said in document.calendars.items() if said != stated.get(name)}
+        resolved: dict[str, NewCalendar] = {}
         mistakes: list[Mistake] = []
         for name, said in changed.items():
             try:
-                resolved[name] = await StoredCalendars(store, namespace).resolve(said)
+                found = await StoredCalendars(store, namespace).resolve(said)
             except TickbirdError as error:
                 mistakes.append(Mistake(document.place("calendars", name), f"calendar {name}: {error}"))
+            else:
+                revision = records[name].revision if name in records else 0
+                resolved[name] = NewCalendar(name, found.definition, found.closed, found.source, revision)
         known = Known(
             schedules=stored,
-            calendars={record.name: record.definition for record in records},
+            calendars=stated,
             closed={
-                **{record.name: record.closed for record in records},
+                **{name: record.closed for name, record in records.items()},
                 **{name: each.closed for name, each in resolved.items()},
             },
             naming=await self._naming(list(changed)),
@@ -231,10 +231,10 @@ def _check(plan: FilePlan) -> None:
         raise ConflictError(f"{shown}{more}")
 
 
-def _changes(document: Document, plan: FilePlan, resolved: Mapping[str, Resolved]) -> Changes:
+def _changes(document: Document, plan: FilePlan, resolved: Mapping[str, NewCalendar]) -> Changes:
     changed = {part: [each.name for each in plan.settings if each.part == part] for part in ("limits", "queues")}
     return Changes(
-        calendars=[NewCalendar(name, each.definition, each.closed, each.source) for name, each in resolved.items()],
+        calendars=list(resolved.values()),
         limits={key: document.limits[key] for key in changed["limits"]},
         queues={name: document.queues[name] for name in changed["queues"]},
         commands=plan.commands,

@@ -222,12 +222,13 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class NewCalendar:
-    """A calendar that is put, with what it closes and where that comes from."""
+    """A calendar that is put, with what it closes and where that comes from; only at this revision, 0: it is new."""
 
     name: str
     definition: Mapping[str, Any]
     closed: Calendar
     source: Mapping[str, Any]
+    revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

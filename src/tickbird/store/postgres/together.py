@@ -24,7 +24,9 @@ async def change_all(
 ) -> None:
     """Make all of them, in their order."""
     for each in changes.calendars:
-        await calendars.put(db, namespace, each.name, each.definition, each.closed, each.source, actor, now)
+        await calendars.put(
+            db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now
+        )
     for key, most in changes.limits.items():
         await limits.change(db, known, namespace, key, most, actor, now)
     for queue, rate in changes.queues.items():

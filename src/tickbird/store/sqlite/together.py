@@ -23,7 +23,7 @@ def change_all(
 ) -> None:
     """Make all of them, in their order."""
     for each in changes.calendars:
-        calendars.put(db, namespace, each.name, each.definition, each.closed, each.source, actor, now)
+        calendars.put(db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now)
     for key, most in changes.limits.items():
         limits.change(db, known, namespace, key, most, actor, now)
     for queue, rate in changes.queues.items():
