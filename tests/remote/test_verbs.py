@@ -21,7 +21,9 @@ from tickbird.store.protocol import Worker
 
 # Of which there are no routes yet.
 MISSING: set[str] = {
+    "apply",
     "drop_held",
+    "export",
     "held",
     "limit_queue",
     "limits",
@@ -30,6 +32,7 @@ MISSING: set[str] = {
     "overrides",
     "queues",
     "release_held",
+    "remarks",
     "remove_limit",
     "set_limit",
     "undo_override",
