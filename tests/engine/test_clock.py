@@ -13,7 +13,8 @@ from tickbird import Tickbird, every
 from tickbird.domain.definition import Target
 from tickbird.domain.runs import NewRun
 from tickbird.engine.clock import PATIENCE, TOLERANCE, ClockWatch, StoreClock
-from tickbird.engine.sync import sync
+from tickbird.engine.standing import Standing
+from tickbird.engine.sync import Declarations, sync
 from tickbird.engine.upkeep import Retention, Upkeep
 from tickbird.testing import Harness, ManualClock
 from tickbird.worker import describe_worker
@@ -255,6 +256,50 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         assert not any(worker.held for worker in await store.list_workers("default", now=clock.now()))
         assert await ticks(harness) == []
         assert (await harness.client.get("elsewhere")).state == "paused"
+
+
+def upkeep_of(harness: Harness, name: str) -> tuple[Upkeep, Standing]:
+    """Upkeep of another worker, with heartbeats far apart."""
+    standing = Standing(harness.store, harness.clock, plans=True)
+    worker, retention = replace(harness.worker, id=name), Retention(3_600)
+    upkeep = Upkeep(
+        harness.store,
+        harness.clock,
+        worker,
+        Declarations(worker.namespace, worker.app or "", {}),
+        lease=30.0,
+        heartbeat=600.0,
+        retention=retention,
+        on_runs=lambda: None,
+        standing=standing,
+    )
+    return upkeep, standing
+
+
+async def test_an_alarm_ends_with_the_worker_that_raised_it() -> None:
+    async with Harness(hourly(), START) as harness:
+        clock = harness.clock
+        other, _ = upkeep_of(harness, "other")
+        await other.begin()
+        clock.jump(hours=1)
+        await other.heartbeat()
+        await other.heartbeat()
+        new, standing = upkeep_of(harness, "new")
+        await new.begin()
+        assert (standing.doubt, standing.may_work) == ("other", False)
+        # It lives, and sees the clock jump again: what it tells then counts.
+        clock.move_to(clock.now() + timedelta(seconds=PATIENCE - 1))
+        clock.jump(hours=1)
+        await other.heartbeat()
+        await other.heartbeat()
+        for wait in (1, PATIENCE - 1):
+            clock.move_to(clock.now() + timedelta(seconds=wait))
+            await new.heartbeat()
+            assert standing.doubt == "other"
+        # Nothing was heard of it any more, though by its heartbeats it would live for half an hour.
+        clock.move_to(clock.now() + timedelta(seconds=1))
+        await new.heartbeat()
+        assert (standing.doubt, standing.may_work) == ("", True)
 
 
 async def test_a_lease_does_not_end_by_a_jump() -> None:

@@ -46,6 +46,8 @@ class ModelRun:
     finished_at: float | None = None
     asked_to_stop: bool = False
     reason: str | None = None
+    # The minute until which it stands behind the line of its queue; none if it stands in it.
+    behind: int = 0
 
     @property
     def active(self) -> bool:
@@ -100,6 +102,8 @@ class ModelSchedule:
     runs_planned: int = 0
     told: dict[int, Told] = field(default_factory=dict)
     skip_until: int | None = None
+    # The minute until which the last of those runs stands behind the line that it made many of at once.
+    line: int = 0
     pause_until: int | None = None
     by_code: bool = False
     # Of one from code: the fields that a person has set.
@@ -265,6 +269,7 @@ class Model:
                 made.append(decision.run)
             schedule.planned_until = decision.tick
         self.runs += made
+        self._line_up(schedule, made, now)
         for run in look.cancelled:
             self._cancel(run, "replaced", now)
         for run in look.stopped:
@@ -512,7 +517,17 @@ class Model:
         status = "waiting" if waits else "queued"
         run = ModelRun(name, None, "manual", status, now, now, shape, schedule.revision)
         self.runs.append(run)
+        self._line_up(schedule, [run], now)
         return run
+
+    def _line_up(self, schedule: ModelSchedule, made: list[ModelRun], now: float) -> None:
+        """Of runs that are not held back by `overlap`, all but one a minute let others go first, save ticks on time."""
+        minute = floor(now / 60)
+        for run in made:
+            if run.shape.overlap == "allow":
+                if run.origin != "schedule":
+                    schedule.line = max(minute, schedule.line + 1)
+                run.behind = schedule.line if schedule.line > minute else 0
 
     # Runs
 
@@ -526,7 +541,7 @@ class Model:
                     continue
                 if run.shape.overlap != "allow" and busy >= run.shape.max_concurrent:
                     break
-                run.status, run.available_at = "queued", max(run.available_at, now)
+                run.status, run.available_at, run.behind = "queued", max(run.available_at, now), 0
                 busy += 1
 
     def _cancel(self, run: ModelRun, reason: str | None, now: float) -> None:
@@ -546,7 +561,7 @@ class Model:
             for run in self.runs
             if run.status == "queued" and run.available_at <= now and (run.start_by is None or run.start_by >= now)
         ]
-        return sorted(found, key=lambda run: (-run.shape.priority, run.available_at, run.id))
+        return sorted(found, key=lambda run: (-run.shape.priority, run.behind, run.available_at, run.id))
 
     def claim(self, run: ModelRun, worker: str, lease: float, now: float) -> None:
         """One more attempt begins."""
@@ -588,6 +603,9 @@ class Model:
                     run.status, run.finished_at = "cancelled" if run.asked_to_stop else "failed", now
             elif run.status in ("waiting", "queued") and run.start_by is not None and run.start_by < now:
                 self._cancel(run, "misfire", now)
+        for run in self.runs:
+            if run.status == "queued" and 60 * run.behind < now:
+                run.behind = 0
         self.release(list(self.schedules), now)
 
     def prune(self, older_than: float, keep: int, now: float) -> int:

@@ -547,17 +547,28 @@ def runner() -> Iterator[asyncio.Runner]:
         yield runner
 
 
-def test_histories_in_memory(runner: asyncio.Runner) -> None:
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[tuple[Store, Store]]:
-        store = SqliteStore(":memory:")
-        await store.open()
-        try:
-            yield store, store
-        finally:
-            await store.close()
+@asynccontextmanager
+async def in_memory() -> AsyncIterator[tuple[Store, Store]]:
+    """A store that is gone with its process, twice the same."""
+    store = SqliteStore(":memory:")
+    await store.open()
+    try:
+        yield store, store
+    finally:
+        await store.close()
 
-    try_histories(runner, opened, 90)
+
+def test_histories_in_memory(runner: asyncio.Runner) -> None:
+    try_histories(runner, in_memory, 90)
+
+
+async def test_what_one_makes_many_of_lets_others_go_first() -> None:
+    crowd = Shape(rules=(Steps(20),), catch_up="all", grace=0, overlap="allow")
+    other = Shape(rules=(Steps(60),), overlap="allow")
+    late = (Advance(61.5), Plan(), Claimed("ann", 2), Died("ann"), Triggered("two"), Triggered("two"))
+    later = (Advance(61.5), Rescued(), Plan(), Claimed("bob", 3), FinishedAll(), Claimed("ann"))
+    async with in_memory() as stores:
+        await History(stores).play([crowd, other], [AdvanceTo(), *late, *later])
 
 
 def test_histories_on_a_file(runner: asyncio.Runner, tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from tickbird.engine.clock import Clock
+from tickbird.domain.alarms import CLOCK_JUMPED
+from tickbird.engine.clock import PATIENCE, Clock
 from tickbird.store.alarms import who_distrusts
-from tickbird.store.protocol import MovedLook, Reported, Store, Zones
+from tickbird.store.protocol import MovedLook, Reported, Store, Worker, Zones
 
 log = logging.getLogger("tickbird.engine")
 
@@ -33,6 +34,8 @@ class Standing:
         self._copied = ""
         # The worker that has seen the store's clock jump before this one began.
         self.doubt = ""
+        # When each such worker was last seen, by the store's clock, and since when that is known, by the steady one.
+        self._alarms: dict[str, tuple[datetime | None, float]] = {}
         # Why its code may not go on with this store.
         self.outdated = ""
         # Where computing cursors anew has come to; None: there is nothing to compute.
@@ -65,7 +68,8 @@ class Standing:
 
     async def look_at_clock(self, namespace: str, now: datetime) -> None:
         """A new worker cannot know by itself that the store's clock has jumped, so it asks those who do."""
-        found = who_distrusts(await self._store.list_workers(namespace, now=self._clock.now()), now)
+        workers = await self._store.list_workers(namespace, now=self._clock.now())
+        found = who_distrusts([worker for worker in workers if not self._is_silent(worker)], now)
         before, self.doubt = self.doubt, "" if found is None else found.id
         if self.doubt and not before:
             log.error(
@@ -74,6 +78,16 @@ class Standing:
         elif before and not self.doubt:
             log.warning("the store's clock is believed again: this worker goes on")
             self.on_change()
+
+    def _is_silent(self, worker: Worker) -> bool:
+        """Has it told nothing more for as long as an alarm lasts? Then it was lost before it believed the clock."""
+        if CLOCK_JUMPED not in worker.held:
+            return False
+        seen_at, since = self._alarms.get(worker.id, (None, 0.0))
+        if seen_at != worker.seen_at or seen_at is None:
+            self._alarms[worker.id] = worker.seen_at, self._clock.monotonic()
+            return False
+        return self._clock.monotonic() - since >= PATIENCE
 
     def see(self, reported: Reported) -> None:
         """What a heartbeat tells: somebody may drain it, accept a copy, adopt zone rules, or migrate the store."""
