@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.bulk import BulkResult
 from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendar_effects import Effect
 from tickbird.domain.calendars import calendar_to_json
@@ -531,4 +532,15 @@ def effect_document(effect: Effect) -> dict[str, Any]:
         "appear": [iso(tick) for tick in effect.appear],
         "vanish": [iso(tick) for tick in effect.vanish],
         "more": effect.more,
+    }
+
+
+def bulk_document(result: BulkResult) -> dict[str, Any]:
+    """What one change to many schedules did: which were changed, which were left alone and why."""
+    return {
+        "verb": result.verb,
+        "matched": result.matched,
+        "changed": list(result.changed),
+        "left": [{"schedule": each.schedule, "why": each.why} for each in result.left],
+        "runs": dict(result.runs),
     }

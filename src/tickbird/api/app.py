@@ -14,6 +14,7 @@ from tickbird.api import (
     PREFIX,
     audit,
     backfills,
+    bulk,
     calendars,
     health,
     history,
@@ -41,6 +42,7 @@ from tickbird.version import VERSION
 ROUTERS: Final = (
     health.router,
     schedules.router,
+    bulk.router,
     ticks.router,
     history.router,
     ledger.router,

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 
 from tickbird.domain.errors import (
     ConflictError,
+    CountChangedError,
     DefinitionError,
     InvalidError,
     NotFinishedError,
@@ -43,6 +44,7 @@ _OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
     (InvalidError, 422, "invalid"),
     (NotFoundError, 404, "not-found"),
     (StaleError, 412, "stale"),
+    (CountChangedError, 409, "count-changed"),
     (ConflictError, 409, "conflict"),
     (NotFinishedError, 504, "not-finished"),
     (SchemaError, 503, "schema"),

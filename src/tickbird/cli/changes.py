@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from tickbird.cli.arguments import name_argument, read_payload, words
+from tickbird.cli.arguments import name_argument, read_payload, schedule_names, words
+from tickbird.cli.bulk import change_many, many_options, selected
 from tickbird.cli.errors import FAILED
 from tickbird.cli.fields import SETTABLE, read_fields, split_fields
 from tickbird.cli.instants import Reader
@@ -21,12 +22,14 @@ from tickbird.cli.settings import Command, Settings, actor_option, revision_opti
 from tickbird.client import Client
 from tickbird.documents import run_document, schedule_document
 from tickbird.domain.ahead import Ahead
+from tickbird.domain.bulk import BulkResult
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import count as in_numbers
 from tickbird.domain.progress import executes, obstacle
 from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import Schedule
 
+_name_or_many = click.argument("name", type=words, required=False, shell_complete=schedule_names)
 _note = click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
 # So many runs are looked through for those that a deletion cancelled.
 _NEWEST = 1_000
@@ -40,12 +43,23 @@ async def reader(client: Client, name: str, settings: Settings) -> tuple[Schedul
 
 
 @click.command(cls=Command)
-@name_argument
+@_name_or_many
 @click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
+@many_options
 @actor_option
 @click.pass_obj
-def trigger(settings: Settings, name: str, payload: str | None, actor: str) -> None:
-    """Run a schedule's task now; its own ticks are not touched."""
+def trigger(settings: Settings, /, name: str | None, payload: str | None, actor: str, **many: Any) -> int:
+    """Run a schedule's task now; its own ticks are not touched.
+
+    With --all, that of every schedule that matches, each with its own payload.
+    """
+    if (selection := selected(settings, name, many)) is not None:
+        if payload is not None:
+            raise click.UsageError("--payload goes with a NAME.", click.get_current_context())
+        return change_many(
+            settings, "trigger", selection, lambda client, which: client.trigger_all(actor=actor, **which)
+        )
+    assert name is not None
     sent = None if payload is None else read_payload(payload)
 
     async def work() -> tuple[Any, ...]:
@@ -63,16 +77,30 @@ def trigger(settings: Settings, name: str, payload: str | None, actor: str) -> N
         lambda: {"run": run_document(run)},
         lambda screen: screen.line(f"Run {run.id} of {name} is {run.status}. See it with `tickbird runs {run.id}`."),
     )
+    return 0
 
 
 @click.command(cls=Command)
-@name_argument
+@_name_or_many
 @click.option("--note", type=words, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
 @click.option("--until", type=words, metavar="INSTANT", help='When it goes on by itself: "2h", "tomorrow 09:00".')
+@many_options
 @actor_option
 @click.pass_obj
-def pause(settings: Settings, name: str, note: str, until: str | None, actor: str) -> None:
-    """Stop planning a schedule, until resumed or until an instant."""
+def pause(settings: Settings, /, name: str | None, note: str, until: str | None, actor: str, **many: Any) -> int:
+    """Stop planning a schedule, until resumed or until an instant.
+
+    With --all, every schedule that matches; those that are paused already stay as they are.
+    """
+
+    async def pause_all(client: Client, which: dict[str, Any]) -> BulkResult:
+        read = Reader(await client.now(), settings.tz)
+        end = None if until is None else read(until, "until", ahead=True).at
+        return await client.pause_all(actor=actor, note=note, until=end, **which)
+
+    if (selection := selected(settings, name, many)) is not None:
+        return change_many(settings, "pause", selection, pause_all)
+    assert name is not None
 
     async def work() -> Schedule:
         async with opened(settings) as client:
@@ -83,21 +111,32 @@ def pause(settings: Settings, name: str, note: str, until: str | None, actor: st
             return await client.pause(name, actor=actor, note=note, until=end)
 
     _tell_state(settings, complete(work(), settings))
+    return 0
 
 
 @click.command(cls=Command)
-@name_argument
+@_name_or_many
 @_note
+@many_options
 @actor_option
 @click.pass_obj
-def resume(settings: Settings, name: str, note: str, actor: str) -> None:
-    """Let a paused schedule go on."""
+def resume(settings: Settings, /, name: str | None, note: str, actor: str, **many: Any) -> int:
+    """Let a paused schedule go on.
+
+    With --all, every paused one that matches, but for those that their code no longer has.
+    """
+    if (selection := selected(settings, name, many)) is not None:
+        return change_many(
+            settings, "resume", selection, lambda client, which: client.resume_all(actor=actor, note=note, **which)
+        )
+    assert name is not None
 
     async def work() -> Schedule:
         async with opened(settings) as client:
             return await client.resume(name, actor=actor, note=note)
 
     _tell_state(settings, complete(work(), settings))
+    return 0
 
 
 def _tell_state(settings: Settings, schedule: Schedule) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tickbird.client.backfills import Backfills
+from tickbird.client.bulk import Bulk
 from tickbird.client.calendars import Calendars
 from tickbird.client.files import Files
 from tickbird.client.limits import Limits
@@ -14,5 +15,5 @@ from tickbird.client.tokens import Tokens
 from tickbird.client.whole import Whole
 
 
-class Client(Schedules, Files, Previews, Overrides, Runs, Backfills, Limits, Calendars, Tokens, Whole):
+class Client(Schedules, Bulk, Files, Previews, Overrides, Runs, Backfills, Limits, Calendars, Tokens, Whole):
     """Reads and changes schedules and runs of one namespace. Every change takes `actor` and is audited."""

@@ -8,7 +8,8 @@ TickbirdError
 │   └── DocumentError             files of schedules with mistakes, each with its place (tickbird.files)
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the thing changed meanwhile, or its state forbids the change
-│   └── StaleError                it is at another revision than the one named
+│   ├── StaleError                it is at another revision than the one named
+│   └── CountChangedError         so many are concerned as nobody had seen
 ├── NotFinishedError (TimeoutError)  a run that was waited for has not come to its end in time
 └── StoreError                    the database, or the server in front of it
     ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help
@@ -62,6 +63,10 @@ class ConflictError(TickbirdError):
 
 class StaleError(ConflictError):
     """The thing is at another revision than the one that the change was meant for."""
+
+
+class CountChangedError(ConflictError):
+    """Many more or fewer things are concerned than were seen by whoever asked."""
 
 
 class NotFinishedError(TickbirdError, TimeoutError):

@@ -8,6 +8,7 @@ from typing import Any, Final
 from tickbird.domain.errors import (
     AccessError,
     ConflictError,
+    CountChangedError,
     DefinitionError,
     InvalidError,
     NotFinishedError,
@@ -30,6 +31,7 @@ _KINDS: Final[Mapping[str, type[TickbirdError]]] = {
     "not-found": NotFoundError,
     "stale": StaleError,
     "conflict": ConflictError,
+    "count-changed": CountChangedError,
     "not-finished": NotFinishedError,
     "schema": SchemaError,
     "forbidden": AccessError,

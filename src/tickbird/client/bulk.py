@@ -1,0 +1,150 @@
+"""One change to many schedules: each in a transaction of its own, a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from tickbird.client.base import Base
+from tickbird.domain.bulk import (
+    MOST,
+    BulkResult,
+    BulkVerb,
+    Filter,
+    LeftAlone,
+    check_count,
+    reason_to_leave,
+    too_many,
+)
+from tickbird.domain.commands import Command, PauseCommand, Resume, Trigger
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
+from tickbird.domain.instants import to_seconds
+from tickbird.domain.schedule import Schedule, State
+from tickbird.store.protocol import Changed
+
+_AT_ONCE: Final = 8
+_PAGE: Final = 500
+
+
+class Bulk(Base):
+    """The verbs about many schedules."""
+
+    async def pause_all(
+        self,
+        *,
+        actor: str,
+        contains: str = "",
+        tag: str | None = None,
+        state: State | None = None,
+        expected: int | None = None,
+        note: str = "",
+        until: datetime | None = None,
+        cancel_runs: bool = False,
+    ) -> BulkResult:
+        """Pause every schedule that matches and is not paused; CountChangedError if they are far from `expected`."""
+        end = None if until is None else to_seconds(until)
+        if until is not None and until <= await self._store.now():
+            raise InvalidError(f"until: {until.isoformat()} is past;", field="until", hint="choose a later instant.")
+
+        def command(schedule: Schedule) -> Command:
+            revision = schedule.revision
+            return PauseCommand(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
+
+        return await self._all("pause", Filter(contains=contains, tag=tag, state=state), expected, command)
+
+    async def resume_all(
+        self,
+        *,
+        actor: str,
+        contains: str = "",
+        tag: str | None = None,
+        state: State | None = None,
+        expected: int | None = None,
+        note: str = "",
+    ) -> BulkResult:
+        """Resume every schedule that matches and is paused, but not those that code no longer has."""
+
+        def command(schedule: Schedule) -> Command:
+            return Resume(actor=actor, revision=schedule.revision, note=note)
+
+        return await self._all("resume", Filter(contains=contains, tag=tag, state=state), expected, command)
+
+    async def trigger_all(
+        self,
+        *,
+        actor: str,
+        contains: str = "",
+        tag: str | None = None,
+        state: State | None = None,
+        expected: int | None = None,
+    ) -> BulkResult:
+        """One manual run now of every schedule that matches, each with its own payload."""
+
+        def command(_: Schedule) -> Command:
+            return Trigger(actor=actor)
+
+        return await self._all("trigger", Filter(contains=contains, tag=tag, state=state), expected, command)
+
+    async def _all(
+        self, verb: BulkVerb, which: Filter, expected: int | None, command: Callable[[Schedule], Command]
+    ) -> BulkResult:
+        found = await self._matching(which)
+        check_count(expected, len(found))
+        if len(found) > MOST:
+            raise too_many()
+        if verb != "trigger":
+            await self._check_clock()
+        reasons = {schedule.name: reason_to_leave(verb, schedule) for schedule in found}
+        asked = [schedule for schedule in found if not reasons[schedule.name]]
+        # What is wrong with what was asked is told before anything is changed.
+        commands = {schedule.name: command(schedule) for schedule in asked}
+        made, refused = await self._make(commands)
+        reasons |= refused
+        return BulkResult(
+            verb=verb,
+            matched=len(found),
+            changed=[name for name in reasons if name in made],
+            left=[LeftAlone(name, why) for name, why in reasons.items() if name not in made],
+            runs={name: made[name].run_ids[0] for name in reasons if name in made and verb == "trigger"},
+        )
+
+    async def _make(self, commands: Mapping[str, Command]) -> tuple[Mapping[str, Changed], Mapping[str, str]]:
+        """Change these, a few at a time until the store fails; what was changed, and why the others were not."""
+        made: dict[str, Changed] = {}
+        reasons: dict[str, str] = {}
+        failed: list[StoreError] = []
+        left = iter(commands.items())
+
+        async def work() -> None:
+            for name, command in left:
+                if failed:
+                    reasons[name] = "was not tried, since the store could not be used"
+                    continue
+                try:
+                    made[name] = await self._store.change_schedule(self._namespace, name, command)
+                except (ConflictError, NotFoundError, InvalidError) as error:
+                    reasons[name] = str(error)
+                except StoreError as error:
+                    failed.append(error)
+                    reasons[name] = "the store did not answer: it may have been changed, or not"
+
+        await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
+        if failed and not made:
+            raise failed[0]
+        return made, reasons
+
+    async def _matching(self, which: Filter) -> Sequence[Schedule]:
+        """The schedules that match, by name; of more than can be changed, one more."""
+        found: list[Schedule] = []
+        while len(found) <= MOST:
+            size = min(_PAGE, MOST + 1 - len(found))
+            after = found[-1].name if found else ""
+            rows = await self._store.list_schedules(
+                self._namespace, contains=which.contains, tag=which.tag, state=which.state, after=after, limit=size
+            )
+            found += [row.schedule for row in rows]
+            if len(rows) < size:
+                break
+        return found
