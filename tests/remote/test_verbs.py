@@ -14,6 +14,7 @@ from tickbird.client import Client
 from tickbird.domain.commands import Create
 from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import CountChangedError
 from tickbird.domain.every import every
 from tickbird.domain.runs import Outcome
 from tickbird.remote import RemoteClient
@@ -54,6 +55,22 @@ def test_every_verb_is_there() -> None:
     for name in verbs(Client) - MISSING:
         local, remote = (inspect.signature(getattr(kind, name)) for kind in (Client, RemoteClient))
         assert local == remote, name
+
+
+async def test_many_are_changed_at_once(both: Both) -> None:
+    for name in ("a", "b"):
+        await both.local.create(name, cron("0 9 * * *"), "report", actor="ana", unknown_task_ok=True, tags=["mail"])
+    paused = await both.remote.pause_all(actor="nobody", tag="mail", expected=2, note="upgrade")
+    assert (paused.changed, paused.left) == (["a", "b"], [])
+    again = await both.remote.pause_all(actor="nobody", note="again")
+    assert (again.matched, again.changed) == (2, [])
+    assert again == await both.local.pause_all(actor="ana")
+    with pytest.raises(CountChangedError):
+        await both.remote.resume_all(actor="nobody", contains="a", expected=2)
+    assert (await both.remote.resume_all(actor="nobody", contains="a")).changed == ["a"]
+    runs = (await both.remote.trigger_all(actor="nobody", state="active")).runs
+    assert {run.schedule: run.id for run in await both.local.runs()} == runs
+    assert runs.keys() == {"a"}
 
 
 async def test_schedules_are_the_same(both: Both) -> None:

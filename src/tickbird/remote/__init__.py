@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tickbird.client import Client
 from tickbird.remote.backfills import RemoteBackfills
+from tickbird.remote.bulk import RemoteBulk
 from tickbird.remote.calendars import RemoteCalendars
 from tickbird.remote.limits import RemoteLimits
 from tickbird.remote.overrides import RemoteOverrides
@@ -19,6 +20,7 @@ __all__ = ["RemoteClient", "Transport"]
 
 class RemoteClient(
     RemoteSchedules,
+    RemoteBulk,
     RemotePreviews,
     RemoteOverrides,
     RemoteRuns,
