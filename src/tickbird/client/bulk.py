@@ -52,7 +52,7 @@ class Bulk(Base):
             revision = schedule.revision
             return PauseCommand(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
 
-        return await self._all("pause", Filter(contains=contains, tag=tag, state=state), expected, command)
+        return await self._change_all("pause", Filter(contains=contains, tag=tag, state=state), expected, command)
 
     async def resume_all(
         self,
@@ -69,7 +69,7 @@ class Bulk(Base):
         def command(schedule: Schedule) -> Command:
             return Resume(actor=actor, revision=schedule.revision, note=note)
 
-        return await self._all("resume", Filter(contains=contains, tag=tag, state=state), expected, command)
+        return await self._change_all("resume", Filter(contains=contains, tag=tag, state=state), expected, command)
 
     async def trigger_all(
         self,
@@ -85,9 +85,9 @@ class Bulk(Base):
         def command(_: Schedule) -> Command:
             return Trigger(actor=actor)
 
-        return await self._all("trigger", Filter(contains=contains, tag=tag, state=state), expected, command)
+        return await self._change_all("trigger", Filter(contains=contains, tag=tag, state=state), expected, command)
 
-    async def _all(
+    async def _change_all(
         self, verb: BulkVerb, which: Filter, expected: int | None, command: Callable[[Schedule], Command]
     ) -> BulkResult:
         found = await self._matching(which)
