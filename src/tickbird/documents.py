@@ -303,14 +303,23 @@ def skip_document(skip: SkipRecord) -> dict[str, Any]:
 
 
 def happening_document(happening: Happening) -> dict[str, Any]:
-    """Something that happened: a run that was planned or has ended, or a skip."""
+    """Something that happened: to a run, a skip, or what somebody did."""
     return {
         "at": iso(happening.at),
         "kind": happening.kind,
         "schedule": happening.schedule,
         "run": None if happening.run is None else run_document(happening.run),
         "skip": None if happening.skip is None else skip_document(happening.skip),
+        "audit": None if happening.audit is None else audit_document(happening.audit),
     }
+
+
+def event_document(happening: Happening) -> dict[str, Any]:
+    """Something that happened, as it is sent to all who follow: a run without its payload and result."""
+    document = happening_document(happening)
+    if (run := document["run"]) is not None:
+        del run["payload"], run["result"]
+    return document
 
 
 def log_document(line: LogLine) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from tickbird.api.app import create_api
+from tickbird.api.feed import Pauses
 from tickbird.api.guard import Limits
 from tickbird.app import open_store
 from tickbird.client import Client
@@ -72,9 +73,9 @@ def store(request: pytest.FixtureRequest) -> Store:
 class Api:
     """The API of one store."""
 
-    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+    def __init__(self, store: Store, limits: Limits | None = None, pauses: Pauses | None = None) -> None:
         self.store = store
-        self.app = create_api(lambda namespace: Client(store, namespace), limits=limits)
+        self.app = create_api(lambda namespace: Client(store, namespace), limits=limits, pauses=pauses)
         self._tokens: dict[tuple[Any, ...], str] = {}
 
     def client(self, namespace: str = "default") -> Client:

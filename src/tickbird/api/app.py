@@ -16,6 +16,7 @@ from tickbird.api import (
     backfills,
     bulk,
     calendars,
+    events,
     health,
     history,
     ledger,
@@ -28,9 +29,11 @@ from tickbird.api import (
     workers,
 )
 from tickbird.api.auth import AnyViewer, Authority
+from tickbird.api.feed import Feed, Pauses
 from tickbird.api.guard import Guard, Limits
 from tickbird.api.health import Readiness
 from tickbird.api.log_feeds import LogFeeds
+from tickbird.api.models.events import EventModel
 from tickbird.api.models.problems import ProblemDocument
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
 from tickbird.api.streams import Streams
@@ -54,12 +57,13 @@ ROUTERS: Final = (
     tokens.router,
     audit.router,
     whole.router,
+    events.router,
 )
 # Gives the client of a namespace; making one costs nothing.
 Clients = Callable[[str], Client]
 
 
-def create_api(clients: Clients, *, limits: Limits | None = None) -> Any:
+def create_api(clients: Clients, *, limits: Limits | None = None, pauses: Pauses | None = None) -> Any:
     """The API on a store that is open; closed to everyone without a token."""
     authority, limits = Authority(clients("default")), limits or Limits()
     app = FastAPI(
@@ -69,6 +73,7 @@ def create_api(clients: Clients, *, limits: Limits | None = None) -> Any:
     app.state.authority = authority
     app.state.streams = Streams(authority, limits)
     app.state.log_feeds = LogFeeds()
+    app.state.feed = Feed(clients("default"), pauses or Pauses())
     app.state.readiness = Readiness(clients("default"))
     app.add_middleware(Guard, authority=authority, limits=limits)
     for router in ROUTERS:
@@ -97,6 +102,8 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
     """Everything that is refused is a problem, on every path."""
     schemas = document["components"]["schemas"]
     schemas["Problem"] = ProblemDocument.model_json_schema()
+    event = EventModel.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update({**event.pop("$defs", {}), "Event": event})
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     problem = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -109,6 +109,10 @@ class Authority:
     async def _write_use(self, token_id: str) -> None:
         with suppress(TickbirdError):
             await self._client.note_token_use(token_id)
+
+    async def live(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of these tokens that open anything."""
+        return await self._client.live_tokens(ids)
 
     def forget(self, token_id: str) -> None:
         """Look a token up anew the next time."""

@@ -47,6 +47,8 @@ class Limits:
     streams: int = 1_000
     streams_each: int = 300
     heartbeat: float = 15.0
+    # So soon a stream ends whose token does not open anything any more.
+    tokens_every: float = 1.0
 
 
 class Gone(Exception):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Final
@@ -23,6 +22,7 @@ _GREETING: Final = b"retry: 2000\n\n"
 _HEARTBEAT: Final = b": still here\n\n"
 # Proxies must pass on each event as it comes.
 _HEADERS: Final = {"X-Accel-Buffering": "no"}
+_LATER: Final = {"Retry-After": "10"}
 
 Events = AsyncGenerator[bytes, None]
 Listening = Callable[[], AbstractContextManager[None]]
@@ -45,70 +45,87 @@ class Streams:
     def __init__(self, authority: Authority, limits: Limits) -> None:
         self._authority = authority
         self._limits = limits
-        self._callers: Counter[str] = Counter()
-        self._closing: asyncio.Future[None] | None = None
+        # What ends each, and whose it is.
+        self._open: dict[asyncio.Future[None], str] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._closed = False
 
     @property
     def count(self) -> int:
         """How many are open."""
-        return self._callers.total()
+        return len(self._open)
 
     def open(self, request: Request, events: Callable[[], Events]) -> StreamingResponse:
         """The answer that tells of events as they come; a Problem where too many listen already."""
         caller: Caller = request.scope["state"]["caller"]
-        if self.count >= self._limits.streams or self._callers[caller.token_id] >= self._limits.streams_each:
+        if list(self._open.values()).count(caller.token_id) >= self._limits.streams_each:
             raise Problem(
                 429,
                 "too-many",
-                "There are too many open streams;",
+                "There are too many open streams with this token;",
                 hint="close some, or come back later.",
-                headers={"Retry-After": "10"},
+                headers=_LATER,
             )
-        flow = self._flow(request.headers.get("authorization"), events())
-        return _Stream(flow, lambda: self._listening(caller.token_id), self._limits.answer_within)
+        if self._closed or self.count >= self._limits.streams:
+            why = "This server ends;" if self._closed else "There are too many open streams;"
+            raise Problem(503, "too-many-streams", why, hint="come back later.", headers=_LATER)
+        ending = asyncio.get_running_loop().create_future()
+        return _Stream(
+            self._flow(ending, events()),
+            lambda: self._listening(ending, caller.token_id),
+            self._limits.answer_within,
+        )
 
     def close(self) -> None:
         """End them all: the server does."""
-        closing = self._until_closed()
-        if not closing.done():
-            closing.set_result(None)
-
-    def _until_closed(self) -> asyncio.Future[None]:
-        if self._closing is None:
-            self._closing = asyncio.get_running_loop().create_future()
-        return self._closing
+        self._closed = True
+        for ending in self._open:
+            _end(ending)
 
     @contextmanager
-    def _listening(self, token_id: str) -> Iterator[None]:
-        self._callers[token_id] += 1
+    def _listening(self, ending: asyncio.Future[None], token_id: str) -> Iterator[None]:
+        self._open[ending] = token_id
+        if self._closed:
+            _end(ending)
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch(), name="tickbird tokens of streams")
         try:
             yield
         finally:
-            self._callers[token_id] -= 1
-            if not self._callers[token_id]:
-                del self._callers[token_id]
+            del self._open[ending]
+            if not self._open:
+                self._watching.cancel()
+                self._watching = None
 
-    async def _flow(self, authorization: str | None, events: Events) -> Events:
+    async def _watch(self) -> None:
+        """A token may be revoked, or expire, while somebody listens: one question for all of them."""
+        while True:
+            await asyncio.sleep(self._limits.tokens_every)
+            # While the store is away, nothing is told anyway.
+            with suppress(TickbirdError):
+                asked = set(self._open.values())
+                gone = asked - await self._authority.live(asked)
+                for ending, token_id in self._open.items():
+                    if token_id in gone:
+                        _end(ending)
+
+    async def _flow(self, ending: asyncio.Future[None], events: Events) -> Events:
         """Events as they come, and a sign of life where none do for a while."""
-        loop, beat = asyncio.get_running_loop(), self._limits.heartbeat
-        closing, checked_at = self._until_closed(), loop.time()
         coming: asyncio.Task[bytes | None] | None = None
         try:
             yield _GREETING
-            while not closing.done():
-                coming = coming or loop.create_task(_next(events))
-                either: set[asyncio.Future[Any]] = {coming, closing}
-                await asyncio.wait(either, timeout=beat, return_when=asyncio.FIRST_COMPLETED)
-                if loop.time() - checked_at >= beat:
-                    if not await self._may_listen(authorization):
-                        return
-                    checked_at = loop.time()
+            while not ending.done():
+                coming = coming or asyncio.create_task(_next(events))
+                either: set[asyncio.Future[Any]] = {coming, ending}
+                await asyncio.wait(either, timeout=self._limits.heartbeat, return_when=asyncio.FIRST_COMPLETED)
+                if ending.done():
+                    return
                 if coming.done():
                     told, coming = coming.result(), None
                     if told is None:
                         return
                     yield told
-                elif not closing.done():
+                else:
                     yield _HEARTBEAT
         finally:
             if coming is not None:
@@ -117,16 +134,10 @@ class Streams:
                     await coming
             await events.aclose()
 
-    async def _may_listen(self, authorization: str | None) -> bool:
-        """Is the token still good? It may be revoked, or expire, while somebody listens."""
-        try:
-            await self._authority.caller(authorization)
-        except Problem:
-            return False
-        except TickbirdError:
-            # The store is away for a while, and nothing is told meanwhile anyway.
-            return True
-        return True
+
+def _end(ending: asyncio.Future[None]) -> None:
+    if not ending.done():
+        ending.set_result(None)
 
 
 async def _next(events: Events) -> bytes | None:

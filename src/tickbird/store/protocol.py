@@ -20,6 +20,8 @@ from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import Command
 from tickbird.domain.condition import Condition
 from tickbird.domain.dependencies import LastSuccess
+from tickbird.domain.happenings import AuditRecord as AuditRecord
+from tickbird.domain.happenings import Happened, Horizon, Mark
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
@@ -195,19 +197,6 @@ class RevisionRecord:
     at: datetime
     definition: Mapping[str, Any]
     fingerprint: str | None
-    detail: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class AuditRecord:
-    """Who did what to which thing, and when."""
-
-    id: int
-    at: datetime
-    actor: str
-    action: str
-    schedule: str | None
-    run_id: int | None
     detail: Mapping[str, Any]
 
 
@@ -651,6 +640,10 @@ class Store(Protocol):
         """End a token; harmless where that was done before. NotFoundError where there is none."""
         ...
 
+    async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+        """Those of these tokens that can be used."""
+        ...
+
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         ...
@@ -722,6 +715,19 @@ class Store(Protocol):
 
     async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
         """Runs that ended, and skips that were recorded or extended, since an instant: the newest of each."""
+        ...
+
+    async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
+        """Up to where nothing can happen any more that is not seen yet; `before` is what the look before found."""
+        ...
+
+    async def happened(
+        self, namespaces: Collection[str], after: Mark, until: Horizon, *, limit: int = 20_000
+    ) -> Happened:
+        """What happened in these namespaces behind a place, up to the horizon; runs without payload and result.
+
+        Whatever else commits, and when: nothing is told twice, or not at all, to who goes on from mark to mark.
+        """
         ...
 
     async def ledger(

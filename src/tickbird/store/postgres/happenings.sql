@@ -17,3 +17,161 @@ JOIN tickbird.schedules AS n ON n.id = s.schedule_id
 WHERE n.namespace = %(namespace)s AND s.decided_at >= %(since)s
 ORDER BY s.decided_at DESC, s.id DESC
 LIMIT %(limit)s;
+
+-- name: settled
+-- The clock; the last id given out; when the oldest statement began that is under way, unless it takes long; the next
+-- transaction's number; and each transaction that has written, or is about to, what is told of. Whoever dates something has
+-- locked one of these tables by then, or is in the middle of the statement that does. A transaction of somebody else that
+-- runs were enqueued in holds an advisory lock to tell so.
+WITH locks AS MATERIALIZED (
+    SELECT virtualtransaction, pid, locktype, relation, mode, transactionid, classid
+    FROM pg_catalog.pg_locks
+    WHERE pid IS DISTINCT FROM pg_backend_pid()
+        AND (
+            locktype = 'transactionid'
+            OR database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database())
+        )
+),
+writing AS MATERIALIZED (
+    SELECT DISTINCT virtualtransaction, pid
+    FROM locks
+    WHERE locktype = 'relation'
+        AND mode IN ('RowShareLock', 'RowExclusiveLock')
+        AND relation IN (
+            'tickbird.runs'::regclass, 'tickbird.skips'::regclass, 'tickbird.audit'::regclass,
+            'tickbird.cursors'::regclass
+        )
+)
+SELECT
+    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM tickbird.ids),
+    (
+        SELECT min(query_start) FROM pg_catalog.pg_stat_activity
+        WHERE datname = current_database()
+            AND state = 'active'
+            AND backend_type = 'client backend'
+            AND pid <> pg_backend_pid()
+            AND query_start > statement_timestamp() - interval '2 seconds'
+    ),
+    pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+    w.virtualtransaction,
+    (
+        SELECT min(l.transactionid::text::bigint) FROM locks AS l
+        WHERE l.virtualtransaction = w.virtualtransaction AND l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock'
+    ),
+    EXISTS (
+        SELECT FROM locks AS l
+        WHERE l.virtualtransaction = w.virtualtransaction AND l.locktype = 'advisory' AND l.classid = 7311
+    ),
+    (SELECT a.xact_start FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = w.pid)
+FROM (SELECT 1) AS one
+LEFT JOIN writing AS w ON true;
+
+-- name: happened
+-- Narrow rows in order: rank, instant, id, namespace. A row of rank -1 tells that there is too much. Starts have no index:
+-- they are those of runs that run, and of attempts that have ended since.
+WITH made AS MATERIALIZED (
+    SELECT id, namespace, created_at, coalesce(made_in, xmin::text::bigint) AS made_in FROM tickbird.runs
+    WHERE id > %(floor)s
+    ORDER BY id LIMIT %(limit)s
+),
+ended AS MATERIALIZED (
+    SELECT id, namespace, started_at, finished_at FROM tickbird.runs
+    WHERE status IN ('succeeded', 'failed', 'cancelled') AND finished_at >= %(at)s
+    ORDER BY finished_at, id LIMIT %(limit)s
+),
+tried AS MATERIALIZED (
+    SELECT a.run_id, a.started_at, a.ended_at, r.namespace
+    FROM (
+        SELECT run_id, attempt, started_at, ended_at FROM tickbird.attempts
+        WHERE ended_at >= %(at)s
+        ORDER BY ended_at LIMIT %(limit)s
+    ) AS a
+    JOIN tickbird.runs AS r ON r.id = a.run_id
+    -- The last one of a run is told of as the run's own.
+    WHERE r.finished_at IS NULL OR r.attempt > a.attempt
+),
+found AS (
+    (
+        SELECT 0 AS rank, at, id, namespace FROM tickbird.audit
+        WHERE at >= %(at)s AND at <= %(until)s AND namespace = ANY(%(namespaces)s::text[])
+            AND xmin::text::bigint <> ALL(%(passed)s::bigint[])
+        ORDER BY at LIMIT %(limit)s
+    )
+    UNION ALL
+    SELECT 1, created_at, id, namespace FROM made
+    WHERE made_in <> ALL(%(passed)s::bigint[])
+    UNION ALL
+    (
+        SELECT 2, s.decided_at, s.id, n.namespace
+        FROM tickbird.skips AS s
+        JOIN tickbird.schedules AS n ON n.id = s.schedule_id
+        WHERE s.decided_at >= %(at)s AND s.decided_at <= %(until)s
+        ORDER BY s.decided_at LIMIT %(limit)s
+    )
+    UNION ALL
+    SELECT 3, started_at, id, namespace FROM tickbird.runs WHERE status = 'running' AND lease_until IS NOT NULL
+    UNION ALL
+    SELECT 3, started_at, id, namespace FROM ended
+    UNION ALL
+    SELECT 3, started_at, run_id, namespace FROM tried
+    UNION ALL
+    SELECT 4, ended_at, run_id, namespace FROM tried
+    UNION ALL
+    SELECT 5, finished_at, id, namespace FROM ended
+)
+SELECT -1, %(at)s::timestamptz, 0::bigint, ''
+WHERE %(limit)s IN (
+    (SELECT count(*) FROM made), (SELECT count(*) FROM ended),
+    (SELECT count(*) FROM (SELECT FROM tickbird.attempts WHERE ended_at >= %(at)s LIMIT %(limit)s) AS a),
+    (SELECT count(*) FROM (SELECT FROM tickbird.skips WHERE decided_at >= %(at)s LIMIT %(limit)s) AS s),
+    (SELECT count(*) FROM (SELECT FROM tickbird.audit WHERE at >= %(at)s LIMIT %(limit)s) AS s)
+)
+UNION ALL
+(
+    SELECT rank, at, id, namespace FROM found
+    WHERE (at, rank, id) > (%(at)s, %(rank)s, %(id)s) AND at <= %(until)s AND namespace = ANY(%(namespaces)s::text[])
+    ORDER BY at, rank, id
+);
+
+-- name: happened_late
+-- Runs made in transactions that were passed over, and have ended since, each with the id of its row of the audit; in the
+-- order of their ids. A row without an id tells that there is too much to look through.
+SELECT
+    u.xid, r.id, r.created_at, r.namespace,
+    (SELECT min(a.id) FROM tickbird.audit AS a WHERE a.at = r.created_at AND a.run_id = r.id)
+FROM unnest(%(xids)s::bigint[], %(floors)s::bigint[]) AS u(xid, floor)
+CROSS JOIN LATERAL (
+    SELECT id, created_at, namespace, made_in, xmin::text::bigint AS written_in FROM tickbird.runs
+    WHERE id > u.floor
+    ORDER BY id LIMIT %(limit)s
+) AS r
+WHERE (r.made_in = u.xid OR r.made_in IS NULL AND r.written_in = u.xid %% 4294967296)
+    AND (r.created_at, 1, r.id) <= (%(at)s, %(rank)s, %(id)s)
+    AND r.namespace = ANY(%(namespaces)s::text[])
+UNION ALL
+SELECT u.xid, NULL, NULL, NULL, NULL
+FROM unnest(%(xids)s::bigint[], %(floors)s::bigint[]) AS u(xid, floor)
+WHERE EXISTS (SELECT FROM tickbird.runs WHERE id > u.floor ORDER BY id OFFSET %(limit)s LIMIT 1)
+ORDER BY 1, 2;
+
+-- name: told_runs
+-- Without what may be large.
+SELECT
+    id, namespace, schedule_id, schedule, revision, target_kind, target, queue, priority, origin, status, scheduled_for,
+    due_at, available_at, start_by, covers_first, covers_last, covers_count, attempt, failures, crashes, created_at,
+    started_at, finished_at, lease_until, worker, retry_of, actor, reason, cancel_requested_at, cancel_requested_by,
+    error, failure_kind, backfill_id, lane, released_at, released_by, concurrency_key, overridden
+FROM tickbird.run_details
+WHERE id = ANY(%(ids)s::bigint[]);
+
+-- name: told_skips
+SELECT
+    n.name, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
+    s.decided_at
+FROM tickbird.skips AS s
+JOIN tickbird.schedules AS n ON n.id = s.schedule_id
+WHERE s.id = ANY(%(ids)s::bigint[]);
+
+-- name: told_audit
+SELECT id, at, actor, action, schedule, run_id, detail FROM tickbird.audit WHERE id = ANY(%(ids)s::bigint[]);

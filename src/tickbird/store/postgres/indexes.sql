@@ -11,3 +11,6 @@ CREATE INDEX CONCURRENTLY runs_unwell_of_schedule ON tickbird.runs (schedule_id,
 
 -- name: runs_covering
 CREATE INDEX CONCURRENTLY runs_covering ON tickbird.runs (schedule_id, covers_last) WHERE covers_last IS NOT NULL;
+
+-- name: attempts_by_age
+CREATE INDEX CONCURRENTLY attempts_by_age ON tickbird.attempts (ended_at);

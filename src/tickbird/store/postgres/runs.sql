@@ -44,18 +44,20 @@ told AS (
 SELECT u.id FROM u ORDER BY u.place;
 
 -- name: enqueue_run
--- One run with its payload and the wake-up for it, on whatever connection; nothing where its key was used before.
+-- One run with its payload and the wake-up for it, on whatever connection; nothing where its key was used before. Somebody
+-- else's transaction may end much later: its number, and a lock that all may hold at once, tell who follows what happens.
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
-        retry_of, actor, created_at, idempotency_key, concurrency_key
+        retry_of, actor, created_at, idempotency_key, concurrency_key, made_in
     )
     SELECT
         CAST(%(namespace)s AS text), CAST(%(kind)s AS text), CAST(%(target)s AS text), CAST(%(queue)s AS text),
         CAST(%(priority)s AS integer), CAST(%(status)s AS text), CASE WHEN new.retry_of IS NULL THEN 'manual' ELSE 'retry' END,
         new.due_at, new.due_at, new.due_at + make_interval(secs => CAST(%(start_within)s AS float8)),
         CAST(%(crash_limit)s AS integer), new.retry_of, CAST(%(actor)s AS text), new.now,
-        CAST(%(idempotency_key)s AS text), CAST(%(concurrency_key)s AS text)
+        CAST(%(idempotency_key)s AS text), CAST(%(concurrency_key)s AS text),
+        CAST(CAST(pg_current_xact_id() AS text) AS bigint)
     FROM (
         SELECT
             c.now,
@@ -72,7 +74,10 @@ sent AS (
     INSERT INTO tickbird.run_payloads (run_id, payload)
     SELECT made.id, CAST(CAST(%(payload)s AS text) AS json) FROM made WHERE CAST(%(payload)s AS text) IS NOT NULL
 )
-SELECT made.id, CAST(pg_notify('tickbird', '') AS text) FROM made;
+SELECT
+    made.id, CAST(pg_notify('tickbird', '') AS text),
+    CAST(pg_advisory_xact_lock_shared(7311, CAST(CAST(CAST('tickbird.runs' AS regclass) AS oid) AS integer)) AS text)
+FROM made;
 
 -- name: tell_enqueued
 INSERT INTO tickbird.audit (at, actor, action, namespace, run_id, detail)

@@ -20,6 +20,7 @@ from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
 from tickbird.domain.condition import Condition
 from tickbird.domain.dependencies import LastSuccess
+from tickbird.domain.happenings import Happened, Horizon, Mark
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
@@ -38,6 +39,7 @@ from tickbird.store.postgres import (
     changes,
     copies,
     doctor,
+    happenings,
     limits,
     logs,
     planning,
@@ -623,6 +625,11 @@ class PostgresStore:
         """End a token."""
         return await self._transact(lambda db: tokens.revoke(db, namespace, token_id, actor, now))
 
+    async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+        """Those of these tokens that can be used."""
+        rows = await self._once(lambda db: db.fetch("live_tokens", ids=texts(sorted(ids)), now=now))
+        return frozenset(token_id for (token_id,) in rows)
+
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         await self._once(lambda db: tokens.note_use(db, token_id, now))
@@ -724,6 +731,16 @@ class PostgresStore:
         ended = await self._named("ended_since", **bounds)
         skips = await self._once(lambda db: db.fetch("skipped_since", **bounds))
         return Recent([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
+
+    async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
+        """Up to where nothing can happen any more that is not seen yet."""
+        return await self._once(lambda db: happenings.settle(db, before, now))
+
+    async def happened(
+        self, namespaces: Collection[str], after: Mark, until: Horizon, *, limit: int = 20_000
+    ) -> Happened:
+        """What happened in these namespaces behind a place, up to the horizon."""
+        return await self._once(lambda db: happenings.happened(db, namespaces, after, until, limit))
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000

@@ -36,3 +36,9 @@ WHERE id = %(id)s
         OR last_used_at
             <= coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(every)s)
     );
+
+-- name: live_tokens
+SELECT id FROM tickbird.tokens
+WHERE id = ANY(%(ids)s::text[])
+    AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > coalesce(%(now)s::timestamptz, statement_timestamp()));

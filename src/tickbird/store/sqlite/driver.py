@@ -17,6 +17,7 @@ from tickbird.domain.commands import Command
 from tickbird.domain.condition import Condition
 from tickbird.domain.dependencies import LastSuccess
 from tickbird.domain.errors import InvalidError, TickbirdError
+from tickbird.domain.happenings import Happened, Horizon, Mark
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
@@ -57,6 +58,7 @@ from tickbird.store.sqlite import (
     calendars,
     copies,
     doctor,
+    happenings,
     held,
     limits,
     logs,
@@ -223,7 +225,12 @@ class SqliteStore:
             at = clock() if now is None else to_micros(now)
             if _jumped(at, expected):
                 return Planned(to_instant(at))
-            return planning.plan_due(db, self._known, mine, limit, hand_off, at)
+
+            def dated() -> int:
+                later = _dated(now)
+                return at if _jumped(later, expected) else later
+
+            return planning.plan_due(db, self._known, mine, limit, hand_off, dated)
 
         mine = await self._zones_checked()
         planned = await self._writer.run(plan)
@@ -272,8 +279,7 @@ class SqliteStore:
 
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
         """Let a copy go on where it is, as a store of its own."""
-        at = clock() if now is None else to_micros(now)
-        self._place = await self._write(lambda db: copies.accept(db, self.path, namespace, actor, at))
+        self._place = await self._write(lambda db: copies.accept(db, self.path, namespace, actor, _dated(now)))
         return self._place
 
     # Zones
@@ -283,8 +289,7 @@ class SqliteStore:
     ) -> Zones:
         """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC."""
         mine = zone_source().data if here is None else here
-        at = clock() if now is None else to_micros(now)
-        self._zones = await self._write(lambda db: zones.check(db, mine, adopt, actor, at))
+        self._zones = await self._write(lambda db: zones.check(db, mine, adopt, actor, _dated(now)))
         return self._zones
 
     async def _zones_checked(self, *, adopt: bool = True) -> Zones:
@@ -300,8 +305,7 @@ class SqliteStore:
         mine = await self._zones_checked()
         if not mine.same:
             return Followed()
-        at = clock() if now is None else to_micros(now)
-        followed = await self._write(lambda db: follow(db, self._known, mine, after, limit, at))
+        followed = await self._write(lambda db: follow(db, self._known, mine, after, limit, _dated(now)))
         if followed.moved:
             self._signal()
         return followed
@@ -484,8 +488,7 @@ class SqliteStore:
         self, namespace: str, queue: str, rate: Rate | None, actor: str, *, now: datetime | None = None
     ) -> Queue:
         """Let runs of a queue begin at this rate, or as they come with None."""
-        at = clock() if now is None else to_micros(now)
-        found = await self._write(lambda db: queues.limit(db, namespace, queue, rate, actor, at))
+        found = await self._write(lambda db: queues.limit(db, namespace, queue, rate, actor, _dated(now)))
         self._signal()
         return found
 
@@ -553,17 +556,15 @@ class SqliteStore:
         now: datetime | None = None,
     ) -> CalendarRecord:
         """Insert or replace a calendar."""
-        at = clock() if now is None else to_micros(now)
         return await self._write(
-            lambda db: calendars.put(db, namespace, name, definition, closed, source, actor, revision, at)
+            lambda db: calendars.put(db, namespace, name, definition, closed, source, actor, revision, _dated(now))
         )
 
     async def delete_calendar(
         self, namespace: str, name: str, actor: str, *, revision: int | None = None, now: datetime | None = None
     ) -> None:
         """Delete a calendar that no schedule names."""
-        at = clock() if now is None else to_micros(now)
-        await self._write(lambda db: calendars.delete(db, namespace, name, actor, revision, at))
+        await self._write(lambda db: calendars.delete(db, namespace, name, actor, revision, _dated(now)))
 
     async def list_calendars(
         self, namespace: str, *, name: str | None = None, after: str = "", limit: int | None = None
@@ -583,8 +584,7 @@ class SqliteStore:
         self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
     ) -> TokenRecord:
         """Keep a new token."""
-        at = clock() if now is None else to_micros(now)
-        return await self._write(lambda db: tokens.create(db, namespace, new, actor, at))
+        return await self._write(lambda db: tokens.create(db, namespace, new, actor, _dated(now)))
 
     async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
         """A token by its id."""
@@ -608,13 +608,16 @@ class SqliteStore:
         self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
     ) -> TokenRecord:
         """End a token."""
+        return await self._write(lambda db: tokens.revoke(db, namespace, token_id, actor, _dated(now)))
+
+    async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+        """Those of these tokens that can be used."""
         at = clock() if now is None else to_micros(now)
-        return await self._write(lambda db: tokens.revoke(db, namespace, token_id, actor, at))
+        return await self._read(lambda db: tokens.live(db, ids, at))
 
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
-        at = clock() if now is None else to_micros(now)
-        await self._write(lambda db: tokens.note_use(db, token_id, at))
+        await self._write(lambda db: tokens.note_use(db, token_id, _dated(now)))
 
     # Dependencies
 
@@ -703,6 +706,23 @@ class SqliteStore:
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit}
         return await self._read(lambda db: reading.recent(db, bounds))
 
+    async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
+        """Up to where nothing can happen any more that is not seen yet."""
+        version = 0
+        if self._reader is not self._writer:
+            version = await self._reader.run(lambda db: db.execute(SQL["data_version"]).fetchone()[0])
+            if before is not None and before.clock == version and now is None:
+                # Nobody has written anything since, so that nobody has to wait for a writer.
+                return before
+        at = to_micros(now)
+        return await self._write(lambda db: happenings.settle(db, at, version))
+
+    async def happened(
+        self, namespaces: Collection[str], after: Mark, until: Horizon, *, limit: int = 20_000
+    ) -> Happened:
+        """What happened in these namespaces behind a place, up to the horizon."""
+        return await self._read(lambda db: happenings.happened(db, namespaces, after, until, limit))
+
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
     ) -> Ledger:
@@ -741,6 +761,11 @@ def _seen(db: sqlite3.Connection, before: Seen = (-1, -1, -1)) -> Seen:
     [(woken,), (called,)] = db.execute(SQL["wake_counts"]).fetchall()
     [shape] = db.execute(SQL["schema_version"]).fetchone()
     return version, woken, shape + called
+
+
+def _dated(now: datetime | None) -> int:
+    """What is written is dated by when nobody else could write any more: what is dated later, is written later."""
+    return clock() if now is None else to_micros(now)
 
 
 def _jumped(at: int, expected: Expected | None) -> bool:

@@ -31,8 +31,9 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
         found = yield from finding(namespace, key)
         if found is not None:
             return same_enqueued(key, found, run.target, run.payload)
-    at = clock() if now is None else to_micros(now)
     [(run_id,)] = yield "reserve_ids", {"name": "run", "count": 1}
+    # Once nobody else can write any more: what is dated later, is written later.
+    at = clock() if now is None else to_micros(now)
     room: dict[Key, int] = {}
     if run.concurrency_key is not None:
         asked = {"namespace": namespace, "key": run.concurrency_key, "default": DEFAULT_LIMIT}

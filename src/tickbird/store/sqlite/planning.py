@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -98,9 +98,15 @@ class Tally:
 
 
 def plan_due(
-    db: sqlite3.Connection, known: KnownRevisions, zones: Zones, limit: int, hand_off: HandOff | None, now: int
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    zones: Zones,
+    limit: int,
+    hand_off: HandOff | None,
+    clock: Callable[[], int],
 ) -> Planned:
     """Plan up to `limit` due schedules, and say when the next one is due."""
+    now = clock()
     next_at, more = _next_due(db, zones, now)
     if not more:  # and so nobody has to wait for a writer that has nothing to write
         return Planned(to_instant(now), next_at=to_instant(next_at))
@@ -108,6 +114,9 @@ def plan_due(
     rows: list[Row] = []
 
     def whole() -> Written:
+        # Dated once nobody else can write any more, so that what is dated later is written later.
+        nonlocal now
+        now = clock()
         rows[:] = _due(db, zones, limit, now)
         return _plan(db, known, zones, rows, now, hand_off)
 

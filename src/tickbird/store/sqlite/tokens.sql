@@ -38,3 +38,7 @@ RETURNING id, digest, name, role, namespaces, created_at, created_by, expires_at
 UPDATE tokens
 SET last_used_at = :now
 WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now - :every * 1000000);
+
+-- name: live_tokens
+SELECT id FROM tokens
+WHERE id IN (SELECT value FROM json_each(:ids)) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now);

@@ -21,6 +21,7 @@ from tickbird.testing.conformance.doctor import Doctors
 from tickbird.testing.conformance.early import Early
 from tickbird.testing.conformance.edits import Edits
 from tickbird.testing.conformance.fairness import Fairness
+from tickbird.testing.conformance.happenings import Happenings
 from tickbird.testing.conformance.held import HeldRuns
 from tickbird.testing.conformance.histories import Histories
 from tickbird.testing.conformance.keys import Keys
@@ -77,6 +78,7 @@ class Exercise(
     Targets,
     Together,
     Tokens,
+    Happenings,
     Races,
     Histories,
 ):

@@ -1,0 +1,57 @@
+"""What happens over HTTP: server-sent events that can be resumed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import Response
+
+from tickbird.api import PREFIX
+from tickbird.api.auth import Viewer
+from tickbird.api.feed import Feed, Follower
+from tickbird.api.streams import MEDIA_TYPE, Streams
+from tickbird.domain.definition import check_text
+from tickbird.domain.happenings import HappeningKind, read_mark
+
+router = APIRouter(prefix=f"{PREFIX}/events", tags=["events"])
+
+
+@router.get(
+    "",
+    summary="Follow what happens",
+    operation_id="follow_events",
+    response_model=None,
+    response_class=Response,
+    responses={
+        200: {
+            "description": "Events until either side ends it; the data of each is an Event.",
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def follow_events(
+    request: Request,
+    access: Viewer,
+    schedule: Annotated[str | None, Query(max_length=200, description="Only what concerns this schedule.")] = None,
+    kind: Annotated[list[HappeningKind] | None, Query(max_length=20, description="Only of these kinds.")] = None,
+    after: Annotated[
+        str | None, Query(max_length=2_000, description="As Last-Event-ID, for those who cannot send headers.")
+    ] = None,
+    last_event_id: Annotated[
+        str | None, Header(max_length=2_000, description="Go on behind the event with this id; else from now on.")
+    ] = None,
+) -> Any:
+    """Server-sent events of everything that changes in a namespace: runs, skips, and what somebody did.
+
+    Each has an id: who comes back with the last one is told what happened meanwhile, once.
+    """
+    if schedule is not None:
+        check_text(schedule, "schedule")
+    text = last_event_id or after
+    mark = read_mark(text) if text else None
+    feed: Feed = request.app.state.feed
+    streams: Streams = request.app.state.streams
+    await feed.check()
+    follower = Follower(access.namespace, schedule, kind or ())
+    return streams.open(request, lambda: feed.follow(follower, mark))

@@ -1,0 +1,95 @@
+"""What happened, put together alike for every store: from narrow rows in order to what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from tickbird.domain.happenings import KINDS, AuditRecord, Happened, Happening, Horizon, Mark, Passed
+from tickbird.domain.instants import EPOCH
+from tickbird.domain.runs import RunRecord, SkipRecord
+
+_MICRO: Final = timedelta(microseconds=1)
+# Rank, microseconds, id and namespace.
+Row = tuple[int, int, int, str]
+# What each kind is told with, by id; skips with the name of their schedule.
+Runs = Mapping[int, RunRecord]
+Skips = Mapping[int, tuple[str, SkipRecord]]
+Audits = Mapping[int, AuditRecord]
+
+
+def micros(at: datetime) -> int:
+    """Microseconds since the epoch."""
+    return (at - EPOCH) // _MICRO
+
+
+def instant(at: int) -> datetime:
+    """An instant from microseconds since the epoch."""
+    return EPOCH + timedelta(microseconds=at)
+
+
+def ended_since(after: Mark, until: Horizon) -> Passed:
+    """The transactions that were passed over and are not under way any more."""
+    under_way = {transaction for transaction, _ in until.passed}
+    return tuple(each for each in after.passed if each[0] not in under_way)
+
+
+def ids_of(rows: Iterable[Row]) -> tuple[list[int], list[int], list[int]]:
+    """The ids of runs, skips and audit rows that are told of."""
+    runs: set[int] = set()
+    skips, audits = [], []
+    for rank, _, row_id, _ in rows:
+        kind = KINDS[rank]
+        if kind == "changed":
+            audits.append(row_id)
+        elif kind == "skipped":
+            skips.append(row_id)
+        else:
+            runs.add(row_id)
+    return sorted(runs), skips, audits
+
+
+def tell(
+    after: Mark,
+    until: Horizon,
+    late: Sequence[tuple[int, int, Row]],
+    rows: Sequence[Row],
+    found: tuple[Runs, Skips, Audits],
+) -> Happened:
+    """All of it, each with the mark that it leads to: what came late stands where the look began.
+
+    What came late has its transaction, and how far that was told of with it.
+    """
+    items: list[tuple[Mark, Happening]] = []
+    floors = dict(after.passed)
+    for number, (transaction, step, row) in enumerate(late):
+        # From its last one on, the transaction is no longer one that was passed over.
+        if number + 1 < len(late) and late[number + 1][0] == transaction:
+            floors[transaction] = step
+        else:
+            floors.pop(transaction, None)
+        mark = Mark(*after.place, after.floor, tuple(floors.items()))
+        if (told := _happening(row, *found)) is not None:
+            items.append((mark, told))
+    for row in rows:
+        # A row that was pruned, or a skip that was extended meanwhile, is told of by what became of it.
+        if (told := _happening(row, *found)) is not None:
+            rank, at, row_id, _ = row
+            items.append((Mark(at, rank, row_id, after.floor, until.passed), told))
+    return Happened(tuple(items))
+
+
+def _happening(row: Row, runs: Runs, skips: Skips, audits: Audits) -> Happening | None:
+    rank, at, row_id, namespace = row
+    kind, when = KINDS[rank], instant(at)
+    if kind == "changed":
+        record = audits.get(row_id)
+        return None if record is None else Happening(when, kind, record.schedule, audit=record, namespace=namespace)
+    if kind == "skipped":
+        if row_id not in skips:
+            return None
+        name, skip = skips[row_id]
+        return Happening(when, kind, name, skip=skip, namespace=namespace)
+    run = runs.get(row_id)
+    return None if run is None else Happening(when, kind, run.schedule, run=run, namespace=namespace)

@@ -1,0 +1,234 @@
+"""What happens on PostgreSQL while transactions end in another order than they began."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from tickbird.app import Tickbird
+from tickbird.domain.definition import Target
+from tickbird.domain.happenings import Horizon, Mark, read_mark
+from tickbird.domain.runs import NewRun, Outcome
+from tickbird.store.postgres import PostgresStore, happenings
+from tickbird.store.protocol import Worker
+from tickbird.testing.servers import PostgresServer
+
+WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
+RAW = """INSERT INTO tickbird.runs (namespace, target, queue, status, origin, due_at, available_at, created_at)
+    VALUES ('default', 'work', 'elsewhere', 'queued', 'manual', now(), now(), statement_timestamp()) RETURNING id"""
+
+
+@pytest.fixture(scope="module")
+async def url(postgres_server: PostgresServer) -> AsyncIterator[str]:
+    url = postgres_server.create_database()
+    await PostgresStore(url).migrate()
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[PostgresStore]:
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        await connection.execute("TRUNCATE tickbird.runs, tickbird.run_payloads, tickbird.audit, tickbird.attempts")
+    store = PostgresStore(url)
+    await store.open()
+    yield store
+    await store.close()
+
+
+class Reader:
+    """Follows from look to look, and remembers the mark behind each event."""
+
+    def __init__(self, store: PostgresStore) -> None:
+        self.store = store
+        self.horizon: Horizon | None = None
+        self.begun: Mark | None = None
+        self.told: list[tuple[str, int]] = []
+        self.marks: list[Mark] = []
+
+    async def look(self) -> None:
+        horizon = await self.store.settle(self.horizon)
+        if self.horizon is None:
+            self.begun = horizon.mark
+        else:
+            found = await self.store.happened(("default",), self.horizon.mark, horizon)
+            assert not found.more
+            self.told += [_brief(each) for _, each in found.items]
+            self.marks += [mark for mark, _ in found.items]
+        self.horizon = horizon
+
+    async def until(self, condition: Callable[[], Any]) -> None:
+        async with asyncio.timeout(20):
+            while not condition():
+                await self.look()
+                await asyncio.sleep(0.02)
+
+    def heard(self, kind: str) -> set[int]:
+        """The runs that were told of by this kind."""
+        return {run for each, run in self.told if each == kind}
+
+    async def hears(self, *runs: int) -> None:
+        """Look until these were planned."""
+        await self.until(lambda: self.heard("planned") >= set(runs))
+
+    async def again(self, mark: Mark) -> list[tuple[str, int]]:
+        """What somebody is told who comes back with this mark, as a text."""
+        assert self.horizon is not None
+        found = await self.store.happened(("default",), read_mark(str(mark)), self.horizon)
+        return [_brief(each) for _, each in found.items]
+
+
+def _brief(happening: Any) -> tuple[str, int]:
+    """The kind, and the run that it is about."""
+    return happening.kind, happening.run.id if happening.run is not None else happening.audit.run_id
+
+
+def told_of(*runs: int) -> list[tuple[str, int]]:
+    """Runs that were enqueued by somebody, each with its audit."""
+    return [(each, run) for run in runs for each in ("changed", "planned")]
+
+
+async def enqueue(store: PostgresStore, key: str | None = None) -> int:
+    [run] = await store.enqueue("default", [NewRun(Target("work"), {}, idempotency_key=key)], "ada")
+    return run
+
+
+async def finish_one(store: PostgresStore) -> None:
+    claimed = await store.claim_runs(WORKER, 1, 60, queues=["default"], tasks=["work"])
+    await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in claimed.runs])
+
+
+async def test_a_transaction_of_somebody_else_holds_up_nobody_and_is_told_of_when_it_ends(
+    store: PostgresStore, url: str
+) -> None:
+    bird, reader = Tickbird(url), Reader(store)
+    await reader.look()
+    async with await psycopg.AsyncConnection.connect(url) as theirs:
+        late = await bird.enqueue_in(theirs, "work", unknown_task_ok=True)
+        others = [await enqueue(store) for _ in range(3)]
+        await reader.hears(*others)
+        assert ("planned", late) not in reader.told
+        away = reader.marks[-1]
+        assert away.passed
+        # It ends, and its run is over before anybody looks again.
+        await theirs.commit()
+    for _ in range(4):
+        await finish_one(store)
+    await reader.until(lambda: len(reader.told) >= 15)
+    executed = [(kind, run) for kind in ("planned", "started", "ended") for run in (late, *others)]
+    assert sorted(reader.told) == sorted([*(("changed", run) for run in others), *executed])
+    # Whoever comes back with any of the marks hears of the rest, once.
+    for number, mark in enumerate(reader.marks, 1):
+        assert sorted(await reader.again(mark)) == sorted(reader.told[number:]), mark
+    assert await reader.again(away) == reader.told[6:]
+    assert reader.marks[-1].passed == ()
+
+
+async def test_a_transaction_that_is_rolled_back_leaves_nothing(store: PostgresStore, url: str) -> None:
+    bird, reader = Tickbird(url), Reader(store)
+    await reader.look()
+    async with await psycopg.AsyncConnection.connect(url) as theirs:
+        await bird.enqueue_in(theirs, "work", unknown_task_ok=True)
+        other = await enqueue(store)
+        await reader.hears(other)
+        await theirs.rollback()
+    after = await enqueue(store)
+    await reader.hears(after)
+    assert reader.told == told_of(other, after)
+    assert reader.marks[-1].passed == ()
+
+
+async def test_the_stores_own_transactions_are_waited_for(store: PostgresStore, url: str) -> None:
+    reader = Reader(store)
+    await reader.look()
+    async with await psycopg.AsyncConnection.connect(url) as theirs:
+        [late] = await (await theirs.execute(RAW)).fetchone() or ()
+        other = await enqueue(store)
+        for _ in range(20):
+            await reader.look()
+            await asyncio.sleep(0.02)
+        assert reader.told == []
+    await reader.hears(late, other)
+    assert reader.told == [("planned", late), *told_of(other)]
+
+
+async def test_but_not_for_ever(store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(happenings, "_PATIENCE", 200_000)
+    reader = Reader(store)
+    await reader.look()
+    async with await psycopg.AsyncConnection.connect(url) as theirs:
+        [late] = await (await theirs.execute(RAW)).fetchone() or ()
+        other = await enqueue(store)
+        await reader.hears(other)
+        assert reader.told == told_of(other)
+        away = reader.marks[-1]
+    await reader.hears(late)
+    assert reader.told == [*told_of(other), ("planned", late)]
+    assert await reader.again(away) == [("planned", late)]
+    assert await reader.again(reader.marks[-1]) == []
+
+
+async def test_many_at_once_are_told_of_once_each(store: PostgresStore, url: str) -> None:
+    """Transactions that begin, overlap and end in any order, beside a reader that looks all the time."""
+    bird, reader, stopped = Tickbird(url), Reader(store), asyncio.Event()
+    await reader.look()
+
+    async def follow() -> None:
+        while not stopped.is_set():
+            await reader.look()
+            await asyncio.sleep(0.005)
+
+    async def theirs(number: int) -> list[int]:
+        async with await psycopg.AsyncConnection.connect(url) as connection:
+            runs = []
+            for each in range(3):
+                runs.append(await bird.enqueue_in(connection, "work", unknown_task_ok=True))
+                await asyncio.sleep(0.02 * (number * 7 % 5 + each))
+            if number % 4 == 3:
+                await connection.rollback()
+                return []
+            return runs
+
+    audited: list[int] = []
+
+    async def ours() -> list[int]:
+        made: list[int] = []
+        for number in range(30):
+            made.append(await enqueue(store, f"{id(made)}-{number}" if number % 2 else None))
+            await finish_one(store)
+        audited.extend(made)
+        return made
+
+    following = asyncio.create_task(follow())
+    work: list[Awaitable[list[int]]] = [*(theirs(number) for number in range(12)), ours(), ours()]
+    made = [run for runs in await asyncio.gather(*work) for run in runs]
+    stopped.set()
+    await following
+    await reader.hears(*made)
+    planned = [run for kind, run in reader.told if kind == "planned"]
+    assert sorted(planned) == sorted(made)
+    assert sorted(run for kind, run in reader.told if kind == "changed") == sorted(audited)
+    assert len(reader.told) == len(set(reader.told))
+    done = {run.id for run in await store.list_runs("default", status="succeeded", limit=1_000)}
+    await reader.until(lambda: reader.heard("ended") >= done)
+    assert reader.heard("started") == reader.heard("ended") == done
+    for number, mark in list(enumerate(reader.marks, 1))[::7]:
+        assert sorted(await reader.again(mark)) == sorted(reader.told[number:])
+
+
+@pytest.mark.parametrize(
+    "number, near, whole",
+    [
+        (5, 4, 5),
+        (3, 9, 3),
+        (5, 2**32 - 3, 2**32 + 5),
+        (2**32 - 3, 2**32 + 5, 2**32 - 3),
+        (7, 3 * 2**32 + 4, 3 * 2**32 + 7),
+    ],
+)
+def test_numbers_of_transactions_are_made_whole(number: int, near: int, whole: int) -> None:
+    assert happenings._whole(number, near) == whole
