@@ -87,7 +87,7 @@ async def change(
         return left
     decided = Decided(after, changed.plan, after.definition, held.last_skip_id, command.actor, keys)
     await _write_revision(db, after, changed, command.actor, may, now)
-    rows = await write(db, known, [decided], now, edited=[after.id], reason=_reason(changed), by=command.actor)
+    rows = await write(db, known, [decided], now, edited=[after.id], reason=reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
     if command.ties and after.definition is not None and after.definition.depends_on:
         await watch(db, {(namespace, each.schedule) for each in after.definition.depends_on})
@@ -151,7 +151,7 @@ async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> He
 async def settle(db: Session, known: KnownRevisions, held: Held) -> Held:
     """Plan what is due under the revision in force; the schedule as that leaves it."""
     for _ in range(_MOST_LOOKS):
-        if not _is_due(held.row, held.now):
+        if not is_due(held.row, held.now):
             break
         schedule, edited = to_schedule(held.row, explain=True), None
         if (prior := held.row["prior_revision"]) is not None:
@@ -169,7 +169,8 @@ async def settle(db: Session, known: KnownRevisions, held: Held) -> Held:
     return held
 
 
-def _is_due(detail: dict[str, Any], now: datetime) -> bool:
+def is_due(detail: dict[str, Any], now: datetime) -> bool:
+    """Must the planner look at this row of schedule_details?"""
     if detail["id"] is None or detail["format"] > FORMAT:
         return False
     if detail["prior_revision"] is not None:
@@ -261,5 +262,6 @@ async def _write_revision(
     )
 
 
-def _reason(changed: Change) -> str:
+def reason(changed: Change) -> str:
+    """Why runs are cancelled that a change cancels."""
     return {"delete": "schedule deleted", "pause": "schedule paused"}.get(changed.action, changed.action)

@@ -127,7 +127,7 @@ class Together:
         await create(store, "a", app="files")
         await change(store, Update(actor="ada", fields={"retries": 7}), 1, name="a")
         await change(store, PauseCommand(actor="ada", note="broken"), 2, name="a")
-        await change_all(store, 5, ("a", declare_anew(3, retries=1, priority=4)))
+        await change_all(store, 5, ("a", declare_anew(3, retries=1, priority=4)), ("b", declare()))
         schedule = await get(store, "a")
         assert (schedule.raw["retries"], schedule.raw["priority"], schedule.overrides) == (7, 4, {"retries": 7})
         assert schedule.state == "paused"
@@ -200,6 +200,26 @@ class Together:
                 ("b", declare(depends_on=(After("a", 60),))),
                 ("a", declare_anew(1, depends_on=(After("b", 60),))),
             )
+
+    async def test_what_is_not_due_goes_on_from_where_it_is(self, store: Store) -> None:
+        for name in ("kept", "moved", "gone"):
+            await create(store, name, HOUR, app="files")
+        await change_all(
+            store,
+            90,
+            ("kept", declare_anew(1, HOUR, retries=2)),
+            ("moved", declare_anew(1, retries=2)),
+            ("gone", Delete(actor="bo", revision=1)),
+        )
+        kept, moved, gone = [await get(store, name) for name in ("kept", "moved", "gone")]
+        assert (kept.revision, since(kept.cursor.planned_until), since(kept.cursor.next_run_at)) == (2, 0, 3_600)
+        assert (moved.revision, since(moved.cursor.planned_until), since(moved.cursor.next_run_at)) == (2, 90, 120)
+        assert (gone.state, gone.fingerprint, gone.cursor.next_run_at) == ("deleted", None, None)
+        assert kept.changed_at == later(90)
+        [newest, oldest] = await store.list_revisions(kept.id)
+        assert (newest.action, newest.detail["before"], newest.definition) == ("sync", oldest.definition, kept.raw)
+        assert newest.fingerprint == kept.fingerprint == fingerprint(define(HOUR, retries=2))
+        assert await plan_all(store, 120) == (1, 0)
 
     async def test_a_deleted_one_goes_on_behind_what_was_decided(self, store: Store) -> None:
         await create(store, "a", app="files")
