@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -179,13 +180,21 @@ def bare(folder: Path) -> Cli:
     return Cli(None, folder)
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with Tickbird's schema and nothing in it, to be copied."""
+    path = tmp_path_factory.mktemp("migrated") / "birds.db"
+    asyncio.run(open_store(f"sqlite:///{path}").migrate())
+    return path
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def cli(request: pytest.FixtureRequest, folder: Path) -> Cli:
     """The command line on a store that was just migrated."""
-    url = f"sqlite:///{folder}/birds.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    found = Cli(url, folder)
-    found.ok("migrate")
-    return found
+    if request.param == "postgres":
+        return Cli(request.getfixturevalue("migrated_url"), folder)
+    shutil.copy(request.getfixturevalue("migrated_file"), folder / "birds.db")
+    return Cli(f"sqlite:///{folder}/birds.db", folder)
 
 
 @pytest.fixture
