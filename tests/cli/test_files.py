@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -195,3 +196,23 @@ def test_the_schema_is_printed(bare: Cli) -> None:
 
 def test_a_file_that_cannot_be_written_is_told(ops: Cli) -> None:
     assert "cannot be written" in ops.refused(1, "export", "-o", str(Path("nowhere", "x.toml")))
+
+
+def test_whatever_a_payload_holds_there_is_nothing_to_do_afterwards(ops: Cli) -> None:
+    payload: dict[str, Any] = {
+        "big": 1e23,
+        "large": 10**20,
+        "one": 1.0,
+        "yes": True,
+        "small": 1e-7,
+        "no": None,
+        "t": "ü\u2028\"'\n",
+        "": {},
+    }
+    plain = {"every": {"months": 1}, "anchor": "2026-01-31T09:00:00", "tz": "Europe/Rome", "task": "other"}
+    text = json.dumps({"schedules": {"odd": {**plain, "payload": payload}}})
+    assert ops("apply", "-f", "-", stdin=text).code == 0
+    assert ops.ok("diff", "-f", "-", stdin=text).out.startswith("Nothing to do")
+    for spelling in ("toml", "yaml", "json"):
+        exported = ops.ok("export", "--format", spelling).out
+        assert ops.ok("diff", "-f", "-", "--format", spelling, stdin=exported).out.startswith("Nothing to do")

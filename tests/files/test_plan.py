@@ -252,7 +252,7 @@ def test_a_calendar_that_says_something_else_concerns_all_who_name_it() -> None:
         "closed": {"fest": closed},
         "naming": [naming],
     }
-    found = plan(document, StoredSchedule(naming, frozenset()), **known)
+    found = plan(document, **known)
     change = only(found)
     assert (change.kind, type(change.command), change.name) == ("calendar", Recalendar, "other")
     assert (change.ticks.appearing, change.ticks.vanishing) == ((at(2, 3),), (at(3, 3),))

@@ -290,7 +290,8 @@ class _Planner:
     ) -> ScheduleChange | None:
         """The change that a command makes, or None with the reason noted."""
         facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.ties else None)
-        before = self.known.schedules[name].schedule if name in self.known.schedules else None
+        # One that was deleted goes on behind what was decided.
+        before = self.known.schedules[name].schedule if name in self.known.schedules else schedule
         try:
             done = command.apply(before, name, facts, self.now)
         except (InvalidError, ConflictError, NotFoundError) as error:

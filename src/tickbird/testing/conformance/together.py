@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -246,6 +247,29 @@ class Together:
         )
         statuses = sorted(run.status for run in [*await runs_of(store, "a"), *await runs_of(store, "b")])
         assert statuses == ["queued", "waiting", "waiting", "waiting"]
+
+    async def test_two_at_once_do_not_mix(self, store: Store, other: Store) -> None:
+        names = [f"s{number:02}" for number in range(40)]
+        done = await asyncio.gather(
+            change_all(store, 0, *((name, declare(priority=1)) for name in names)),
+            change_all(other, 0, *((name, declare(priority=2)) for name in reversed(names))),
+            return_exceptions=True,
+        )
+        assert sorted(type(each).__name__ for each in done) == ["ConflictError", "NoneType"]
+        rows = await store.list_schedules(NAMESPACE)
+        assert [row.schedule.name for row in rows] == names
+        assert len({row.schedule.raw["priority"] for row in rows}) == 1
+        assert len(await actions(store)) == 40
+        # Whoever plans meanwhile is in nobody's way.
+        planned, changed = await asyncio.gather(
+            plan_all(other, 60),
+            change_all(store, 60, *((name, declare_anew(1, retries=1)) for name in names)),
+            return_exceptions=True,
+        )
+        assert (isinstance(planned, tuple), changed) == (True, None)
+        for name in names:
+            assert [(since(run.scheduled_for), run.origin) for run in await runs_of(store, name)] == [(60, "schedule")]
+            assert (await get(store, name)).revision == 2
 
     async def test_it_is_told_how_far_it_is(self, store: Store) -> None:
         told: list[int] = []
