@@ -102,7 +102,7 @@ async def test_every_route_is_described(api: Api) -> None:
     document = await api.get("/openapi.json", "viewer")
     assert document["info"]["title"] == "Tickbird"
     described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
-    assert described == {(method, route.path) for method, _, route in routes(api)}
+    assert described == {(method, route.path_format) for method, _, route in routes(api)}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             assert operation["summary"]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tickbird.client.base import Base
+from tickbird.client.base import Base, page_size
 from tickbird.domain.definition import check_name, check_text
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY, Limit
@@ -29,9 +29,9 @@ class Limits(Base):
                 field="most",
                 hint="to hold runs back altogether, pause their schedules.",
             )
-        return await self._store.set_limit(
-            self._namespace, check_text(key, "key", least=1, most=LONGEST_KEY), most, actor
-        )
+        if not check_text(key, "key", least=1, most=LONGEST_KEY).isprintable():
+            raise InvalidError(f"key: {key[:60]!r} is not a text on one line, as keys of runs are.", field="key")
+        return await self._store.set_limit(self._namespace, key, most, actor)
 
     async def remove_limit(self, key: str, *, actor: str) -> Limit:
         """Go back to one run of this concurrency key at a time."""
@@ -41,9 +41,11 @@ class Limits(Base):
             raise NotFoundError(f"there is no limit for {key!r};", hint="`tickbird limits` shows those that exist.")
         return await self._store.set_limit(self._namespace, key, None, actor)
 
-    async def limits(self) -> Sequence[Limit]:
-        """The concurrency keys that have a limit or active runs, by name."""
-        return await self._store.list_limits(self._namespace)
+    async def limits(self, *, after: str = "", limit: int | None = None) -> Sequence[Limit]:
+        """The concurrency keys that have a limit or active runs, by name, behind `after`; all, or so many."""
+        check_text(after, "after")
+        most = None if limit is None else page_size(limit)
+        return await self._store.list_limits(self._namespace, after=after, limit=most)
 
     async def limit_queue(self, queue: str, rate: Rate | str | None, *, actor: str) -> Queue:
         """Let at most so many runs of a queue begin within so long, such as "100/min"; with None, as they come."""

@@ -522,8 +522,10 @@ class Store(Protocol):
         """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
         ...
 
-    async def list_limits(self, namespace: str, *, key: str | None = None) -> Sequence[Limit]:
-        """The keys that have a limit or active runs, by name."""
+    async def list_limits(
+        self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[Limit]:
+        """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
         ...
 
     async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:

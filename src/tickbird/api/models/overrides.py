@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from tickbird.api.models.parts import Instant, Json
+from tickbird.api.instants import InstantText
+from tickbird.api.models.parts import Body, Instant, Json, Note
 
 
 class TickOverrideModel(BaseModel):
@@ -29,3 +30,25 @@ class OverriddenModel(BaseModel):
     note: str
     actor: str
     made_at: Instant
+
+
+class Overrides(BaseModel):
+    """The ticks to come of a schedule for which something was decided one by one, in order."""
+
+    items: list[TickOverrideModel]
+
+
+class MadeOverride(BaseModel):
+    """What was decided for one tick."""
+
+    schedule: str
+    override: TickOverrideModel
+
+
+class OverrideBody(Body):
+    """What is decided: skip it; or make it due at another instant, give it another payload, or both."""
+
+    skip: bool = False
+    move_to: InstantText | None = None
+    payload: Json | None = None
+    note: Note = ""

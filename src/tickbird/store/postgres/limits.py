@@ -46,6 +46,7 @@ async def change(
     return found[0] if found else Limit(key, DEFAULT_LIMIT, False, 0, 0), released
 
 
-async def read(db: Session, namespace: str, key: str | None) -> list[Limit]:
+async def read(db: Session, namespace: str, key: str | None, after: str = "", limit: int | None = None) -> list[Limit]:
     """The keys that have a limit or active runs."""
-    return [Limit(*row) for row in await db.fetch("list_limits", namespace=namespace, key=key, default=DEFAULT_LIMIT)]
+    bounds = {"namespace": namespace, "key": key, "after": after, "limit": limit, "default": DEFAULT_LIMIT}
+    return [Limit(*row) for row in await db.fetch("list_limits", **bounds)]

@@ -78,18 +78,24 @@ SELECT most FROM tickbird.limits WHERE namespace = %(namespace)s AND key = %(key
 WITH active AS MATERIALIZED (
     SELECT concurrency_key AS key, count(*) AS active FROM tickbird.runs
     WHERE namespace = %(namespace)s AND concurrency_key IS NOT NULL AND status IN ('queued', 'running')
-        AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
+        AND concurrency_key > %(after)s AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
     GROUP BY concurrency_key
+    ORDER BY concurrency_key
+    LIMIT %(limit)s::bigint
 ),
 waiting AS MATERIALIZED (
     SELECT concurrency_key AS key, count(*) AS waiting FROM tickbird.runs
     WHERE namespace = %(namespace)s AND concurrency_key IS NOT NULL AND status = 'waiting'
-        AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
+        AND concurrency_key > %(after)s AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
     GROUP BY concurrency_key
+    ORDER BY concurrency_key
+    LIMIT %(limit)s::bigint
 ),
 stored AS (
     SELECT key, most FROM tickbird.limits
-    WHERE namespace = %(namespace)s AND (%(key)s::text IS NULL OR key = %(key)s)
+    WHERE namespace = %(namespace)s AND key > %(after)s AND (%(key)s::text IS NULL OR key = %(key)s)
+    ORDER BY key
+    LIMIT %(limit)s::bigint
 )
 SELECT
     key, coalesce(most, %(default)s)::integer, most IS NOT NULL, coalesce(active, 0)::integer,
@@ -97,7 +103,8 @@ SELECT
 FROM stored
 FULL JOIN active USING (key)
 FULL JOIN waiting USING (key)
-ORDER BY key;
+ORDER BY key
+LIMIT %(limit)s::bigint;
 
 -- name: runs_of_key
 SELECT d.* FROM tickbird.run_details AS d

@@ -480,9 +480,11 @@ class PostgresStore:
             self._bell.ring()
         return limit
 
-    async def list_limits(self, namespace: str, *, key: str | None = None) -> Sequence[Limit]:
-        """The keys that have a limit or active runs, by name."""
-        return await self._once(lambda db: limits.read(db, namespace, key))
+    async def list_limits(
+        self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[Limit]:
+        """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
+        return await self._once(lambda db: limits.read(db, namespace, key, after, limit))
 
     async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""

@@ -474,9 +474,11 @@ class SqliteStore:
             self._signal()
         return limit
 
-    async def list_limits(self, namespace: str, *, key: str | None = None) -> Sequence[Limit]:
-        """The keys that have a limit or active runs, by name."""
-        return await self._read(lambda db: limits.read(db, namespace, key))
+    async def list_limits(
+        self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[Limit]:
+        """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
+        return await self._read(lambda db: limits.read(db, namespace, key, after, limit))
 
     async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""

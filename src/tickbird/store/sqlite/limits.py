@@ -32,9 +32,13 @@ def change(
     return found[0] if found else Limit(key, DEFAULT_LIMIT, False, 0, 0), released
 
 
-def read(db: sqlite3.Connection, namespace: str, key: str | None) -> list[Limit]:
+def read(
+    db: sqlite3.Connection, namespace: str, key: str | None, after: str = "", limit: int | None = None
+) -> list[Limit]:
     """The keys that have a limit or active runs."""
-    rows = db.execute(SQL["list_limits"], {"namespace": namespace, "key": key, "default": DEFAULT_LIMIT})
+    most = -1 if limit is None else limit
+    bounds = {"namespace": namespace, "key": key, "after": after, "limit": most, "default": DEFAULT_LIMIT}
+    rows = db.execute(SQL["list_limits"], bounds)
     return [Limit(name, most, bool(is_set), active, waiting) for name, most, is_set, active, waiting in rows]
 
 

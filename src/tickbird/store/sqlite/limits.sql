@@ -87,15 +87,16 @@ SELECT
             AND r.status = 'waiting'
     )
 FROM (
-    SELECT key FROM limits WHERE namespace = :namespace
+    SELECT key FROM limits WHERE namespace = :namespace AND key > :after
     UNION
     SELECT concurrency_key
     FROM runs
-    WHERE namespace = :namespace AND concurrency_key IS NOT NULL AND finished_at IS NULL
+    WHERE namespace = :namespace AND concurrency_key > :after AND concurrency_key IS NOT NULL AND finished_at IS NULL
 ) AS k
 LEFT JOIN limits AS l ON l.namespace = :namespace AND l.key = k.key
 WHERE :key IS NULL OR k.key = :key
-ORDER BY k.key;
+ORDER BY k.key
+LIMIT :limit;
 
 -- name: runs_of_key
 SELECT *

@@ -90,6 +90,22 @@ class Limits:
         assert await store.list_limits(NAMESPACE, key="other") == []
         assert await store.list_limits("elsewhere") == []
 
+    async def test_keys_come_in_pages_whatever_they_are_known_by(self, store: Store) -> None:
+        for key in "ad":
+            await limit(store, 2, key)
+        for key in "bcce":
+            await enqueue(store, concurrency_key=key)
+        whole = await store.list_limits(NAMESPACE)
+        assert [(each.key, each.is_set, each.active, each.waiting) for each in whole] == [
+            ("a", True, 0, 0),
+            ("b", False, 1, 0),
+            ("c", False, 1, 1),
+            ("d", True, 0, 0),
+            ("e", False, 1, 0),
+        ]
+        pages = [await store.list_limits(NAMESPACE, after=after, limit=2) for after in ("", "b", "d", "e")]
+        assert pages == [whole[:2], whole[2:4], whole[4:], []]
+
     async def test_raising_a_limit_lets_waiters_go_at_once(self, store: Store) -> None:
         for name in "abcde":
             await create(store, name, concurrency_key=KEY)
