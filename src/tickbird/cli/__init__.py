@@ -56,6 +56,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "roll-back": ("revisions", "Take the definition of an earlier revision of a schedule again."),
         "calendar": ("calendars", "Store calendars of closed days, and see what they do to schedules."),
         "rm": ("changes", "Delete a schedule; what was decided for its ticks stays on record."),
+        "import": ("imports", "Make a file for `tickbird apply` of another system's schedules."),
         "cancel": ("runs", "Cancel a run that has not started, or ask a running one to stop."),
         "retry": ("runs", "Run again what a final run did."),
         "backfill": ("backfills", "Run the ticks of a range that have no run."),

@@ -1,0 +1,1 @@
+"""Schedules of other systems, read into the file that `tickbird apply` takes."""

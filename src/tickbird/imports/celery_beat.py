@@ -1,0 +1,180 @@
+"""Celery's settings: `beat_schedule` in a Python file, read without executing anything of it."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from datetime import timedelta
+from typing import Any, Final
+
+from tickbird.domain.errors import InvalidError
+from tickbird.imports import celery
+from tickbird.imports.entries import Entry, Imported, short
+
+_SCHEDULES: Final = ("beat_schedule", "CELERY_BEAT_SCHEDULE", "CELERYBEAT_SCHEDULE")
+_ZONES: Final = ("timezone", "CELERY_TIMEZONE")
+_SUMS: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_LENGTHS: Final = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
+
+
+class _Unknown(Exception):
+    """Something that only executing the file would tell."""
+
+    def __init__(self, node: ast.AST) -> None:
+        super().__init__(f"`{short(ast.unparse(node))}` is not written out, and nothing of the file is executed")
+
+
+def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
+    """The schedule of a settings file; its zone is that of the file, else `tz`, else UTC."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise InvalidError(
+            f"{source} is not a Python file ({error});", hint="name the file with beat_schedule."
+        ) from None
+    found = Imported("Celery", source, notes=list(celery.NOTES))
+    reader = _Reader(found)
+    reader.look(tree)
+    zone = reader.zone or tz or "UTC"
+    found.notes.append(f"Times are those of {zone}.")
+    if not reader.entries:
+        found.leave(source, f"it sets none of {', '.join(_SCHEDULES)}")
+    for name, node in reader.entries:
+        _entry(name, node, zone, reader, found)
+    return found
+
+
+class _Reader:
+    """Values that are written out, and constants that are set once above them."""
+
+    def __init__(self, found: Imported) -> None:
+        self.found = found
+        self.names: dict[str, ast.expr] = {}
+        self.entries: list[tuple[str, ast.expr]] = []
+        self.zone: str | None = None
+
+    def look(self, tree: ast.AST) -> None:
+        """Every statement, also those in functions and classes."""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                self._assign(node.targets[0], node.value)
+            elif isinstance(node, ast.AnnAssign) and node.value is not None:
+                self._assign(node.target, node.value)
+            elif isinstance(node, ast.Call):
+                self._call(node)
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", None)
+        if isinstance(target, ast.Subscript) and _last_name(target.value) in _SCHEDULES:
+            self._take(target.slice, value)
+        elif name is not None:
+            self._set(name, value)
+            if isinstance(target, ast.Name):
+                self.names.setdefault(name, value)
+
+    def _call(self, node: ast.Call) -> None:
+        called = _last_name(node.func)
+        if called == "update":
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    self._set(keyword.arg, keyword.value)
+            if isinstance(node.func, ast.Attribute) and _last_name(node.func.value) in _SCHEDULES and node.args:
+                self._set(_SCHEDULES[0], node.args[0])
+        elif called == "add_periodic_task":
+            self.found.leave(ast.unparse(node), "tasks that code adds are not known before it runs", node.lineno)
+
+    def _set(self, name: str, value: ast.expr) -> None:
+        if name in _ZONES and isinstance(value, ast.Constant) and isinstance(value.value, str):
+            self.zone = value.value
+        elif name in _SCHEDULES and isinstance(value, ast.Dict):
+            for key, each in zip(value.keys, value.values, strict=True):
+                self._take(key, each)
+        elif name in _SCHEDULES:
+            self.found.leave(name, str(_Unknown(value)), value.lineno)
+
+    def _take(self, key: ast.expr | None, value: ast.expr) -> None:
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            self.entries.append((key.value, value))
+        else:
+            self.found.leave(ast.unparse(value), "its name is not written out", value.lineno)
+
+    def value(self, node: ast.expr) -> Any:
+        """What an expression stands for; raises _Unknown."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in self.names:
+            return self.value(self.names[node.id])
+        if isinstance(node, ast.Dict) and None not in node.keys:
+            return {self.value(k): self.value(v) for k, v in zip(node.keys, node.values, strict=True) if k is not None}
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return [self.value(each) for each in node.elts]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self.value(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in _SUMS:
+            left, right = self.value(node.left), self.value(node.right)
+            if all(isinstance(each, int | float | timedelta) for each in (left, right)):
+                return _SUMS[type(node.op)](left, right)
+        if isinstance(node, ast.Call):
+            return self._called(node)
+        raise _Unknown(node)
+
+    def _called(self, node: ast.Call) -> Any:
+        name = _last_name(node.func)
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise _Unknown(node)
+        args = [self.value(each) for each in node.args]
+        kwargs = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords if keyword.arg != "nowfun"}
+        if name == "timedelta" and len(args) <= len(_LENGTHS) and set(kwargs) <= set(_LENGTHS):
+            return timedelta(*args, **kwargs)
+        if name == "range" and not kwargs:
+            return list(range(*args))
+        if name in ("crontab", "schedule", "solar"):
+            return name, args, kwargs
+        raise _Unknown(node)
+
+
+def _last_name(node: ast.AST) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+
+
+def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported) -> None:
+    line = node.lineno
+    try:
+        written = reader.value(node)
+        if not isinstance(written, dict) or not isinstance(written.get("task"), str):
+            raise ValueError("it names no task")
+        entry = Entry(name, {}, f"{name}: {written['task']}", line)
+        _when(written.get("schedule"), tz, entry)
+        entry.fields |= {"task": written["task"], "overlap": "allow"}
+        celery.arguments(written.get("args"), written.get("kwargs"), entry)
+        celery.options(written.get("options"), entry)
+        if written.get("relative"):
+            raise ValueError("relative = True rounds its interval to the clock, in its own way")
+    except (_Unknown, ValueError, TypeError, ZeroDivisionError, OverflowError, RecursionError) as error:
+        found.leave(f"{name}: {ast.unparse(node)}", str(error), line)
+        return
+    found.add(entry)
+
+
+def _when(when: Any, tz: str, entry: Entry) -> None:
+    if isinstance(when, timedelta):
+        celery.interval(when, None, entry)
+    elif isinstance(when, int | float) and not isinstance(when, bool):
+        celery.interval(timedelta(seconds=when), None, entry)
+    elif isinstance(when, tuple):
+        kind, args, kwargs = when
+        if kind == "solar":
+            raise ValueError("the sun's times are not a trigger here")
+        if kind == "schedule":
+            length = args[0] if args else kwargs.get("run_every")
+            if kwargs.get("relative") or len(args) > 1:
+                raise ValueError("relative = True rounds its interval to the clock, in its own way")
+            celery.interval(length if isinstance(length, timedelta) else timedelta(seconds=length), None, entry)
+            return
+        if unknown := set(kwargs) - set(celery.CRONTAB):
+            raise ValueError(f"{', '.join(sorted(unknown))} of crontab is not known")
+        given = {**dict.fromkeys(celery.CRONTAB, "*"), **dict(zip(celery.CRONTAB, args, strict=False)), **kwargs}
+        fields, entry.fires = celery.crontab([given[each] for each in celery.CRONTAB], tz)
+        entry.fields |= fields
+    else:
+        raise ValueError("its schedule is neither a crontab nor a length of time")

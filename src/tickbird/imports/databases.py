@@ -1,0 +1,56 @@
+"""Rows of other systems' databases: read only, by the statements of this package."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from tickbird.domain.errors import InvalidError, StoreError
+
+Row = dict[str, Any]
+
+
+def fetch(url: str, statement: str) -> Sequence[Row]:
+    """The rows of a SELECT, by column."""
+    scheme = url.partition(":")[0].lower()
+    if scheme == "sqlite":
+        return _from_sqlite(url.partition("sqlite:///")[2], statement)
+    if scheme.partition("+")[0] in ("postgresql", "postgres"):
+        # As SQLAlchemy writes it: postgresql+psycopg2://…
+        return _from_postgres("postgresql" + url[len(scheme) :], statement)
+    raise InvalidError(
+        f"{url[:100]!r} is not a database that can be read;",
+        field="url",
+        hint="name it as sqlite:///path/to/file.db or postgresql://user@host/database.",
+    )
+
+
+def _from_sqlite(path: str, statement: str) -> Sequence[Row]:
+    if not Path(path).is_file():
+        raise InvalidError(f"there is no file {path[:200]!r};", field="url", hint="write sqlite:///path/to/file.db.")
+    try:
+        with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=10)) as connection:
+            connection.row_factory = sqlite3.Row
+            return [dict(row) for row in connection.execute(statement)]
+    except sqlite3.Error as error:
+        raise StoreError(f"the database could not be read: {error}.") from None
+
+
+def _from_postgres(url: str, statement: str) -> Sequence[Row]:
+    try:
+        import psycopg
+        from psycopg.rows import dict_row
+    except ImportError:
+        raise StoreError(
+            "PostgreSQL needs the psycopg driver;", hint="install it with `pip install 'tickbird[postgres]'`."
+        ) from None
+    try:
+        with psycopg.connect(url, row_factory=dict_row, connect_timeout=10) as connection:
+            connection.read_only = True
+            return list(connection.execute(statement.encode()))
+    except psycopg.Error as error:
+        raise StoreError(f"the database could not be read: {str(error).strip().splitlines()[0]}.") from None

@@ -1,0 +1,83 @@
+"""What was read of another system: schedules as a file has them, and what could not be carried over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# The instants, in seconds since the epoch, at which the original would fire in (after, until].
+Fires = Callable[[int, int], Iterable[int]]
+_UNUSABLE = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
+_LONGEST = 60
+
+
+@dataclass(slots=True)
+class Entry:
+    """A schedule: its fields as a file has them, and the original's own words."""
+
+    name: str
+    fields: dict[str, Any]
+    origin: str
+    line: int | None = None
+    # What is not quite the same, or must be seen to.
+    notes: list[str] = field(default_factory=list)
+    # Why it is written as a remark and not as a schedule; nothing where it is one.
+    off: str = ""
+    # Where clock changes may tell them apart.
+    fires: Fires | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What could not be carried over, and why."""
+
+    origin: str
+    reason: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.line is None else f"line {self.line}: "
+        return f"{where}{self.origin}: {self.reason}"
+
+
+@dataclass(slots=True)
+class Imported:
+    """All that was read of one source; `system` is what it calls itself."""
+
+    system: str
+    source: str
+    entries: list[Entry] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    # What holds for all of them.
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, entry: Entry) -> None:
+        """Add a schedule under a name that no other has."""
+        taken = {each.name for each in self.entries}
+        wanted, number = name_of(entry.name), 2
+        entry.name = wanted
+        while entry.name in taken:
+            entry.name, number = f"{wanted}-{number}", number + 1
+        self.entries.append(entry)
+
+    def leave(self, origin: str, reason: str, line: int | None = None) -> None:
+        """Leave something out."""
+        self.left.append(Left(short(origin), reason, line))
+
+
+def name_of(text: str) -> str:
+    """A name that a schedule can have, like the text."""
+    return _UNUSABLE.sub("-", text).strip("-.")[:_LONGEST].strip("-.") or "schedule"
+
+
+def short(text: str) -> str:
+    """A text on one line, for a remark."""
+    line = " ".join(text.split())
+    return line if len(line) <= 200 else line[:199] + "…"
+
+
+def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The values but those, and but those that are not there."""
+    return {name: value for name, value in values.items() if name not in names and value is not None}

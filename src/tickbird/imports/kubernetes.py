@@ -1,0 +1,239 @@
+"""CronJobs of Kubernetes, as `kubectl get cronjobs -o yaml` prints them or as they are kept in files."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tickbird.domain.errors import InvalidError
+from tickbird.files.nodes import Unreadable
+from tickbird.files.yaml_text import read_yaml
+from tickbird.imports.clock import MONTHS, WEEKDAYS, Clock, number_of, whole
+from tickbird.imports.entries import Entry, Imported, short
+
+_NICKNAMES: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_NAMES: Final = {
+    "month": {name: number for number, name in enumerate(MONTHS, 1)},
+    "weekday": {name: number for number, name in enumerate(WEEKDAYS)},
+}
+_FIELDS: Final = ("minute", "hour", "day", "month", "weekday")
+_OVERLAP: Final = {"Allow": "allow", "Forbid": "skip", "Replace": "replace"}
+_DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_NOTES: Final = (
+    "Each CronJob ran in a container; here a worker starts its program, and must have it and what came from secrets.",
+    "Kubernetes makes up for the last tick that it missed: hence catch_up = latest.",
+)
+
+
+def read_cronjobs(text: str, source: str, *, tz: str = "UTC") -> Imported:
+    """All CronJobs of a text, YAML or JSON, one or several documents or lists; `tz` is that of the cluster."""
+    found = Imported("Kubernetes", source, notes=list(_NOTES))
+    found.notes.append(f"Times are those of {tz} where no timeZone says otherwise; --tz names the zone of the cluster.")
+    for document in _documents(text):
+        for each in _objects(document):
+            if each.get("kind") == "CronJob":
+                _job(each, tz, found)
+            elif each.get("kind"):
+                found.leave(f"{each['kind']} {_name(each)}", "it is no CronJob")
+    return found
+
+
+def _documents(text: str) -> Iterator[Any]:
+    if text.lstrip().startswith("{"):
+        try:
+            yield json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InvalidError(f"this is not JSON ({error}).") from None
+        return
+    for part in re.split(r"^---\s*$", text, flags=re.MULTILINE):
+        if part.strip() and not all(line.strip().startswith("#") or not line.strip() for line in part.splitlines()):
+            try:
+                yield read_yaml(part)[0].plain
+            except Unreadable as error:
+                raise InvalidError(f"this cannot be read as YAML: {error.reason}.") from None
+
+
+def _objects(document: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(document, list):
+        for each in document:
+            yield from _objects(each)
+    elif isinstance(document, Mapping):
+        if isinstance(document.get("items"), list):
+            yield from _objects(document["items"])
+        else:
+            yield document
+
+
+def _at(value: Any, *path: str | int) -> Any:
+    """What stands at a place; None where there is nothing."""
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _name(document: Mapping[str, Any]) -> str:
+    name, namespace = _at(document, "metadata", "name"), _at(document, "metadata", "namespace")
+    return f"{namespace}.{name}" if namespace not in (None, "default") else str(name)
+
+
+def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
+    spec = _at(document, "spec")
+    name, when = _name(document), str(_at(spec, "schedule"))
+    origin = f"CronJob {name}: {short(when)}"
+    zone = _at(spec, "timeZone") or tz
+    try:
+        trigger, clock = _trigger(when, zone)
+    except ValueError as error:
+        found.leave(origin, str(error))
+        return
+    entry = Entry(name, {**trigger, "tz": zone}, origin, fires=None if clock is None else clock.fires_by_clock(zone))
+    if clock is None:
+        entry.notes.append("Counted from 1970 on, not from when the CronJob was made.")
+    pod = _at(spec, "jobTemplate", "spec", "template", "spec")
+    entry.fields |= _policies(spec, entry)
+    command = _command(pod, entry)
+    if command is None:
+        entry.off = "only its image says what it starts; name the program"
+        entry.fields["command"] = ["/bin/true"]
+    else:
+        entry.fields["command"] = command
+    if _at(spec, "suspend") is True:
+        entry.off = "it is suspended"
+    found.add(entry)
+
+
+def _policies(spec: Any, entry: Entry) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "overlap": _OVERLAP.get(_at(spec, "concurrencyPolicy") or "Allow", "allow"),
+        "catch_up": "latest",
+    }
+    if (deadline := _at(spec, "startingDeadlineSeconds")) is not None:
+        made["start_within"] = deadline
+    job = _at(spec, "jobTemplate", "spec")
+    limit = _at(job, "backoffLimit")
+    made["retries"] = 6 if limit is None else limit
+    if (seconds := _at(job, "activeDeadlineSeconds")) is not None:
+        made["timeout"] = seconds
+        entry.notes.append("activeDeadlineSeconds is for all attempts together there, and for each here.")
+    for field in ("parallelism", "completions"):
+        if (_at(job, field) or 1) != 1:
+            entry.notes.append(f"{field}: {_at(job, field)} is not carried over: one run starts one program.")
+    return made
+
+
+def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
+    containers = _at(pod, "containers") or []
+    container = _at(containers, 0)
+    if len(containers) > 1 or _at(pod, "initContainers"):
+        entry.notes.append("Other containers of it are not carried over.")
+    image = _at(container, "image")
+    entry.notes.append(f"It ran in {image}.")
+    words = [str(word) for word in (*(_at(container, "command") or ()), *(_at(container, "args") or ()))]
+    if not _at(container, "command"):
+        return None
+    made: dict[str, Any] = {"program": words[0], "args": words[1:]}
+    if words[0] in ("/bin/sh", "/bin/bash", "sh", "bash") and len(words) == 3 and words[1] == "-c":
+        made = {"shell": words[2]}
+        if words[0].endswith("bash"):
+            made["program"] = "/bin/bash"
+    elif not words[0].startswith("/"):
+        made = {"shell": f"exec {shlex.join(words)}"}
+    if folder := _at(container, "workingDir"):
+        made["folder"] = folder
+    if env := _env(container, entry):
+        made["env"] = env
+    if not made.get("args", True):
+        del made["args"]
+    return made
+
+
+def _env(container: Any, entry: Entry) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for each in _at(container, "env") or ():
+        name, source = str(_at(each, "name")), _at(each, "valueFrom")
+        if source is None:
+            made[name] = str(_at(each, "value") or "")
+            continue
+        made[name] = {"env": name}
+        kind, *_ = (*source,) or ("",)
+        wanted = _at(source, str(kind), "name")
+        entry.notes.append(f"{name} came from {kind} {wanted}: give it to the worker.")
+    for each in _at(container, "envFrom") or ():
+        entry.notes.append(f"All variables of {short(json.dumps(each))} are not carried over.")
+    return made
+
+
+def _trigger(when: str, tz: str) -> tuple[dict[str, Any], Clock | None]:
+    """As the library robfig/cron reads it, which Kubernetes uses."""
+    text = when.strip()
+    if re.match(r"(CRON_)?TZ=", text):
+        raise ValueError("Kubernetes refuses a zone in the schedule; set timeZone")
+    if text.startswith("@every "):
+        hours, minutes, seconds = (int(part or 0) for part in _matched(text[7:].strip()))
+        return {"every": f"{hours * 3600 + minutes * 60 + seconds}s"}, None
+    text = _NICKNAMES.get(text, text)
+    parts = text.split()
+    if len(parts) != 5:
+        raise ValueError(f"{when!r} has {len(parts)} fields, not five")
+    sets, stars = {}, {}
+    for name, part in zip(_FIELDS, parts, strict=True):
+        sets[name], stars[name] = _field(part, name)
+    clock = Clock(
+        minutes=sets["minute"],
+        hours=sets["hour"],
+        days=sets["day"],
+        months=sets["month"],
+        weekdays=sets["weekday"],
+        # A step makes a field a restricted one there, and two of those are alternatives.
+        either=not (stars["day"] or stars["weekday"]),
+        starred=(_starred(parts[0]), _starred(parts[1])),
+    )
+    return clock.fields(), clock
+
+
+def _matched(text: str) -> tuple[str, ...]:
+    found = _DURATION.fullmatch(text)
+    if not found or not text:
+        raise ValueError(f"{text!r} is not a length of time")
+    return found.groups()
+
+
+def _starred(part: str) -> str:
+    return part.replace("?", "*") if re.fullmatch(r"[*?](/\d+)?", part) else ""
+
+
+def _field(text: str, name: str) -> tuple[frozenset[int], bool]:
+    """The values of a field, and whether it counts as unrestricted."""
+    values: set[int] = set()
+    star = False
+    for part in text.split(","):
+        low, high = min(whole(name)), max(whole(name))
+        span, slash, step = part.partition("/")
+        count = int(step) if step.isdigit() else 0
+        if slash and count < 1:
+            raise ValueError(f"{name}: {part!r} is not a step")
+        if span in ("*", "?"):
+            first, last = low, high
+            star = star or not slash or count == 1
+        else:
+            begin, dash, end = span.partition("-")
+            first = number_of(begin, _NAMES.get(name, {}))
+            last = number_of(end, _NAMES.get(name, {})) if dash else (high if slash else first)
+        if not low <= first <= last <= high:
+            raise ValueError(f"{name}: {part!r} is not from {low} to {high}")
+        values.update(range(first, last + 1, count or 1))
+    return frozenset(values), star

@@ -1,0 +1,98 @@
+"""A job store of APScheduler 3 moves over; its pickles are opened by a process of their own, and only when trusted."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.imports.conftest import HORIZON, Origins, check, made_of
+from tickbird.domain.errors import InvalidError
+from tickbird.imports.apscheduler import read_jobs
+
+NEW_YORK = {"timezone": "America/New_York"}
+Job = tuple[str, Any, dict[str, Any]]
+JOBS: dict[str, Job] = {
+    "gap": ("cron", {"hour": 2, "minute": 30, **NEW_YORK}, {"kwargs": {"full": True}}),
+    "repeated": ("cron", {"hour": 1, "minute": 30, **NEW_YORK}, {"args": [1, 2]}),
+    "quarters": ("cron", {"minute": "*/15", "day_of_week": "sun", **NEW_YORK}, {}),
+    "hours": ("cron", {"hour": "*/3", "timezone": "Europe/Berlin"}, {"max_instances": 3, "coalesce": False}),
+    "weekdays": ("cron", {"day_of_week": "mon-fri", "hour": "8,17", "timezone": "Europe/Berlin"}, {}),
+    "numbers": ("cron", {"day_of_week": "0-1,6", "hour": 5, "timezone": "UTC"}, {}),
+    "last": ("cron", {"day": "last", "hour": 4, "timezone": "Australia/Lord_Howe"}, {"misfire_grace_time": 90}),
+    "third": ("cron", {"day": "3rd fri", "hour": 4, "timezone": "UTC"}, {}),
+    "last-monday": ("cron", {"day": "last mon", "month": "jan-jun", "hour": 4, "timezone": "UTC"}, {}),
+    "both": ("cron", {"day": "1-7", "day_of_week": "tue", "hour": 6, "timezone": "UTC"}, {}),
+    "several": ("cron", {"day": "1,last", "hour": 6, "timezone": "UTC"}, {}),
+    "seconds": ("cron", {"day": 1, "hour": 0, "minute": 0, "second": "*/20", "timezone": "UTC"}, {}),
+    "month": ("cron", {"month": "*/4", "timezone": "Europe/Berlin"}, {}),
+    "every": ("interval", {"hours": 7, "start_date": "2026-12-01T00:00:07", "timezone": "UTC"}, {"executor": "pool"}),
+    "daily": ("interval", {"days": 1, "start_date": "2026-12-01T12:00:00", **NEW_YORK}, {}),
+    "once": ("date", {"run_date": "2027-05-05T05:05:05", "timezone": "UTC"}, {}),
+    "either": ("or", [["cron", {"hour": 3, **NEW_YORK}], ["cron", {"hour": 2, "minute": 10, **NEW_YORK}]], {}),
+    "mixed": (
+        "or",
+        [
+            ["cron", {"hour": 3, "timezone": "UTC"}],
+            ["interval", {"hours": 50, "start_date": "2026-12-01T00:00:00", "timezone": "UTC"}],
+        ],
+        {},
+    ),
+    "paused": ("cron", {"hour": 5, "timezone": "UTC"}, {}),
+    "jitter": ("cron", {"hour": 5, "jitter": 120, "timezone": "UTC"}, {}),
+    "window": ("cron", {"hour": 5, "start_date": "2027-02-01", "end_date": "2027-02-10", "timezone": "UTC"}, {}),
+    "week": ("cron", {"week": 5, "timezone": "UTC"}, {}),
+    "year": ("cron", {"year": 2027, "timezone": "UTC"}, {}),
+    "and": ("and", [["cron", {"hour": 3, "timezone": "UTC"}], ["cron", {"day": 3, "timezone": "UTC"}]], {}),
+}
+
+
+def test_a_store_ticks_on_the_same_instants(origins: Origins, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    fires = origins.ask("apscheduler", url=url, jobs=JOBS)
+    made = made_of(read_jobs(url, "jobs.db", HORIZON, python=str(origins.python)))
+    schedules = made.document.schedules
+    told = "\n".join(map(str, made.left))
+    assert [each.origin.partition(":")[0] for each in made.left] == ["and", "mixed", "week", "year"], told
+    assert "its trigger is of the kind AndTrigger, which cannot be said here" in told
+    assert [each.name for each in made.off] == ["paused"]
+    for name in ("and", "mixed", "week", "year", "paused"):
+        fires.pop(name, None)
+    check(made, fires)
+    assert made.differences["gap"], "which is the day on which there is no such time"
+    assert {each.target.name for each in schedules.values()} == {"builtins.dict"}
+    assert (schedules["gap"].payload, schedules["repeated"].payload) == ({"full": True}, {"args": [1, 2]})
+    assert (schedules["hours"].max_concurrent, schedules["hours"].catch_up) == (3, "all")
+    assert (schedules["last"].start_within, schedules["gap"].catch_up) == (90, "latest")
+    assert (schedules["jitter"].spread, schedules["gap"].spread) == (120, 0)
+    notes = {each.name: " ".join(each.notes) for each in made.imported.entries}
+    assert "executor 'pool' is not carried over" in notes["every"]
+
+
+def store(path: Path, *states: bytes) -> str:
+    """A table as APScheduler makes it."""
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("CREATE TABLE apscheduler_jobs (id TEXT PRIMARY KEY, next_run_time REAL, job_state BLOB)")
+        for number, state in enumerate(states):
+            file.execute("INSERT INTO apscheduler_jobs VALUES (?, 1.0, ?)", (f"job{number}", state))
+    return f"sqlite:///{path}"
+
+
+def test_pickles_are_opened_in_a_process_of_their_own(tmp_path: Path) -> None:
+    """Also broken ones, and those that end the process, are told."""
+    bad = base64.b64decode(b"bm8gcGlja2xl")
+    url = store(tmp_path / "bad.db", bad, pickle.dumps({"func": "x"}))
+    made = made_of(read_jobs(url, "bad.db", HORIZON, python=sys.executable))
+    assert [str(each).partition(":")[0] for each in made.left] == ["job0", "job1"]
+    assert "cannot be read" in str(made.left[0])
+    deadly = store(tmp_path / "deadly.db", b"cos\n_exit\n(I3\ntR.")
+    with pytest.raises(InvalidError, match="the process that reads the pickles ended with 3"):
+        read_jobs(deadly, "deadly.db", HORIZON, python=sys.executable)
+    with pytest.raises(InvalidError, match="/no/such/python cannot be started"):
+        read_jobs(url, "bad.db", HORIZON, python="/no/such/python")

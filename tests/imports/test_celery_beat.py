@@ -1,0 +1,113 @@
+"""A Celery beat settings file moves over."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.imports.conftest import Origins, check, made_of
+from tickbird.domain.errors import InvalidError
+from tickbird.imports.celery_beat import read_settings
+
+SETTINGS = """
+from datetime import timedelta
+
+from celery.schedules import crontab, schedule
+
+timezone = "{zone}"
+HOURLY = crontab(minute=0)
+MINUTE = 60
+
+beat_schedule = {{
+    "gap": {{"task": "shop.tasks.gap", "schedule": crontab(minute=30, hour=2)}},
+    "repeated": {{"task": "shop.tasks.repeated", "schedule": crontab(minute="30", hour="1")}},
+    "quarters": {{"task": "shop.tasks.quarters", "schedule": crontab("*/15", day_of_week="sun"), "args": (16, 16)}},
+    "hourly": {{"task": "shop.tasks.hourly", "schedule": HOURLY, "kwargs": {{"full": True}}}},
+    "steps": {{"task": "shop.tasks.steps", "schedule": crontab(minute="5", hour="*/2")}},
+    "office": {{"task": "shop.tasks.office", "schedule": crontab(minute=0, hour="8-17", day_of_week="mon-fri")}},
+    "both-days": {{"task": "shop.tasks.both", "schedule": crontab(0, 4, day_of_week="mon,thu", day_of_month="1-15")}},
+    "month-end": {{"task": "shop.tasks.end", "schedule": crontab(0, 3, day_of_month=[28, 31], month_of_year="*/3")}},
+    "wrapped": {{"task": "shop.tasks.wrapped", "schedule": crontab(minute=15, hour="22-2")}},
+    "odd-days": {{"task": "shop.tasks.odd", "schedule": crontab(0, 1, "*", "*/2", "*")}},
+    "sunday": {{"task": "shop.sunday", "schedule": crontab(minute="0,20,40", hour=range(0, 6, 2), day_of_week=0)}},
+    "often": {{"task": "shop.tasks.often", "schedule": 30.0, "options": {{"queue": "quick", "expires": 20}}}},
+    "slowly": {{"task": "shop.tasks.slowly", "schedule": timedelta(hours=6) + timedelta(minutes=MINUTE / 2)}},
+    "third": {{"task": "shop.tasks.third", "schedule": schedule(run_every=3 * MINUTE)}},
+}}
+"""
+ZONES = ("America/New_York", "Europe/Berlin", "Australia/Lord_Howe")
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_a_settings_file_ticks_on_the_same_instants(origins: Origins, zone: str) -> None:
+    text = SETTINGS.format(zone=zone)
+    made = made_of(read_settings(text, "settings.py"))
+    assert not made.left
+    assert len(made.document.schedules) == 14
+    check(made, origins.ask("celery", text=text))
+
+
+def test_what_differs_is_named_with_its_times() -> None:
+    made = made_of(read_settings(SETTINGS.format(zone="America/New_York"), "settings.py"))
+    words = [each.words("Celery") for each in made.differences["gap"]]
+    assert words == [
+        "2027-03-14: Celery at 03:30 EDT, Tickbird at 03:00 EDT",
+        "2028-03-12: Celery at 03:30 EDT, Tickbird at 03:00 EDT",
+    ]
+    # Beat goes by the clock on the wall, and leaves out an hour of work when that goes back.
+    assert made.differences["quarters"][0].words("Celery") == (
+        "2027-11-07: Celery does not, Tickbird at 01:00 EST, 01:15 EST, 01:30 EST and 1 times more"
+    )
+    assert "repeated" not in made.differences
+    assert not made_of(read_settings(SETTINGS.format(zone="UTC"), "settings.py")).differences
+
+
+def test_arguments_and_options_come_along() -> None:
+    made = made_of(read_settings(SETTINGS.format(zone="UTC"), "settings.py"))
+    schedules = made.document.schedules
+    assert schedules["hourly"].payload == {"full": True}
+    assert schedules["quarters"].payload == {"args": [16, 16]}
+    assert (schedules["often"].queue, schedules["often"].start_within) == ("quick", 20)
+    assert schedules["slowly"].trigger.to_json()["every"] == {"seconds": 23_400}
+    assert {each.overlap for each in schedules.values()} == {"allow"}
+    notes = {entry.name: " ".join(entry.notes) for entry in made.imported.entries}
+    assert "args have no names here" in notes["quarters"]
+    assert "counts an interval from its own last run" in notes["third"]
+
+
+LEFT = """
+app.conf.update(timezone="Europe/Rome", beat_schedule={"dusk": {"task": "t", "schedule": solar("sunset", 1.0, 2.0)}})
+app.conf.beat_schedule["later"] = {"task": "t", "schedule": crontab(hour=settings.HOUR)}
+app.conf.beat_schedule["fine"] = {"task": "t", "schedule": crontab(hour=3, minute=0)}
+app.conf.beat_schedule["never"] = {"task": "t", "schedule": crontab(hour=0, minute=0, day_of_month=30, month_of_year=2)}
+app.conf.beat_schedule["half"] = {"task": "t", "schedule": 0.5}
+app.conf.beat_schedule["wrong"] = {"task": "t", "schedule": crontab(hour=25)}
+app.conf.beat_schedule[NAME] = {"task": "t", "schedule": 5}
+app.conf.beat_schedule["no-task"] = {"schedule": 5}
+
+
+@app.on_after_configure.connect
+def setup(sender, **kwargs):
+    sender.add_periodic_task(10.0, test.s("hello"), name="add every 10")
+"""
+
+
+def test_what_cannot_be_carried_over_says_why() -> None:
+    made = made_of(read_settings(LEFT, "celery.py"))
+    assert list(made.document.schedules) == ["fine"]
+    assert made.document.schedules["fine"].trigger.tz == "Europe/Rome"
+    told = "\n".join(map(str, made.left))
+    for words in (
+        "line 2: dusk",
+        "the sun's times are not a trigger here",
+        "`settings.HOUR` is not written out, and nothing of the file is executed",
+        "ticks lie on whole seconds",
+        "hour: 25 is not from 0 to 23",
+        "its name is not written out",
+        "it names no task",
+        "tasks that code adds are not known before it runs",
+    ):
+        assert words in told
+    assert "never" in told
+    with pytest.raises(InvalidError, match="is not a Python file"):
+        read_settings("def (", "broken.py")
+    assert "it sets none of beat_schedule" in str(read_settings("x = 1", "empty.py").left[0])

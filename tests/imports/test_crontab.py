@@ -1,0 +1,138 @@
+"""A crontab moves over: 40 lines as they stand on real machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.domain.test_cron_daemon import Daemon, changes, offset_at
+from tests.imports.conftest import AFTER, UNTIL, check, made_of
+from tickbird.domain.codec import encode_definition
+from tickbird.imports.crontab import read_crontab
+
+CRONTAB = r"""
+# the shop's own machine
+SHELL=/bin/bash
+PATH=/usr/local/sbin:/usr/local/bin:/usr/bin:/bin
+MAILTO="ops@shop.example"
+HOME=/srv/shop
+
+0 3 * * * /usr/local/bin/backup --full
+30 2 * * * nice -n 10 /srv/shop/bin/rotate >> /var/log/rotate.log 2>&1
+*/5 * * * * /srv/shop/bin/poll
+15 */2 * * * cd /srv/shop && ./manage.py clearsessions
+0 9 * * 1-5 /srv/shop/bin/report | mail -s "report of $(date +\%F)" boss@shop.example
+0 0 1 * * /srv/shop/bin/invoice
+0 0 1,15 * fri /srv/shop/bin/pay
+5 4 * * sun /srv/shop/bin/weekly
+@daily /srv/shop/bin/daily
+@weekly /srv/shop/bin/tidy
+@reboot /srv/shop/bin/start
+0 22 * * * /usr/bin/mysql shop%DELETE FROM carts%WHERE age > 30;%
+10 1 * * * python3 /srv/shop/jobs/import_prices.py --all
+20 1 * * * /usr/bin/python3 -m shop.sync
+0 12 29 2 * /srv/shop/bin/leap
+0 6 * jan,jul mon /srv/shop/bin/stock
+45 23 28-31 * * [ "$(date -d tomorrow +\%d)" = 01 ] && /srv/shop/bin/close
+0-59/10 8-18 * * * /srv/shop/bin/queue
+59 23 31 12 * /srv/shop/bin/year
+7 7 7 7 * /srv/shop/bin/seven
+1 1 * * * /srv/shop/bin/same
+2 1 * * * /srv/shop/bin/same
+3 1 * * * /srv/shop/bin/same
+0 3 30 2 * /srv/shop/bin/never
+61 * * * * /srv/shop/bin/wrong
+* * * *
+CRON_TZ=America/New_York
+30 2 * * * /srv/shop/bin/new-york
+30 1 * * * /srv/shop/bin/twice
+0 */4 * * 0,6 /srv/shop/bin/weekend
+RANDOM_DELAY=10
+0 5 * * * /srv/shop/bin/spread
+TICKBIRD_URL=nothing
+-0 4 * * * /srv/shop/bin/quiet
+"""
+
+
+def daemon(expression: str, tz: str) -> list[int]:
+    """When a cron daemon would, minute by minute."""
+    points = [AFTER + 1, *changes(tz, AFTER + 1, UNTIL, 5 * 86_400)]
+    return Daemon(expression, tz).run(AFTER + 1, UNTIL + 1, [(point, offset_at(tz, point)) for point in points])
+
+
+def test_forty_lines_move_over() -> None:
+    made = made_of(read_crontab(CRONTAB, "crontab"))
+    schedules = made.document.schedules
+    assert len(schedules) == 27
+    told = "\n".join(map(str, made.left))
+    for words in (
+        "line 5: MAILTO=ops@shop.example: nothing is mailed here",
+        "line 18: @reboot /srv/shop/bin/start: it runs when the machine starts",
+        "line 31: 0 3 30 2 * /srv/shop/bin/never",
+        "line 32: 61 * * * * /srv/shop/bin/wrong",
+        "line 33: * * * *: it has too few fields",
+        "line 40: TICKBIRD_URL=nothing: Tickbird sets such variables itself",
+    ):
+        assert words in told
+    assert len(made.left) == 6
+    for name in ("backup", "rotate", "poll", "manage", "report", "mysql", "import_prices", "same", "same-2", "same-3"):
+        assert name in schedules
+    assert not made.differences, "clock changes are dealt with as cron does"
+    lines = {"new-york": "30 2 * * *", "twice": "30 1 * * *", "weekend": "0 */4 * * 0,6"}
+    check(made, {name: daemon(line, "America/New_York") for name, line in lines.items()})
+
+
+def test_commands_mean_what_they_meant() -> None:
+    schedules = made_of(read_crontab(CRONTAB, "crontab")).document.schedules
+
+    def command(name: str) -> dict[str, Any]:
+        program = schedules[name].target.program
+        assert program is not None
+        assert str(dict(program.env)["PATH"]).startswith("/usr/local/sbin")
+        assert program.folder == "/srv/shop"
+        return {name: value for name, value in program.to_json().items() if name not in ("env", "folder")}
+
+    assert command("backup") == {"program": "/usr/local/bin/backup", "args": ["--full"]}
+    assert command("manage") == {"program": "/bin/bash", "shell": "cd /srv/shop && ./manage.py clearsessions"}
+    assert command("report")["shell"].endswith('mail -s "report of $(date +%F)" boss@shop.example')
+    assert command("mysql") == {
+        "program": "/usr/bin/mysql",
+        "args": ["shop"],
+        "input": "DELETE FROM carts\nWHERE age > 30;\n",
+    }
+    plain = encode_definition(schedules["backup"])
+    assert (plain["overlap"], plain["catch_up"], plain["grace"]) == ("allow", "skip", 600)
+    assert (schedules["new-york"].trigger.tz, schedules["backup"].trigger.tz) == ("America/New_York", "UTC")
+    assert (schedules["spread"].spread, schedules["weekend"].spread) == (600, 0)
+
+
+SYSTEM = """
+SHELL=/bin/sh
+17 * * * * root cd / && run-parts --report /etc/cron.hourly
+25 6 * * * root test -x /usr/sbin/anacron || run-parts /etc/cron.daily
+@daily nobody /usr/bin/find /tmp -mtime +7 -delete
+"""
+
+
+@pytest.mark.parametrize("given", [{"source": "/etc/crontab"}, {"source": "-"}, {"source": "mine", "system": True}])
+def test_the_systems_own_has_a_column_for_the_user(given: dict[str, Any]) -> None:
+    made = made_of(read_crontab(SYSTEM, tz="Europe/Rome", **given))
+    users = {name: each.target.program.user for name, each in made.document.schedules.items() if each.target.program}
+    assert users == {"run-parts": "root", "anacron": "root", "find": "nobody"}
+    find = made.document.schedules["find"].target.program
+    assert find is not None
+    # Nothing in it is for a shell, so none is needed.
+    assert find.argv == ("/usr/bin/find", "/tmp", "-mtime", "+7", "-delete")
+    assert made.document.schedules["find"].trigger.tz == "Europe/Rome"
+
+
+def test_a_persons_has_none() -> None:
+    made = made_of(read_crontab("0 3 * * * /bin/true\n0 4 * * * root\n", "mine"))
+    assert list(made.document.schedules) == ["true", "root"]
+
+
+@pytest.mark.parametrize("text", ["", "\n# nothing\n", "FOO=bar\n", "\x00\n", "* * * * * \n", "a b c d e f", "%%%"])
+def test_odd_texts_make_no_schedules(text: str) -> None:
+    made = made_of(read_crontab(text, "crontab"))
+    assert not made.document.schedules

@@ -1,0 +1,86 @@
+"""A database of django-celery-beat moves over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.imports.conftest import Origins, check, made_of
+from tickbird.domain.errors import InvalidError, StoreError
+from tickbird.imports.databases import fetch
+from tickbird.imports.django_celery_beat import read_database
+
+NEW_YORK = {"timezone": "America/New_York"}
+TASKS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "Nightly report (EU)": ("crontab", {"minute": "30", "hour": "2", "timezone": "Europe/Berlin"}, {"queue": "mail"}),
+    "gap": ("crontab", {"minute": "30", "hour": "2", **NEW_YORK}, {"kwargs": '{"full": true}', "description": "Full."}),
+    "both": ("crontab", {"minute": "0", "hour": "6", "day_of_week": "1", "day_of_month": "1-7", **NEW_YORK}, {}),
+    "quarters": ("crontab", {"minute": "*/15", "day_of_week": "sun", **NEW_YORK}, {"args": "[1, 2]"}),
+    "interval": (
+        "interval",
+        {"every": 36, "period": "hours"},
+        {"last_run_at": "2026-12-30T01:02:03+00:00", "expire_seconds": 60},
+    ),
+    "days": ("interval", {"every": 2, "period": "days"}, {"last_run_at": "2026-12-30T01:02:03Z", "one_off": True}),
+    "once": ("clocked", {"clocked_time": "2027-06-01T12:00:00+00:00"}, {"one_off": True}),
+    "sun": ("solar", {"event": "sunset", "latitude": 1, "longitude": 2}, {}),
+    "quick": ("interval", {"every": 500, "period": "microseconds"}, {"last_run_at": "2026-12-30T01:02:03Z"}),
+    "disabled": ("crontab", {"minute": "1", "hour": "1", "timezone": "UTC"}, {"enabled": False}),
+    "window": (
+        "crontab",
+        {"minute": "5", "hour": "5", "timezone": "UTC"},
+        {"start_time": "2027-02-01T00:00:00Z", "expires": "2027-03-01T00:00:00Z", "priority": 3},
+    ),
+    "cleanup": ("crontab", {"minute": "0", "hour": "4", "timezone": "UTC"}, {"task": "celery.backend_cleanup"}),
+}
+
+
+def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path) -> None:
+    path = tmp_path / "django.db"
+    fires = origins.ask("django", path=str(path), tasks=TASKS)
+    made = made_of(read_database(f"sqlite:///{path}", "django.db"))
+    schedules = made.document.schedules
+    for name in ("window", "disabled", "cleanup", "quick", "days"):
+        fires.pop(name, None)
+    fires["Nightly-report-EU"] = fires.pop("Nightly report (EU)")
+    check(made, fires)
+    assert made.differences["gap"][0].words("Celery") == "2027-03-14: Celery at 03:30 EDT, Tickbird at 03:00 EDT"
+    assert schedules["both"].exclude.weekdays == frozenset({1, 2, 3, 4, 5, 6}), "both days must match"
+    assert (schedules["Nightly-report-EU"].queue, schedules["gap"].payload) == ("mail", {"full": True})
+    assert (schedules["quarters"].payload, schedules["gap"].description) == ({"args": [1, 2]}, "Full.")
+    assert (schedules["interval"].start_within, schedules["days"].max_runs) == (60, 1)
+    assert schedules["once"].trigger.to_json() == {"at": "2027-06-01T12:00:00Z"}
+    assert (str(schedules["window"].start_at)[:10], str(schedules["window"].end_at)[:10]) == (
+        "2027-02-01",
+        "2027-03-01",
+    )
+    assert [each.name for each in made.off] == ["disabled"]
+    told = "\n".join(map(str, made.left))
+    for words in (
+        "sun: shop.tasks.work: the sun's times",
+        "quick: shop.tasks.work: ticks lie",
+        "tidies up behind Celery",
+    ):
+        assert words in told
+    notes = {each.name: " ".join(each.notes) for each in made.imported.entries}
+    assert "priority = 3 is not carried over" in notes["window"]
+
+
+@pytest.mark.parametrize(
+    "url, error, words",
+    [
+        ("mysql://root@localhost/x", InvalidError, "is not a database that can be read; name it as sqlite:///"),
+        ("sqlite:///nowhere.db", InvalidError, "there is no file 'nowhere.db'"),
+        ("sqlite:///{path}", StoreError, "the database could not be read: no such table"),
+    ],
+)
+def test_what_is_no_such_database_is_refused(tmp_path: Path, url: str, error: type[Exception], words: str) -> None:
+    path = tmp_path / "empty.db"
+    path.touch()
+    with pytest.raises(error, match=words):
+        read_database(url.format(path=path), "x")
+    # It is only ever read.
+    with pytest.raises(StoreError, match="readonly"):
+        fetch(f"sqlite:///{path}", "CREATE TABLE t (x)")
