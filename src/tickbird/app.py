@@ -392,6 +392,30 @@ class Tickbird:
         made: Lifespan = import_module("tickbird.lifespan").lifespan(self, worker, within, options)
         return made
 
+    def api(self, *, under: str = "", otherwise: Any = None) -> Any:
+        """The HTTP API as an ASGI app: mount it under any path, or put it before another app; it needs tokens.
+
+        With `under="/tickbird"` and `otherwise=` another ASGI app, what is not under that path goes to the other one.
+        """
+        if under and (not under.startswith("/") or under.endswith("/")):
+            raise InvalidError(f"under: {under[:60]!r} is no path;", field="under", hint='write it like "/tickbird".')
+        if bool(under) != (otherwise is not None):
+            raise InvalidError(
+                "under and otherwise: give both, or none of them;",
+                field="under",
+                hint='mount bird.api() in a framework, or bird.api(under="/tickbird", otherwise=app).',
+            )
+        try:
+            # It is built on an app, so the app can only ask for it by name.
+            made = import_module("tickbird.mounting").api
+        except ImportError as error:
+            if error.name not in ("fastapi", "starlette"):
+                raise
+            raise StoreError(
+                "the HTTP API needs FastAPI;", hint="install it with `pip install 'tickbird[server]'`."
+            ) from None
+        return made(self, under, otherwise)
+
     def enqueue_in(
         self,
         connection: Any,

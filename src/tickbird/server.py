@@ -7,13 +7,14 @@ import ipaddress
 import logging
 import signal
 import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.errors import ConflictError, InvalidError, StoreError
 from tickbird.store.protocol import Store
 
 log = logging.getLogger("tickbird.server")
@@ -21,6 +22,15 @@ DEFAULT_PORT: Final = 8420
 # More connections at a time are told to come back; so long may requests go on when the server is to end.
 _MOST_CONNECTIONS: Final = 2_000
 _LAST_REQUESTS: Final = 10
+_SETTINGS: Final[dict[str, Any]] = {
+    "server_header": False,
+    "access_log": False,
+    "log_config": None,
+    "lifespan": "off",
+    "ws": "none",
+    "limit_concurrency": _MOST_CONNECTIONS,
+    "timeout_graceful_shutdown": _LAST_REQUESTS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +50,8 @@ class Address:
         return "http" if self.certfile is None else "https"
 
 
-async def serve(store: Store, address: Address, started: Callable[[str], None] = lambda url: None) -> None:
-    """Serve until a signal; `started` is told where."""
+def _server(config: Any, api: Any) -> Any:
     import uvicorn
-
-    from tickbird.api.app import create_api
 
     class Ending(uvicorn.Server):
         """Does not wait for those who listen to events: they would never have heard enough."""
@@ -53,20 +60,23 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
             api.state.streams.close()
             await super().shutdown(sockets)
 
+    return Ending(config)
+
+
+async def serve(store: Store, address: Address, started: Callable[[str], None] = lambda url: None) -> None:
+    """Serve until a signal; `started` is told where."""
+    import uvicorn
+
+    from tickbird.api.app import create_api
+
     api = create_api(lambda namespace: Client(store, namespace))
     listening = _listen(address)
     settings: dict[str, Any] = {
+        **_SETTINGS,
         "proxy_headers": bool(address.trusted),
         "forwarded_allow_ips": address.trusted or None,
         "ssl_certfile": address.certfile,
         "ssl_keyfile": address.keyfile,
-        "server_header": False,
-        "access_log": False,
-        "log_config": None,
-        "lifespan": "off",
-        "ws": "none",
-        "limit_concurrency": _MOST_CONNECTIONS,
-        "timeout_graceful_shutdown": _LAST_REQUESTS,
     }
     try:
         config = uvicorn.Config(api, **settings)
@@ -77,10 +87,70 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
         # Once it has ended in order, uvicorn raises the signal again that told it to.
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, lambda *_: None)
-        await Ending(config).serve([listening])
+        await _server(config, api).serve([listening])
         await api.state.authority.settle()
     finally:
         listening.close()
+
+
+class Beside:
+    """The API without tokens for whoever is on this machine, in a thread beside what they are working on."""
+
+    def __init__(self, url: str, namespace: str, port: int | None = None) -> None:
+        """Listen at once, at this port, or at the usual one if that is free; answers come once it has started."""
+        self._url = url
+        self._namespace = namespace
+        try:
+            self._listening = _listen(Address(port=DEFAULT_PORT if port is None else port))
+        except InvalidError:
+            if port is not None:
+                raise
+            self._listening = _listen(Address(port=0))
+        self.address = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self._ending = threading.Event()
+        self._server: Any = None
+        self._thread = threading.Thread(target=self._run, name="tickbird server", daemon=True)
+
+    def start(self) -> None:
+        """Serve until it is stopped."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it, and who listens to events with it."""
+        self._ending.set()
+        if self._server is not None:
+            self._server.should_exit = True
+        if self._thread.is_alive():
+            self._thread.join(_LAST_REQUESTS + 5)
+        self._listening.close()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except Exception:
+            log.exception("the server beside has ended")
+
+    async def _serve(self) -> None:
+        import uvicorn
+
+        from tickbird.api.app import create_api
+
+        store = open_store(self._url)
+        while not self._ending.is_set():
+            try:
+                await store.open()
+                break
+            except StoreError:
+                # A worker that starts at the same time may just be making it.
+                await asyncio.sleep(0.5)
+        try:
+            if self._ending.is_set():
+                return
+            api = create_api(lambda namespace: Client(store, namespace), loopback=self._namespace)
+            self._server = _server(uvicorn.Config(api, **_SETTINGS), api)
+            await self._server.serve([self._listening])
+        finally:
+            await store.close()
 
 
 async def run(url: str, address: Address, must_exist: Callable[[Store], None]) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.cli.conftest import APP, Cli
@@ -81,9 +84,9 @@ def until(condition: Callable[[], object], told: Callable[[], object]) -> None:
 
 
 @contextlib.contextmanager
-def started(cli: Cli, *args: str) -> Iterator[Talk]:
+def started(cli: Cli, *args: str, server: Sequence[str] = ("--no-server",)) -> Iterator[Talk]:
     """`tickbird dev` in a process of its own."""
-    process = cli.start("dev", *args)
+    process = cli.start("dev", *args, *server)
     talk = Talk(process)
     try:
         yield talk
@@ -113,9 +116,15 @@ def workers_of(folder: Path) -> list[str]:
 def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
     bare.write("words", 'WORD = "red"')
     bare.write("beats", BEAT)
-    with started(bare, "beats:bird") as talk:
+    with started(bare, "beats:bird", server=("--port", "0")) as talk:
         until(said("red one"), lambda: talk.text)
         assert "· dev · beats:bird" in talk.text
+        found = re.search(r"api       (http://127\.0\.0\.1:\d+/api/v1)\n", talk.text)
+        assert found, talk.text
+        served = found[1]
+        answer = httpx.get(f"{served}/schedules", timeout=60).json()
+        assert [each["name"] for each in answer["items"]] == ["beat"]
+        assert httpx.get(f"{served}/schedules", headers={"Host": "evil.test"}, timeout=60).status_code == 403
         assert "store     sqlite:///dev.db" in talk.text
         assert "tasks     beat" in talk.text
         assert "watching  2 files in " in talk.text
@@ -135,7 +144,12 @@ def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
         bare.write("beats", BEAT.replace("} one", "} two") + "\n\n    @bird.task\n    def other() -> None: ...\n")
         talk.wait_for("Ready: 2 tasks, 1 schedule.")
         until(said("blue two"), lambda: talk.text)
-        assert talk.end() == 0
+        # It is served where it was, and whoever follows what happens holds nobody up.
+        with httpx.stream("GET", f"{served}/events", timeout=60) as stream:
+            lines = stream.iter_lines()
+            assert next(lines).startswith("retry:")
+            assert talk.end() == 0
+            list(lines)
     assert talk.text.rstrip().endswith("Stopped.")
     assert workers_of(bare.folder) == []
     assert not list(bare.folder.rglob("*.pyc"))
@@ -249,3 +263,13 @@ def test_a_watch_sees_what_changed_once(tmp_path: Path) -> None:
     assert watch.changed() == [str(one)]
     two.write_text("22")
     assert watch.changed() == []
+
+
+def test_where_the_api_cannot_be_served(bare: Cli) -> None:
+    bare.write("words", 'WORD = "red"')
+    bare.write("beats", BEAT)
+    assert "--port does not go with --no-server" in bare.refused(2, "dev", "beats:bird", "--no-server", "--port", "1")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert f"cannot listen at 127.0.0.1:{port}" in bare.refused(2, "dev", "beats:bird", "--port", port)
+    assert workers_of(bare.folder) == []

@@ -36,6 +36,7 @@ from tickbird.api.feed import Feed, Pauses
 from tickbird.api.guard import Guard, Limits
 from tickbird.api.health import Readiness
 from tickbird.api.log_feeds import LogFeeds
+from tickbird.api.loopback import Loopback
 from tickbird.api.models.events import EventModel
 from tickbird.api.models.problems import ProblemDocument
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
@@ -69,9 +70,15 @@ ROUTERS: Final = (
 Clients = Callable[[str], Client]
 
 
-def create_api(clients: Clients, *, limits: Limits | None = None, pauses: Pauses | None = None) -> Any:
-    """The API on a store that is open; closed to everyone without a token."""
-    authority, limits = Authority(clients("default")), limits or Limits()
+def create_api(
+    clients: Clients, *, limits: Limits | None = None, pauses: Pauses | None = None, loopback: str | None = None
+) -> Any:
+    """The API on a store that is open; closed to everyone without a token.
+
+    `loopback` names the namespace of those who need none, where nobody else can reach it.
+    """
+    limits = limits or Limits()
+    authority = Authority(clients("default")) if loopback is None else Loopback(clients("default"), loopback)
     app = FastAPI(
         title="Tickbird", version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
     )
@@ -101,7 +108,9 @@ async def _describe(request: Request, _: AnyViewer) -> dict[str, Any]:
     if not app.openapi_schema:
         app.openapi_schema = _completed(app.openapi())
     document: dict[str, Any] = app.openapi_schema
-    return document
+    # Where it is mounted in another app, its paths begin there.
+    root = str(request.scope.get("root_path", ""))
+    return {**document, "servers": [{"url": root}]} if root else document
 
 
 def _completed(document: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -39,7 +39,7 @@ class Caller:
     @property
     def actor(self) -> str:
         """Who is recorded as having done something: names are not unique, and neither are they checked."""
-        return f"{self.name} (token {self.token_id})"
+        return f"{self.name} (token {self.token_id})" if self.token_id else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,9 @@ class Authority:
         self._remembered: dict[str, tuple[float, TokenRecord | None]] = {}
         self._noted: dict[str, float] = {}
         self._notes: set[asyncio.Task[None]] = set()
+
+    def check(self, scope: MutableMapping[str, Any]) -> None:
+        """Refuse what must not even be looked at; a token is all that counts here."""
 
     def remembers(self, authorization: str | None) -> bool:
         """Can it be told without asking the store?"""

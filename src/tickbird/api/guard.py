@@ -88,6 +88,7 @@ class Guard:
             async with asyncio.timeout(self._limits.answer_within) as patience:
                 # What is sent bit by bit, or waits for something by design, takes as long as it takes.
                 answer.patience = patience
+                self._authority.check(scope)
                 if path_of(scope) not in OPEN:
                     caller = await self._admit(scope)
                     scope.setdefault("state", {})

@@ -38,15 +38,28 @@ _PATIENCE = 5.0
     "--allow-command", "commands", metavar="PROGRAM", multiple=True, help="A program that commands may start."
 )
 @click.option("--drain", type=length, default=2, metavar="SECONDS", help="How long a change waits for runs; else 2.")
+@click.option("--port", type=click.IntRange(0, 65_535), help="Of the HTTP API; else 8420, or any if that is taken.")
+@click.option("--no-server", is_flag=True, help="Do not serve the HTTP API.")
 @click.pass_obj
 def dev(
-    settings: Settings, app: str | None, app_option: str | None, slots: int, commands: tuple[str, ...], drain: int
+    settings: Settings,
+    app: str | None,
+    app_option: str | None,
+    slots: int,
+    commands: tuple[str, ...],
+    drain: int,
+    port: int | None,
+    no_server: bool,
 ) -> int:
     """Work on an app while it is being written: start anew with every change.
 
     The app's modules in the current folder are watched. A change is imported by a fresh process first; only if that
     works, the worker of the old code drains and the new one takes over. Ctrl-C ends it.
+
+    The HTTP API is served beside it to this machine alone, without a token.
     """
+    if no_server and port is not None:
+        raise click.UsageError("--port does not go with --no-server.", click.get_current_context())
     settings.need_store()
     given = given_app(app, app_option)
     args = ["--slots", str(slots), "--drain", str(drain)]
@@ -55,7 +68,8 @@ def dev(
     args += ["--debug"] if settings.debug else []
     for command in commands:
         args += ["--allow-command", command]
-    return Dev(settings, given, args, drain).run()
+    served = None if no_server else Served(settings.namespace, port)
+    return Dev(settings, given, args, drain, served).run()
 
 
 class Child:
@@ -102,11 +116,45 @@ class Child:
             os.close(end)
 
 
+class Served:
+    """The HTTP API beside the worker, on whatever store the app has at the moment."""
+
+    def __init__(self, namespace: str | None, port: int | None) -> None:
+        self._namespace = namespace
+        self._port = port
+        self._place: tuple[str, str] | None = None
+        self._beside: Any = None
+
+    def serve(self, document: dict[str, Any]) -> str | None:
+        """Where the API of an app's store is; None where it cannot be served."""
+        try:
+            import fastapi  # noqa: F401
+            import uvicorn  # noqa: F401
+        except ImportError:
+            return None
+        from tickbird.server import Beside
+
+        place = document["store"], self._namespace or document["namespace"]
+        if place != self._place:
+            self.stop()
+            self._beside = Beside(*place, self._port)
+            # From now on it stays where it is.
+            self._port, self._place = int(self._beside.address.rpartition(":")[2]), place
+            self._beside.start()
+        return str(self._beside.address)
+
+    def stop(self) -> None:
+        """Serve no more."""
+        if self._beside is not None:
+            self._beside.stop()
+
+
 class Dev:
     """Watches files; a candidate imports each change, and becomes the worker if that goes well."""
 
-    def __init__(self, settings: Settings, given: str, args: list[str], drain: int) -> None:
+    def __init__(self, settings: Settings, given: str, args: list[str], drain: int, served: Served | None) -> None:
         self._settings = settings
+        self._served = served
         self._given = given
         self._args = args
         self._drain = drain
@@ -181,6 +229,7 @@ class Dev:
         if self._worker is not None:
             self._stop(self._worker)
         self._worker = candidate
+        document["api"] = None if self._served is None else self._served.serve(document)
         self._show(document)
         candidate.work()
 
@@ -224,6 +273,8 @@ class Dev:
             self._forget(self._candidate)
         if self._worker is not None:
             self._stop(self._worker)
+        if self._served is not None:
+            self._served.stop()
         if self._started:
             self._tell("stopped", "Stopped.")
 
@@ -231,7 +282,7 @@ class Dev:
         """The first screen; later, one line."""
         files = len(self._watch.files)
         has = f"{count(len(document['tasks']), 'task')}, {count(len(document['schedules']), 'schedule')}"
-        facts = {key: document[key] for key in ("app", "url", "tasks", "schedules")}
+        facts = {key: document[key] for key in ("app", "url", "api", "tasks", "schedules")}
         if self._started or self._settings.as_json:
             self._tell("ready", f"Ready: {has}.", **facts)
             self._started = True
@@ -244,6 +295,7 @@ class Dev:
             [
                 ("app", document["app"]),
                 ("store", document["url"]),
+                *self._api_fields(document["api"]),
                 ("tasks", ", ".join(document["tasks"]) or "none yet"),
                 ("watching", f"{count(files, 'file')} in {self._folder}; Ctrl-C ends it"),
             ]
@@ -259,6 +311,11 @@ class Dev:
             screen.line("No schedules yet. Declare one: @bird.task(schedule=every(minutes=1)).")
         screen.flush()
         sys.stdout.flush()
+
+    def _api_fields(self, address: str | None) -> list[tuple[str, str]]:
+        if self._served is None:
+            return []
+        return [("api", f"{address}/api/v1" if address else "not served: pip install 'tickbird[server]'")]
 
     def _tell(self, event: str, text: str, **fields: Any) -> None:
         click.echo(json.dumps({"event": event, **fields}) if self._settings.as_json else f"tickbird: {text}")

@@ -58,6 +58,9 @@ def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tick
         {
             "app": bird.app,
             "url": open_store(url or bird.url).url,
+            # With its password, for nobody but who started this.
+            "store": url or bird.url,
+            "namespace": bird.namespace,
             "tasks": sorted(bird.tasks),
             "schedules": schedules,
             "files": _own_files(folder),

@@ -17,3 +17,7 @@ from tickbird.client.whole import Whole
 
 class Client(Schedules, Bulk, Files, Previews, Overrides, Runs, Backfills, Limits, Calendars, Tokens, Whole):
     """Reads and changes schedules and runs of one namespace. Every change takes `actor` and is audited."""
+
+    def in_namespace(self, namespace: str) -> Client:
+        """A client of the same store in another namespace."""
+        return Client(self._store, namespace, self._validators if namespace == self._namespace else None)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -119,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tickbird.demo", description="An example app and what it does.")
     parser.add_argument("--db", type=Path, default=Path(".tickbird/demo.db"), help="the SQLite file (%(default)s)")
     parser.add_argument("--seconds", type=float, help="drain and end after so long")
+    parser.add_argument("--no-server", action="store_true", help="do not serve the HTTP API")
     parser.add_argument("--plain", action="store_true", help="lines instead of a screen")
     options = parser.parse_args(arguments)
     notices = Notices()
@@ -137,7 +139,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"demo: cannot make {options.db.parent}: {error.strerror}; choose a file with --db.", file=sys.stderr)
         return 1
     bird.url = f"sqlite:///{options.db}"
+    beside = None if options.no_server else _serve()
     try:
+        if beside is not None:
+            console.print(f"The HTTP API is at {beside.address}/api/v1, for this machine alone.", soft_wrap=True)
         last = asyncio.run(Demo(Screen(console) if on_screen else Lines(console), notices).run(options.seconds))
     except TickbirdError as error:
         print(f"demo: {error}", file=sys.stderr)
@@ -146,8 +151,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Nobody reads any more, as with `| head`; Python must not try to flush what is left.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    finally:
+        if beside is not None:
+            beside.stop()
     say_goodbye(console, last, options.db)
     return 0
+
+
+def _serve() -> Any:
+    """The HTTP API beside the app; None where what it needs is not installed."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        return None
+    from tickbird.server import Beside
+
+    beside = Beside(bird.url, bird.namespace)
+    beside.start()
+    return beside
 
 
 def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:
