@@ -13,14 +13,14 @@ IfMatch = Annotated[
     str | None,
     Header(
         description='Only if it is still at this revision: the ETag, "3".',
-        json_schema_extra={"pattern": r'^(?:\*|"[1-9][0-9]{0,8}")$'},
+        json_schema_extra={"pattern": r'^(?:\*|"[1-9][0-9]{0,8}")$', "examples": ['"3"', "*"]},
     ),
 ]
 IfNoneMatch = Annotated[
     str | None,
     Header(
         description="`*`: only if there is none of this name yet. Not beside If-Match.",
-        json_schema_extra={"pattern": r"^\*$"},
+        json_schema_extra={"pattern": r"^\*$", "examples": ["*"]},
     ),
 ]
 _TAG: Final = re.compile(r'"([1-9][0-9]{0,8})"')
@@ -51,6 +51,15 @@ def read_either(match: str | None, none_match: str | None) -> int | None:
     """The revision that a change is meant for: 0 where it only is to make something, None for any."""
     if none_match is None:
         return read_match(match)
-    if none_match.strip() != "*" or match is not None:
-        raise Problem(400, "bad-tag", "If-None-Match: only `*`, and not beside If-Match.", field="If-None-Match")
+    if none_match.strip() != "*":
+        raise Problem(400, "bad-tag", "If-None-Match: takes only `*` here.", field="If-None-Match")
+    if match is not None:
+        read_match(match)
+        raise Problem(
+            412,
+            "stale",
+            "If-Match asks for one that exists, and If-None-Match for none: both never hold;",
+            field="If-None-Match",
+            hint="leave one of them out.",
+        )
     return 0

@@ -111,19 +111,20 @@ async def read_logs(
         ),
     ] = None,
     last_event_id: Annotated[
-        str | None, Header(description="The same, of who comes again.", json_schema_extra={"pattern": PLACE})
+        str | None,
+        Header(description="The same, of who comes again.", json_schema_extra={"pattern": PLACE, "examples": ["1.17"]}),
     ] = None,
 ) -> Any:
     """Lines in order, also while it runs. As events, one line each until the run has ended, which `end` tells."""
     client, place = access.client, read_place(after, "after")
+    if last_event_id is not None:
+        place = read_place(last_event_id, "Last-Event-ID")
     if not follow and not wants_events(request):
         found = await client.read_logs(id, after=place, limit=limit + 1)
         shown = found.lines[:limit]
         following = place_text(shown[-1]) if len(found.lines) > limit else None
         items = [log_document(line) for line in shown]
         return {"run_id": id, "status": found.status, "items": items, "next": following}
-    if last_event_id is not None:
-        place = read_place(last_event_id, "Last-Event-ID")
     await client.run(id)
     feeds: LogFeeds = request.app.state.log_feeds
     streams: Streams = request.app.state.streams

@@ -17,8 +17,8 @@ from tickbird.domain.every import every
 
 SCHEDULES: Final = ("nightly", "hourly", "paused")
 RUNS: Final = (1, 2, 3)
-# Schemathesis asks as fast as it can.
-_NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
+# Schemathesis asks as fast as it can, and would listen to a stream until it ends.
+_NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6, streams=0)
 
 
 async def main(url: str) -> None:
