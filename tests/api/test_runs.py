@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.runs import AttemptModel, RunDetail, RunModel
+from tickbird.api.models.steps import StepModel
+from tickbird.domain.dependencies import after
 from tickbird.domain.logs import Progress
 from tickbird.domain.runs import ClaimedRun, Outcome, Status
 from tickbird.store.protocol import Worker
@@ -134,6 +137,55 @@ async def test_one_run_has_its_attempts_its_progress_and_its_turn(api: Api) -> N
     assert turn["at"] > second["created_at"]
 
 
+async def waits(api: Api, run_id: int, **query: str) -> list[tuple[str, str]]:
+    """What a run waits for, by the names of the steps, and their texts."""
+    steps = (await api.get(f"/runs/{run_id}", "viewer", params=query))["waits_for"]
+    assert all(set(step) == set(StepModel.model_fields) for step in steps)
+    return [(step["name"], step["text"]) for step in steps]
+
+
+async def test_a_run_tells_what_it_waits_for(api: Api) -> None:
+    first, second = [
+        (await send(api, json={"task": "report", "concurrency_key": "one"}))["run"]["id"] for _ in range(2)
+    ]
+    assert await waits(api, first) == [("worker", "No worker that executes is alive.")]
+    [(name, words)] = await waits(api, second)
+    assert name == "limit"
+    assert words.startswith(f"Waits for a place of concurrency key 'one': the only place taken by manual run {first}, ")
+    await api.store.report_worker(WORKER, 600)
+    assert await waits(api, first) == []
+    later = (await send(api, json={"task": "report", "at": "2100-01-01T00:00:00Z"}))["run"]["id"]
+    assert await waits(api, later) == [("queue", "Attempt 1 may begin at 2100-01-01 00:00:00 UTC.")]
+    [(_, words)] = await waits(api, later, tz="Asia/Tokyo")
+    assert words == "Attempt 1 may begin at 2100-01-01 00:00:00 UTC (09:00:00 JST)."
+    run = await start(api)
+    assert (run.id, await waits(api, run.id)) == (first, [])
+    await end(api, run)
+    assert (await waits(api, run.id), await waits(api, second)) == ([], [])
+
+
+async def test_a_run_of_a_schedule_tells_what_it_waits_for(api: Api) -> None:
+    client = api.client()
+    await api.create("load")
+    await api.create("digest", depends_on=[after("load", within="1h", wait="2h")])
+    active, waiting = [(await client.trigger("digest", actor="ana")).id for _ in range(2)]
+    [(name, words)] = await waits(api, waiting)
+    assert name == "overlap"
+    assert words.startswith(f"Waits for manual run {active}, queued since ")
+    assert words.endswith("(overlap=skip, max_concurrent=1).")
+    tick = (await client.next_ticks("digest", 1))[0].scheduled_for
+    for run_id in (active, waiting):
+        await client.cancel(run_id, actor="ana")
+    await api.store.plan_due(now=tick + timedelta(seconds=1))
+    [awaiting] = [run for run in await client.runs(schedule="digest") if run.awaiting]
+    [(name, words)] = await waits(api, awaiting.id)
+    assert name == "dependency"
+    assert words.startswith("Waits for load to succeed, by ")
+    # Also when the schedule is gone.
+    await client.delete("digest", actor="ana")
+    assert [name for name, _ in await waits(api, awaiting.id)] == ["dependency"]
+
+
 async def test_a_run_is_cancelled_until_it_has_ended(api: Api) -> None:
     queued = (await send(api, json={"task": "report"}))["run"]["id"]
     cancelled = await send(api, f"/{queued}/cancel", "operator", json={"reason": "not needed"})
@@ -239,6 +291,7 @@ async def test_bad_input_makes_no_run(memory: Api, change: dict[str, Any], field
         ("GET", "?after=WyJhIl0", None, 400, "bad-page"),
         ("GET", "/0", None, 422, "invalid"),
         ("GET", "/x", None, 422, "invalid"),
+        ("GET", "/1?tz=Mars", None, 404, "not-found"),
         ("GET", f"/{2**63}", None, 422, "invalid"),
         ("GET", f"/{2**63 - 1}", None, 404, "not-found"),
         ("POST", "/1/cancel", {"reason": "x" * 2_001}, 422, "invalid"),

@@ -74,8 +74,11 @@ async def get_run(
     access: Viewer,
     id: Id,  # noqa: A002 - the name in the path
     wait: Annotated[int | None, Query(ge=1, le=300, description="Seconds until it is final, at most.")] = None,
+    tz: Annotated[
+        str | None, Query(max_length=100, description="Tell times of `waits_for` on this zone's clock.")
+    ] = None,
 ) -> Any:
-    """A run, the attempts that did not end it well, how far it is, and its turn in its queue.
+    """A run, the attempts that did not end it well, how far it is, its turn in its queue, and what it waits for.
 
     With `wait`, once it has come to its end, or as it is after that.
     """
@@ -87,6 +90,7 @@ async def get_run(
         "attempts": [attempt_document(each) for each in await client.attempts(id)],
         "progress": None if progress is None else progress_document(progress),
         "turn": turn_document(await client.turn(id)),
+        "waits_for": [step.to_json() for step in await client.waits_for(id, tz=tz)],
     }
 
 

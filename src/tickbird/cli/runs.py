@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import click
 
@@ -14,8 +14,10 @@ from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative,
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.client import Client
-from tickbird.documents import attempt_document, run_document, turn_document
+from tickbird.documents import attempt_document, progress_document, run_document, turn_document
 from tickbird.domain.durations import in_words
+from tickbird.domain.explanation import Step
+from tickbird.domain.logs import Progress
 from tickbird.domain.progress import behind_the_line, brief, in_turn, obstacle
 from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, Status
@@ -178,18 +180,37 @@ def _remark(run: RunRecord, slow: Slow, now: datetime, tz: str) -> str:
     return text if len(text) <= _LONGEST_NOTE else text[: _LONGEST_NOTE - 1] + "…"
 
 
-def _detail(settings: Settings, run_id: int) -> None:
-    async def read() -> tuple[RunRecord, Sequence[AttemptRecord], Turn | None, datetime]:
-        async with opened(settings) as client:
-            run, attempts = await client.run(run_id), await client.attempts(run_id)
-            return run, attempts, await client.turn(run_id), await client.now()
+class _Detail(NamedTuple):
+    """All that there is to show of one run."""
 
-    run, attempts, turn, now = complete(read(), settings)
+    run: RunRecord
+    attempts: Sequence[AttemptRecord]
+    turn: Turn | None
+    progress: Progress | None
+    waits_for: Sequence[Step]
+    now: datetime
+
+
+def _detail(settings: Settings, run_id: int) -> None:
+    async def read() -> _Detail:
+        async with opened(settings) as client:
+            return _Detail(
+                await client.run(run_id),
+                await client.attempts(run_id),
+                await client.turn(run_id),
+                await client.progress(run_id),
+                await client.waits_for(run_id, tz=settings.tz),
+                await client.now(),
+            )
+
+    run, attempts, turn, progress, waits_for, now = complete(read(), settings)
     tz = settings.tz or "UTC"
     document = {
         "run": run_document(run),
         "attempts": [attempt_document(attempt) for attempt in attempts],
         "turn": turn_document(turn),
+        "progress": None if progress is None else progress_document(progress),
+        "waits_for": [step.to_json() for step in waits_for],
     }
 
     def show_run(screen: Screen) -> None:
@@ -199,6 +220,12 @@ def _detail(settings: Settings, run_id: int) -> None:
             screen.fields([("rate", in_turn(turn, both(turn.at, now, tz)))])
         if turn is not None and turn.behind_until is not None:
             screen.fields([("line", behind_the_line(turn, both(turn.behind_until, now, tz)))])
+        if progress is not None:
+            screen.fields(
+                [("progress", f"{json.dumps(progress.value, ensure_ascii=False)} ({relative(progress.at, now)})")]
+            )
+        # A rate and a line have been told of above.
+        screen.fields(("waits", step.text) for step in waits_for if step.name not in ("rate", "line"))
         if run.error:
             screen.title("Error")
             screen.line(run.error, lines=True)

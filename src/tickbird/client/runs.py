@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, get_args
 
@@ -15,10 +16,14 @@ from tickbird.domain.commands import (
 from tickbird.domain.definition import Target, check_text
 from tickbird.domain.durations import Duration, in_words, seconds
 from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
+from tickbird.domain.evidence import Surroundings, readable
+from tickbird.domain.explanation import Step, Times
 from tickbird.domain.keys import check_key
 from tickbird.domain.logs import LogLine, Progress, RunLogs
+from tickbird.domain.progress import Progress as Course
 from tickbird.domain.rates import Turn
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
+from tickbird.domain.zones import zone
 from tickbird.store.protocol import (
     Changed,
 )
@@ -26,6 +31,8 @@ from tickbird.store.protocol import (
 # How soon a run that is waited for is looked at again, and how rarely in the end.
 _FIRST_LOOK = 0.005
 _LONGEST_PAUSE = 0.5
+# So many runs are looked at for whether all slots are busy.
+_RUNNING = 1_000
 
 
 class Runs(Base):
@@ -150,6 +157,28 @@ class Runs(Base):
     async def turn(self, run_id: int) -> Turn | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._store.turn_of((await self.run(run_id)).id)
+
+    async def waits_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
+        """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
+        run, store, namespace = await self.run(run_id), self._store, self._namespace
+        if run.status not in ("waiting", "queued"):
+            return []
+        around, definition = Surroundings(now=await store.now(), workers=await store.list_workers(namespace)), None
+        if run.schedule_id is not None and run.revision is not None:
+            for revision in await store.list_revisions(run.schedule_id, before=run.revision + 1, limit=1):
+                definition = readable(revision)
+            around = replace(around, active=await store.active_runs(run.schedule_id))
+        if run.awaiting and definition is not None:
+            names = {each.schedule for each in definition.depends_on}
+            around = replace(around, successes=await store.last_successes(namespace, names))
+        if run.status == "queued":
+            running = await store.list_runs(namespace, status="running", limit=_RUNNING)
+            around = replace(around, turn=await store.turn_of(run_id), running=running)
+        elif run.concurrency_key is not None:
+            limit = next(iter(await store.list_limits(namespace, key=run.concurrency_key)), None)
+            around = replace(around, limit=limit, holders=await store.runs_of_key(namespace, run.concurrency_key))
+        shown = tz or (definition.trigger.tz if definition is not None else None) or "UTC"
+        return list(Course(run, definition, around, Times(zone(shown).name)).waits_for())
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""

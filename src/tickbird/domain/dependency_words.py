@@ -8,7 +8,7 @@ from datetime import datetime
 from tickbird.domain.definition import Definition
 from tickbird.domain.dependencies import After
 from tickbird.domain.durations import in_words
-from tickbird.domain.evidence import Evidence
+from tickbird.domain.evidence import Surroundings
 from tickbird.domain.explanation import Step, Times
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.runs import RunRecord
@@ -19,7 +19,7 @@ _NONE_BEFORE = "the successes of it that are known came later"
 class DependencyWords:
     """The dependencies of one tick, by when it is or was due."""
 
-    def __init__(self, definition: Definition | None, due_at: int, evidence: Evidence, times: Times) -> None:
+    def __init__(self, definition: Definition | None, due_at: int, evidence: Surroundings, times: Times) -> None:
         self.depends_on = definition.depends_on if definition is not None else ()
         self.due_at = due_at
         self.evidence = evidence

@@ -74,18 +74,11 @@ class Paused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """Rows about one instant: `revisions` newest first, runs and skips whose ticks touch it, and what they name."""
+class Surroundings:
+    """What one run has to do with, as things stand."""
 
-    schedule: Schedule
-    at: datetime
     now: datetime
-    # The zone whose clock the answer is told on; None: the schedule's own.
-    tz: str | None = None
-    revisions: Sequence[Revision] = ()
-    runs: Sequence[RunRecord] = ()
-    skips: Sequence[SkipRecord] = ()
-    # Of the tick's run: its ended attempts, and other runs that it or its skip has to do with.
+    # The ended attempts of the run, and other runs that it, or a skip, has to do with.
     attempts: Sequence[AttemptRecord] = ()
     others: Sequence[RunRecord] = ()
     # As things stand now: active runs of the schedule, live workers, and what all workers are executing.
@@ -100,6 +93,19 @@ class Evidence:
     # Of the schedules that it depends on or depended on: when each last succeeded, and runs of theirs that did.
     successes: Mapping[str, LastSuccess] = field(default_factory=dict)
     needed: Sequence[RunRecord] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence(Surroundings):
+    """Rows about one instant: `revisions` newest first, runs and skips whose ticks touch it, and what they name."""
+
+    schedule: Schedule
+    at: datetime
+    # The zone whose clock the answer is told on; None: the schedule's own.
+    tz: str | None = None
+    revisions: Sequence[Revision] = ()
+    runs: Sequence[RunRecord] = ()
+    skips: Sequence[SkipRecord] = ()
 
     @property
     def tick(self) -> int:

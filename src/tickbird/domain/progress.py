@@ -10,7 +10,7 @@ from datetime import datetime
 from tickbird.domain.definition import Definition
 from tickbird.domain.dependency_words import DependencyWords
 from tickbird.domain.durations import in_words
-from tickbird.domain.evidence import Evidence, LiveWorker
+from tickbird.domain.evidence import LiveWorker, Surroundings
 from tickbird.domain.explanation import Step, Times
 from tickbird.domain.instants import to_seconds
 from tickbird.domain.limits import Limit
@@ -28,7 +28,7 @@ _IN_GROUP = re.compile(r"\| ((?:\w+\.)*(?:[A-Z]\w*: .*|\w*(?:Error|Exception|Exi
 class Progress:
     """The steps of one run, from being due to its end."""
 
-    def __init__(self, run: RunRecord, definition: Definition | None, evidence: Evidence, times: Times) -> None:
+    def __init__(self, run: RunRecord, definition: Definition | None, evidence: Surroundings, times: Times) -> None:
         self.run = run
         self.definition = definition
         self.evidence = evidence
@@ -58,6 +58,23 @@ class Progress:
         yield from self._tried()
         if step := self._end():
             yield step
+
+    def waits_for(self) -> Iterator[Step]:
+        """What keeps a run that has not begun from it, as things stand; nothing where a worker should take it now."""
+        run, turn = self.run, self.evidence.turn
+        if run.held and (held := self._held()):
+            yield held
+        elif run.status == "waiting":
+            yield self._waiting()
+        elif run.status == "queued":
+            if run.available_at > self.evidence.now:
+                yield self._in_queue()
+            if turn is not None and (pace := self.pace()):
+                yield Step(False, "rate", f"{_capital(pace)}.", run.id, turn.at)
+            if turn is not None and (line := self.line()):
+                yield Step(None, "line", f"{_capital(line)}.", run.id, turn.behind_until)
+            if obstacle := self.obstacle():
+                yield Step(False, "worker", f"{_capital(obstacle)}.", run.id)
 
     @property
     def first_start(self) -> datetime | None:

@@ -63,13 +63,14 @@ def read_explanation(document: Document) -> Explanation:
         at=instant(document["at"]),
         verdict=document["verdict"],
         sentence=document["sentence"],
-        steps=tuple(map(_step, document["steps"])),
+        steps=tuple(map(read_step, document["steps"])),
         run_id=document["run_id"],
         revision=document["revision"],
     )
 
 
-def _step(document: Document) -> Step:
+def read_step(document: Document) -> Step:
+    """One step of an explanation."""
     return Step(document["ok"], document["name"], document["text"], document["run_id"], maybe(instant, document["at"]))
 
 

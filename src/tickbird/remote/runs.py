@@ -13,12 +13,15 @@ from tickbird.client.runs import Runs, not_finished
 from tickbird.domain.definition import Target
 from tickbird.domain.durations import Duration, seconds
 from tickbird.domain.errors import NotFoundError
+from tickbird.domain.explanation import Step
 from tickbird.domain.keys import check_key
 from tickbird.domain.logs import LogLine, Progress, RunLogs
 from tickbird.domain.rates import Turn
 from tickbird.domain.runs import FINAL, AttemptRecord, RunRecord, Status
+from tickbird.domain.zones import zone
 from tickbird.reading.parts import Document, maybe
 from tickbird.reading.runs import read_attempt, read_log, read_progress, read_run, read_turn
+from tickbird.reading.ticks import read_step
 from tickbird.remote.base import Query, Remote, instant_ceil, schedule_path, sent
 
 # A run that is waited for is asked for anew after so many seconds, each of which the server waits.
@@ -152,6 +155,11 @@ class RemoteRuns(Remote, Runs):
     async def turn(self, run_id: int) -> Turn | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._get(_path(run_id), lambda found: maybe(read_turn, found["turn"]))
+
+    async def waits_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
+        """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
+        query = {"tz": None if tz is None else zone(tz).name}
+        return await self._get(_path(run_id), lambda found: [*map(read_step, found["waits_for"])], query)
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""

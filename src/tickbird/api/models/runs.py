@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, StrictInt, StrictStr
 from tickbird.api.instants import InstantText
 from tickbird.api.models.overrides import OverriddenModel
 from tickbird.api.models.parts import Body, Instant, Json
+from tickbird.api.models.steps import StepModel
 from tickbird.domain.runs import FailureKind, Origin, Status
 
 
@@ -113,12 +114,13 @@ class ProgressModel(BaseModel):
 
 
 class RunDetail(BaseModel):
-    """A run with its attempts, how far it said that it was, and its turn in its queue if it must wait for one."""
+    """A run with its attempts, how far it said that it was, its turn in its queue, and what else it waits for."""
 
     run: RunModel
     attempts: list[AttemptModel]
     progress: ProgressModel | None
     turn: TurnModel | None
+    waits_for: list[StepModel] = Field(description="Empty where it has begun, or where a worker should take it now.")
 
 
 class LogLineModel(BaseModel):

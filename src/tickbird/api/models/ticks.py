@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from tickbird.api.models.overrides import TickOverrideModel
 from tickbird.api.models.parts import Instant
 from tickbird.api.models.runs import RunModel
+from tickbird.api.models.steps import StepModel
 from tickbird.domain.explanation import Verdict
 from tickbird.domain.runs import SkipReason
 
@@ -57,16 +58,6 @@ class LedgerPage(BaseModel):
 
     items: list[DecisionModel]
     next: str | None
-
-
-class StepModel(BaseModel):
-    """One step of an explanation; `ok` is false where it kept the tick from running or made it late."""
-
-    ok: bool | None
-    name: str
-    text: str
-    run_id: int | None
-    at: Instant | None
 
 
 class ExplanationModel(BaseModel):
