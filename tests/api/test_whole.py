@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.models.ledger import AuditModel, DecisionsModel, HappeningModel
+from tickbird.api.models.ledger import DecisionsModel, HappeningModel, TickAuditModel
 from tickbird.api.models.whole import FindingModel, PlaceModel, ZonesModel
 from tickbird.domain.instants import to_datetime, to_seconds, utc_text
 
@@ -51,7 +51,7 @@ async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
     decided = await memory.get("/schedules/mine/decisions", "viewer", params=span)
     assert {*decided} == {*DecisionsModel.model_fields}
     audit = await memory.get("/schedules/mine/audit", "viewer")
-    assert {*audit} == {*AuditModel.model_fields}
+    assert {*audit} == {*TickAuditModel.model_fields}
     assert audit["proven"]
     assert len((await memory.get("/schedules/mine/active-runs", "viewer"))["items"]) == 1
     for path in ("decisions", "audit", "active-runs"):

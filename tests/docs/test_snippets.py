@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.remote.servers import make_token, serving
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -35,6 +38,16 @@ CASES = [
 async def test_a_snippet_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TICKBIRD_URL", raising=False)
+    with ExitStack() as ending:
+        if "Tickbird.connect()" in code:
+            url = f"sqlite:///{tmp_path}/served.db"
+            monkeypatch.setenv("TICKBIRD_TOKEN", await make_token(url, "editor", "default"))
+            monkeypatch.setenv("TICKBIRD_SERVER", ending.enter_context(serving(url)))
+        await run(code)
+
+
+async def run(code: str) -> None:
+    """A program, and each of its functions that needs nothing."""
     names: dict[str, Any] = {"__name__": "snippet"}
     exec(compile(code, "snippet", "exec", dont_inherit=True), names)
     for name, value in list(names.items()):

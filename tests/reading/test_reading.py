@@ -187,7 +187,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         ticks.read_decisions,
     ),
     "happening": (
-        records(Happening, run=st.none() | RUNS, skip=st.none() | SKIPS),
+        records(Happening, run=st.none() | RUNS, skip=st.none() | SKIPS, namespace=st.just("")),
         documents.happening_document,
         ticks.read_happening,
     ),

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
 from tickbird.api.instants import InstantText, read_instant
-from tickbird.api.models.ledger import AuditModel, DecisionsModel, Happenings
+from tickbird.api.models.ledger import DecisionsModel, Happenings, TickAuditModel
 from tickbird.api.models.runs import RunList
 from tickbird.api.patience import longer
 from tickbird.documents import decisions_document, happening_document, run_document
@@ -42,7 +42,7 @@ async def list_decisions(
     "/schedules/{name}/audit",
     summary="Has every tick its decision?",
     operation_id="audit_ticks",
-    response_model=AuditModel,
+    response_model=TickAuditModel,
 )
 async def audit_ticks(
     request: Request,

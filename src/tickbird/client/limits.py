@@ -23,15 +23,8 @@ class Limits(Base):
     async def set_limit(self, key: str, most: int, *, actor: str) -> Limit:
         """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
         check_text(actor, "actor", least=1, most=200)
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= LARGEST_LIMIT:
-            raise InvalidError(
-                f"most: {str(most)[:60]!r} is not a whole number from 1 to {LARGEST_LIMIT};",
-                field="most",
-                hint="to hold runs back altogether, pause their schedules.",
-            )
-        if not check_text(key, "key", least=1, most=LONGEST_KEY).isprintable():
-            raise InvalidError(f"key: {key[:60]!r} is not a text on one line, as keys of runs are.", field="key")
-        return await self._store.set_limit(self._namespace, key, most, actor)
+        check_most(most)
+        return await self._store.set_limit(self._namespace, check_limit_key(key), most, actor)
 
     async def remove_limit(self, key: str, *, actor: str) -> Limit:
         """Go back to one run of this concurrency key at a time."""
@@ -66,6 +59,24 @@ class Limits(Base):
         for name in {name for worker in workers if executes(worker) for name in worker.queues} - found.keys():
             found[name] = Queue(name, None, None, 0, 0, 0)
         return _served([found[name] for name in sorted(found)], workers)
+
+
+def check_most(most: object) -> int:
+    """How many runs of a key may go on at once, or an InvalidError."""
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= LARGEST_LIMIT:
+        raise InvalidError(
+            f"most: {str(most)[:60]!r} is not a whole number from 1 to {LARGEST_LIMIT};",
+            field="most",
+            hint="to hold runs back altogether, pause their schedules.",
+        )
+    return most
+
+
+def check_limit_key(key: str) -> str:
+    """A key that a limit can be set for, or an InvalidError."""
+    if not check_text(key, "key", least=1, most=LONGEST_KEY).isprintable():
+        raise InvalidError(f"key: {key[:60]!r} is not a text on one line, as keys of runs are.", field="key")
+    return key
 
 
 def _served(found: Sequence[Queue], workers: Sequence[Worker]) -> list[Queue]:

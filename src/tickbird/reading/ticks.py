@@ -10,6 +10,7 @@ from tickbird.domain.runs import SkipRecord
 from tickbird.reading.parts import Document, instant, maybe, second
 from tickbird.reading.runs import read_run
 from tickbird.reading.schedules import read_override
+from tickbird.reading.whole import read_audit_record
 from tickbird.store.protocol import Decisions
 
 
@@ -53,6 +54,7 @@ def read_happening(document: Document) -> Happening:
         document["schedule"],
         maybe(read_run, document["run"]),
         maybe(read_skip, document["skip"]),
+        maybe(read_audit_record, document["audit"]),
     )
 
 

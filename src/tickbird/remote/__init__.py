@@ -11,6 +11,7 @@ from tickbird.remote.overrides import RemoteOverrides
 from tickbird.remote.previews import RemotePreviews
 from tickbird.remote.runs import RemoteRuns
 from tickbird.remote.schedules import RemoteSchedules
+from tickbird.remote.store_only import StoreOnly
 from tickbird.remote.tokens import RemoteTokens
 from tickbird.remote.transport import Transport
 from tickbird.remote.whole import RemoteWhole
@@ -29,6 +30,7 @@ class RemoteClient(
     RemoteCalendars,
     RemoteTokens,
     RemoteWhole,
+    StoreOnly,
     Client,
 ):
     """Reads and changes schedules and runs of one namespace on a server.

@@ -8,8 +8,13 @@ from typing import Any
 
 from tickbird.client.backfills import Backfills
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, Order, no_such_backfill
+from tickbird.domain.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs import RunRecord
 from tickbird.reading.backfills import read_backfill, read_backfill_plan
+from tickbird.reading.runs import read_held, read_run
 from tickbird.remote.base import Remote, instant, instant_ceil, schedule_path, sent
+
+_PAGE = 1_000
 
 
 class RemoteBackfills(Remote, Backfills):
@@ -56,6 +61,35 @@ class RemoteBackfills(Remote, Backfills):
         """Cancel the runs of a backfill that have not started; ask those that run to stop if `stop_running`."""
         body = {"note": note, "stop_running": stop_running}
         return await self._post(f"{_path(backfill_id)}/cancel", read_backfill, body)
+
+    async def held(self, name: str | None = None) -> Sequence[HeldSchedule]:
+        """The schedules of which runs are held after an outage, or one of them: how many, and of which ticks."""
+        found: list[HeldSchedule] = []
+        while page := await self._pages(
+            "/held", read_held, _PAGE, found[-1].schedule if found else None, {"schedule": name}
+        ):
+            found += page
+            if len(page) < _PAGE:
+                break
+        return found
+
+    async def list_held(self, name: str, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
+        """The held runs of a schedule, oldest first, a page at a time: `after` is the last id of the page before."""
+        return await self._pages(f"{schedule_path(name)}/held", read_run, limit, after or None)
+
+    async def release_held(
+        self, name: str, *, actor: str, count: int | None = None, per_minute: int | None = None, note: str = ""
+    ) -> int:
+        """Let the oldest held runs of a schedule run, or all of them, at most so many a minute; how many that were."""
+        Release(actor="remote", count=count, per_minute=per_minute, note=note)
+        body = {"count": count, "per_minute": per_minute, "note": note}
+        return await self._post(f"{schedule_path(name)}/held/release", lambda done: int(done["released"]), body)
+
+    async def drop_held(self, name: str, *, actor: str, count: int | None = None, note: str = "") -> int:
+        """Cancel the oldest held runs of a schedule, or all of them; how many that were."""
+        Drop(actor="remote", count=count, note=note)
+        body = {"count": count, "note": note}
+        return await self._post(f"{schedule_path(name)}/held/drop", lambda done: int(done["dropped"]), body)
 
 
 def _path(backfill_id: int) -> str:

@@ -42,7 +42,7 @@ class Remote(Base):
     async def _get(
         self, path: str, read: Callable[[Document], T], query: Query | None = None, *, patience: float = 0.0
     ) -> T:
-        return await self._ask(read, Question("GET", path, self._query(query), patience=patience))
+        return await self._ask(read, Question("GET", path, self._query(query), patience=patience, repeatable=True))
 
     async def _post(
         self,
@@ -52,11 +52,12 @@ class Remote(Base):
         *,
         revision: int | None = None,
         key: str | None = None,
+        keyed: bool = False,
     ) -> T:
-        """Have something done; with a key of its own, so that what is asked twice is done once."""
+        """Have something done; where the server knows keys, what is asked twice is done once."""
         headers = {"Idempotency-Key": key or secrets.token_urlsafe(18), **_match(revision)}
         stated = {name: value for name, value in (body or {}).items() if value is not None}
-        return await self._ask(read, Question("POST", path, self._query(), stated, headers))
+        return await self._ask(read, Question("POST", path, self._query(), stated, headers, repeatable=keyed))
 
     async def _have_done(self, name: str, verb: str, body: Mapping[str, Any], revision: int | None = None) -> Schedule:
         """Have something done to a schedule."""

@@ -50,7 +50,7 @@ class RemoteRuns(Remote, Runs):
             seconds(wait, "wait")
         key = None if idempotency_key is None else check_key(idempotency_key)
         body = {"payload": None if payload is None else sent(payload)}
-        run = await self._post(f"{schedule_path(name)}/trigger", _made, body, key=key)
+        run = await self._post(f"{schedule_path(name)}/trigger", _made, body, key=key, keyed=True)
         return run if wait is None else await self.wait(run.id, timeout=wait)
 
     async def enqueue(
@@ -83,7 +83,7 @@ class RemoteRuns(Remote, Runs):
             "concurrency_key": concurrency_key,
             "unknown_task_ok": unknown_task_ok or task in self._validators,
         }
-        return (await self._post("/runs", _made, body, key=key)).id
+        return (await self._post("/runs", _made, body, key=key, keyed=True)).id
 
     async def runs(
         self,

@@ -76,9 +76,6 @@ class RemoteTokens(Remote, Tokens):
             raise no_such_token(str(token_id))
         return await self._other("DELETE", f"/tokens/{quote(token_id)}", read_token)
 
-    async def note_token_use(self, token_id: str) -> None:
-        """Nothing: a server itself writes which tokens are used."""
-
 
 def _page(document: Document) -> tuple[list[TokenRecord], str | None]:
     return [*map(read_token, document["items"])], document["next"]

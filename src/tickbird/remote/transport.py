@@ -36,7 +36,7 @@ _BEHIND: Final = (502, 503, 504)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request. With a key, or when it only reads, it may be asked again though the answer was lost."""
+    """A request; a repeatable one may be asked again though the answer was lost."""
 
     method: str
     path: str
@@ -45,11 +45,8 @@ class Question:
     headers: Mapping[str, str] | None = None
     # How much longer than usual the answer may take.
     patience: float = 0.0
-
-    @property
-    def repeatable(self) -> bool:
-        """Does asking twice do what asking once does?"""
-        return self.method == "GET" or "Idempotency-Key" in (self.headers or {})
+    # Asking twice does what asking once does.
+    repeatable: bool = False
 
 
 class Transport:

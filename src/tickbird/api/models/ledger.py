@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from tickbird.api.models.audit import AuditModel
 from tickbird.api.models.parts import Instant
 from tickbird.api.models.runs import RunModel
 from tickbird.api.models.ticks import SkipModel
@@ -30,7 +31,7 @@ class AuditFindingModel(BaseModel):
     skip_id: int | None
 
 
-class AuditModel(BaseModel):
+class TickAuditModel(BaseModel):
     """What came of auditing one schedule over a range; `findings` are the first of `found`."""
 
     schedule: str
@@ -47,13 +48,14 @@ class AuditModel(BaseModel):
 
 
 class HappeningModel(BaseModel):
-    """A run that was planned or has ended, or ticks that were skipped."""
+    """A run that was planned or has ended, or ticks that were skipped; `audit` is what somebody did, of other kinds."""
 
     at: Instant
     kind: HappeningKind
     schedule: str | None
     run: RunModel | None
     skip: SkipModel | None
+    audit: AuditModel | None
 
 
 class Happenings(BaseModel):

@@ -1,0 +1,187 @@
+"""Every command says the same, and ends with the same code, by way of a server as on the store itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import APP, Cli, Said
+from tests.remote.servers import make_token, serving
+
+# What is done one after the other; an X is the id of the newest run.
+SCRIPTS = {
+    "look": """
+ls
+ls --tag mail
+show digest
+show digets
+why digest 2035-06-01T13:00:00Z
+preview etl --tz Asia/Tokyo -c 2
+audit
+runs
+zones
+held
+limits
+queues
+workers
+doctor
+""",
+    "runs": """
+trigger digest --payload {"limit":5}
+trigger digets
+runs --schedule digest --status queued
+runs X
+runs 999
+logs X
+cancel X --reason no
+cancel X
+retry X
+rm digest -y --cancel-runs
+tail --since -1h --no-follow
+limit warehouse 3
+queue mail --rate 5/s
+""",
+    "changes": """
+pause digest --note quiet
+pause digest --note quiet --until yesterday
+ls --state paused
+resume digest
+resume digest
+set digest retries=2 timeout=5m
+set digest retires=2
+set digest priority=9000
+set digest grace=1h --if-revision 1
+revisions digest
+rollback digest 1
+reschedule digest 2h
+skip digest -c 2 --note not-these
+backfill digest --from 2026-01-01T00:00:00Z --to 2026-01-02T00:00:00Z -y --detach
+backfills
+token create bot --role viewer
+token revoke nobody
+""",
+}
+_TIMES = (
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "TIME"),
+    (r"\b\d\d:\d\d:\d\d\b", "TIME"),
+    (r"(in )?\d+ (d|h|min|s)( \d+ (h|min|s))*( ago| after due)?", "LENGTH"),
+    (r"\bnow\b", "LENGTH"),
+    (r"\S+-\d+-[0-9a-f]{8}\b", "WORKER"),
+    (r" \(token [a-z2-7]{8}\)", ""),
+    (r"tbk_[a-z2-7]{8}_[\w-]{43}", "TOKEN"),
+    (r"\b[a-z2-7]{8}\b(?= |\")", "ID"),
+    (r"[\d.]+ [kMGT]B", "SIZE"),
+    (r" +", " "),
+)
+
+
+def plain(text: str) -> str:
+    """Without what is another each time."""
+    for pattern, instead in _TIMES:
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+class Way:
+    """One way to the store of a folder."""
+
+    def __init__(self, cli: Cli, *options: str) -> None:
+        self.cli, self.options = cli, options
+
+    def __call__(self, command: str, *more: str) -> Said:
+        """The answer to a line of the script."""
+        args = [*command.split(), *more]
+        if "X" in args:
+            newest = max(int(line) for line in re.findall(r"^(\d+)", self.cli("runs").out, re.MULTILINE))
+            args = [str(newest) if each == "X" else each for each in args]
+        env: dict[str, Any] = {"TICKBIRD_URL": None} if self.options else {}
+        return self.cli(*args, *self.options, **env)
+
+
+@contextmanager
+def shop(folder: Path) -> Iterator[Cli]:
+    """A store with an app that was synced."""
+    folder.mkdir()
+    cli = Cli(f"sqlite:///{folder}/birds.db", folder.parent)
+    cli.ok("migrate")
+    cli.ok("sync", "shop:bird", "--url", str(cli.url))
+    cli.live_worker({"digest": {"queue": "default", "schema": {"type": "object"}}})
+    yield cli
+
+
+@pytest.fixture
+def ways(folder: Path) -> Iterator[tuple[Way, Way]]:
+    """To two stores of the same making: to one directly, to the other by a server."""
+    Cli(None, folder).write("shop", APP)
+    with shop(folder / "here") as here, shop(folder / "there") as there:
+        assert there.url is not None
+        # Both have one, so that both list one.
+        asyncio.run(make_token(str(here.url)))
+        token = asyncio.run(make_token(there.url))
+        with serving(there.url) as server:
+            yield Way(here), Way(there, "--server", server, "--token", token, "--namespace", "default")
+
+
+@pytest.mark.parametrize("part", SCRIPTS)
+def test_the_same_script_says_the_same(ways: tuple[Way, Way], part: str) -> None:
+    apart = []
+    for line in SCRIPTS[part].strip().splitlines():
+        told = [(said.code, plain(said.err), plain(said.out)) for said in (way(line) for way in ways)]
+        # Nothing that went wrong by itself counts as the same.
+        if told[0] != told[1] or "unexpected" in told[0][1]:
+            apart.append((line, *told))
+    assert apart == [], "\n".join(map(str, apart[0]))
+
+
+def test_the_same_documents(ways: tuple[Way, Way]) -> None:
+    here, there = ways
+    for line in ("show digest", "runs", "preview digest", "trigger digest", "zones", "revisions digest", "audit"):
+        told = [json.loads(plain(way(line, "--json").out)) for way in (here, there)]
+        assert told[0] == told[1], line
+
+
+@pytest.mark.parametrize(
+    "command", ["migrate", "sync shop:bird", "worker shop:bird", "dev shop:bird", "server", "doctor --prove"]
+)
+def test_what_needs_the_store_is_refused(bare: Cli, command: str) -> None:
+    said = bare.refused(2, *command.split(), "--server", "http://127.0.0.1:1")
+    assert said == (
+        "this command needs the store itself, and cannot go through a server; "
+        "run it where the store can be reached, with --url."
+    )
+    assert list(bare.folder.iterdir()) == []
+
+
+def test_which_way(bare: Cli) -> None:
+    away = {"TICKBIRD_SERVER": "http://127.0.0.1:1"}
+    assert "both set; choose with --server or --url." in bare.refused(2, "ls", TICKBIRD_URL="sqlite:///x.db", **away)
+    assert "give one of them" in bare.refused(2, "ls", "--url", "sqlite:///x.db", "--server", "http://h")
+    assert "there is no database file" in bare.refused(5, "ls", "--url", "sqlite:///x.db", **away)
+    assert "this command needs the store itself" in bare.refused(2, "migrate", **away)
+    for said in (bare.refused(5, "ls", **away), bare.refused(5, "ls", "--url", "http://127.0.0.1:1")):
+        assert said.startswith("the server http://127.0.0.1:1 cannot be reached")
+    assert "is not the address of a server" in bare.refused(2, "ls", "--server", "host")
+    said = bare.refused(2, "ls", "--server", "http://127.0.0.1:1", "--token", "hunter2")
+    assert "is no token of Tickbird" in said
+    assert "hunter2" not in said
+    assert "--token is empty" in bare.refused(2, "ls", "--server", "http://h", "--token", "")
+
+
+def test_who_may_not(ways: tuple[Way, Way]) -> None:
+    there = ways[1]
+    token = there.cli.ok("token", "create", "eve", "--role", "viewer", "--json").json["token"]
+    server = there.options[1]
+    given = ("--server", server, "--token", token)
+    assert "digest" in there.cli.ok("ls", *given, TICKBIRD_URL="").out
+    said = there.cli.refused(5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL="")
+    assert said == "This needs the role operator, and the token 'eve' has viewer; use another token."
+    said = there.cli.refused(5, "ls", "--server", server, TICKBIRD_URL="")
+    assert said.startswith("the server asks for a token; make one with `tickbird token create`")
+    assert "TICKBIRD_TOKEN" in said
