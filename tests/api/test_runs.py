@@ -219,6 +219,27 @@ async def test_a_final_run_is_repeated(api: Api) -> None:
     refused(wrong, 422, "invalid")
 
 
+async def test_a_run_is_repeated_once_under_a_key(api: Api) -> None:
+    await api.create("digest")
+    await api.client().trigger("digest", actor="ana")
+    alone = (await send(api, json={"task": "report"}))["run"]["id"]
+    for _ in range(2):
+        await end(api, await start(api), "failed", error="no", failure_kind="raised")
+    key = {"Idempotency-Key": "again"}
+    runs = [run.id for run in await api.client().runs()]
+    for place, run_id in enumerate(runs):
+        own = {"Idempotency-Key": f"again {place}"}
+        first, second = [(await send(api, f"/{run_id}/retry", "operator", headers=own))["run"]["id"] for _ in range(2)]
+        assert first == second != run_id
+        other = await api.ask("POST", f"{PATH}/{run_id}/retry", "operator", headers=own, json={"payload": {"n": 9}})
+        assert "has another payload" in refused(other, 409, "conflict")
+    assert len(await api.client().runs()) == 4
+    # The key of something else.
+    await send(api, json={"task": "report"}, headers=key)
+    answer = await api.ask("POST", f"{PATH}/{alone}/retry", "editor", headers=key)
+    assert f"which does not repeat run {alone}" in refused(answer, 409, "conflict")
+
+
 async def test_a_run_is_waited_for(api: Api) -> None:
     async def work(listening: asyncio.Event) -> None:
         async with api.store.wakeups() as news:

@@ -154,8 +154,9 @@ async def retry_run(
     access: Operator,
     id: Id,  # noqa: A002 - the name in the path
     body: RetryBody | None = None,
+    idempotency_key: RunKey = None,
 ) -> Any:
     """A new run of what a final run did, with its payload or another; 409 where that one has not come to its end."""
-    sent = body or RetryBody()
-    run = await access.client.retry(id, actor=access.actor, payload=sent.payload)
+    sent, key = body or RetryBody(), own_key(access, idempotency_key)
+    run = await access.client.retry(id, actor=access.actor, payload=sent.payload, idempotency_key=key)
     return await made(request, access.client, run, sent.wait)

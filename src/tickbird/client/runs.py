@@ -186,20 +186,44 @@ class Runs(Base):
         check_text(actor, "actor", least=1, most=200)
         return await self._store.cancel_run(run_id, actor, reason=check_text(reason, "reason"))
 
-    async def retry(self, run_id: int, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
-        """A new run of what a final run did, with its payload unless another is given."""
-        run = await self.run(run_id)
+    async def retry(
+        self,
+        run_id: int,
+        *,
+        actor: str,
+        payload: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunRecord:
+        """A new run of what a final run did, with its payload unless another is given.
+
+        The same key again gives the same run.
+        """
+        run, key = await self.run(run_id), None if idempotency_key is None else check_key(idempotency_key)
         if run.status not in FINAL:
             raise ConflictError(f"run {run_id} is {run.status}; only a final run can be retried.")
         sent = (
             run.payload if payload is None else await self._checked_payload(run.target, payload, unknown_task_ok=True)
         )
         if run.schedule is not None and run.schedule_id is not None:
-            command = Trigger(actor=actor, payload=sent, retry_of=run_id)
-            return _made(await self._change(run.schedule, command))
-        key = run.concurrency_key
-        new = NewRun(run.target, sent, run.queue, run.priority, retry_of=run_id, concurrency_key=key)
-        return await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
+            command = Trigger(actor=actor, payload=sent, retry_of=run_id, idempotency_key=key)
+            made = _made(await self._change(run.schedule, command))
+        else:
+            new = NewRun(
+                run.target,
+                sent,
+                run.queue,
+                run.priority,
+                retry_of=run_id,
+                idempotency_key=key,
+                concurrency_key=run.concurrency_key,
+            )
+            made = await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
+        if made.retry_of != run_id:
+            raise ConflictError(
+                f"idempotency key {key!r} stands for run {made.id}, which does not repeat run {run_id};",
+                hint="give each request a key of its own.",
+            )
+        return made
 
 
 def not_finished(run: RunRecord, waited: float) -> NotFinishedError:

@@ -165,10 +165,21 @@ class RemoteRuns(Remote, Runs):
         """Cancel a run that has not started, or ask a running one to stop."""
         return await self._post(f"{_path(run_id)}/cancel", read_run, {"reason": reason})
 
-    async def retry(self, run_id: int, *, actor: str, payload: Mapping[str, Any] | None = None) -> RunRecord:
-        """A new run of what a final run did, with its payload unless another is given."""
+    async def retry(
+        self,
+        run_id: int,
+        *,
+        actor: str,
+        payload: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunRecord:
+        """A new run of what a final run did, with its payload unless another is given.
+
+        The same key again gives the same run.
+        """
+        key = None if idempotency_key is None else check_key(idempotency_key)
         body = {"payload": None if payload is None else sent(payload)}
-        return await self._post(f"{_path(run_id)}/retry", _made, body)
+        return await self._post(f"{_path(run_id)}/retry", _made, body, key=key)
 
 
 @dataclass(frozen=True, slots=True)
