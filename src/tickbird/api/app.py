@@ -22,6 +22,7 @@ from tickbird.api import (
     history,
     ledger,
     limits,
+    metrics,
     overrides,
     previews,
     runs,
@@ -37,6 +38,7 @@ from tickbird.api.guard import Guard, Limits
 from tickbird.api.health import Readiness
 from tickbird.api.log_feeds import LogFeeds
 from tickbird.api.loopback import Loopback
+from tickbird.api.metrics import Gauges
 from tickbird.api.models.events import EventModel
 from tickbird.api.models.problems import ProblemDocument
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
@@ -48,6 +50,7 @@ from tickbird.version import VERSION
 # A noun's routes come in here, and nowhere else.
 ROUTERS: Final = (
     health.router,
+    metrics.router,
     schedules.router,
     bulk.router,
     ticks.router,
@@ -88,6 +91,7 @@ def create_api(
     app.state.log_feeds = LogFeeds()
     app.state.feed = Feed(clients("default"), pauses or Pauses())
     app.state.readiness = Readiness(clients("default"))
+    app.state.gauges = Gauges(clients("default"))
     app.add_middleware(Guard, authority=authority, limits=limits)
     for router in ROUTERS:
         # As they are: each states its whole path and the role that it needs.

@@ -115,7 +115,7 @@ class Authority:
 
     async def live(self, ids: Collection[str]) -> frozenset[str]:
         """Those of these tokens that open anything."""
-        return await self._client.live_tokens(ids)
+        return await self._client.source.live_tokens(ids)
 
     def forget(self, token_id: str) -> None:
         """Look a token up anew the next time."""

@@ -80,13 +80,13 @@ class Feed:
 
     async def check(self) -> None:
         """Raise where nothing could be told."""
-        await self._client.settle()
+        await self._client.source.settle()
 
     async def follow(self, follower: Follower, after: Mark | None) -> Events:
         """What happens behind a place, or from now on, as it comes."""
         try:
             async with self._lock:
-                horizon = self._horizon = self._horizon or await self._client.settle()
+                horizon = self._horizon = self._horizon or await self._client.source.settle()
                 self._followers.add(follower)
                 self._start()
             for block in await self._missed(follower, after, horizon):
@@ -113,7 +113,7 @@ class Feed:
             # Another server has seen more than this one has.
             follower.begin = after.place
             return [_at(after)]
-        missed = await self._client.happened({follower.namespace}, after, horizon)
+        missed = await self._client.source.happened({follower.namespace}, after, horizon)
         if missed.more:
             return [_reset(horizon.mark)]
         told = [_told(mark, each) for mark, each in missed.items if follower.wants(each)]
@@ -166,13 +166,13 @@ class Feed:
     async def _look(self) -> None:
         before = self._horizon
         assert before is not None
-        horizon = await self._client.settle(before)
+        horizon = await self._client.source.settle(before)
         if horizon is before:
             return
         found = Happened(more=True)
         if horizon.at >= before.at:
             namespaces = {each.namespace for each in self._followers}
-            found = await self._client.happened(namespaces, before.mark, horizon)
+            found = await self._client.source.happened(namespaces, before.mark, horizon)
         self._horizon = horizon
         if found.more:
             log.warning("those who follow what happens are told to look anew: it was too much, or the clock went back")
@@ -187,7 +187,7 @@ class Feed:
     async def _listen(self) -> None:
         # What is not signalled is found all the same, a little later.
         with suppress(TickbirdError):
-            async with self._client.wakeups() as wakeups:
+            async with self._client.source.wakeups() as wakeups:
                 async for _ in wakeups:
                     self._woken.set()
 

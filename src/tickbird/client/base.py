@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from tickbird.client.payloads import check_by_schema
+from tickbird.client.source import Source
 from tickbird.domain.commands import (
     Command,
     Trigger,
@@ -35,6 +36,11 @@ class Base:
         self._namespace = check_name(namespace, "namespace")
         # Payload validators of the tasks that this process has itself.
         self._validators = validators or {}
+
+    @property
+    def source(self) -> Source:
+        """What a server reads of the whole store."""
+        return Source(self._store)
 
     async def get(self, name: str) -> Schedule:
         """A schedule by name."""

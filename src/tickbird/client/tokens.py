@@ -66,10 +66,6 @@ class Tokens(Base):
             raise no_such_token(str(token_id))
         return await self._store.revoke_token(self._namespace, token_id, actor)
 
-    async def live_tokens(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these tokens that can be used."""
-        return await self._store.live_tokens(ids)
-
     async def note_token_use(self, token_id: str) -> None:
         """Write that a token was used, at most once a minute."""
         await self._store.note_token_use(token_id)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from tickbird.client.base import Base, page_size
 from tickbird.domain.definition import check_text
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.findings import diagnose
-from tickbird.domain.happenings import Happened, Horizon, Mark
 from tickbird.domain.instants import to_seconds
 from tickbird.domain.verdicts import Finding
 from tickbird.domain.zone_moves import TickMoves, all_moves, by_instant, is_zoned, next_moves
@@ -93,18 +91,6 @@ class Whole(Base):
     async def now(self) -> datetime:
         """The store's clock."""
         return await self._store.now()
-
-    async def settle(self, before: Horizon | None = None) -> Horizon:
-        """Up to where everything can be seen that has happened in the store; `before` is what the look before found."""
-        return await self._store.settle(before)
-
-    async def happened(self, namespaces: Collection[str], after: Mark, until: Horizon) -> Happened:
-        """What happened in these namespaces behind a place, in an order that everybody sees alike."""
-        return await self._store.happened(namespaces, after, until)
-
-    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
-        """Yields when something may have happened; not whenever it has."""
-        return self._store.wakeups()
 
 
 def check_days(days: int) -> None:

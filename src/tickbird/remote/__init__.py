@@ -38,3 +38,7 @@ class RemoteClient(
     Who does something is who the token belongs to: `actor` is taken, so that code runs on a store as well, and
     otherwise ignored.
     """
+
+    def in_namespace(self, namespace: str) -> Client:
+        """A client of the same server in another namespace."""
+        return RemoteClient(self._transport, namespace)

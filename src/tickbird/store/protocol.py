@@ -25,6 +25,7 @@ from tickbird.domain.happenings import Happened, Horizon, Mark
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.measures import Measures
 from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -717,6 +718,10 @@ class Store(Protocol):
 
     async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
         """Runs that ended, and skips that were recorded or extended, since an instant: the newest of each."""
+        ...
+
+    async def measure(self, namespace: str, *, now: datetime | None = None) -> Measures:
+        """How much there is of everything in a namespace, by bounded counts of what is active or ended lately."""
         ...
 
     async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:

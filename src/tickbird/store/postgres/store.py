@@ -24,6 +24,7 @@ from tickbird.domain.happenings import Happened, Horizon, Mark
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.measures import MOST_COUNTED, RECENTLY, Measures, measured
 from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -733,6 +734,14 @@ class PostgresStore:
         ended = await self._named("ended_since", **bounds)
         skips = await self._once(lambda db: db.fetch("skipped_since", **bounds))
         return Recent([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
+
+    async def measure(self, namespace: str, *, now: datetime | None = None) -> Measures:
+        """How much there is of everything in a namespace."""
+        rows = await self._once(
+            lambda db: db.fetch("measure", namespace=namespace, now=now, most=MOST_COUNTED, recently=RECENTLY)
+        )
+        [at] = [at for kind, _, _, at in rows if kind == "now"]
+        return measured(at, [(kind, label, number, at) for kind, label, number, at in rows if kind != "now"])
 
     async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
         """Up to where nothing can happen any more that is not seen yet."""

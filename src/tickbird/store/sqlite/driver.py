@@ -21,6 +21,7 @@ from tickbird.domain.happenings import Happened, Horizon, Mark
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.measures import MOST_COUNTED, RECENTLY, Measures, measured
 from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
@@ -78,7 +79,7 @@ from tickbird.store.sqlite.following import follow
 from tickbird.store.sqlite.place import MEMORY, read_url
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import clock, to_instant, to_micros
+from tickbird.store.sqlite.times import MICROS, clock, to_instant, to_micros
 from tickbird.store.zones import UNKNOWN, MayPlan
 
 T = TypeVar("T")
@@ -707,6 +708,13 @@ class SqliteStore:
         """Runs that ended, and skips that were recorded or extended, since an instant."""
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit}
         return await self._read(lambda db: reading.recent(db, bounds))
+
+    async def measure(self, namespace: str, *, now: datetime | None = None) -> Measures:
+        """How much there is of everything in a namespace."""
+        at = clock() if now is None else to_micros(now)
+        bounds = {"namespace": namespace, "now": at, "most": MOST_COUNTED, "recently": RECENTLY * MICROS}
+        rows = await self._read(lambda db: db.execute(SQL["measure"], bounds).fetchall())
+        return measured(to_instant(at), [(*row, to_instant(when)) for *row, when in rows])
 
     async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
         """Up to where nothing can happen any more that is not seen yet."""

@@ -28,6 +28,7 @@ from tickbird.testing.conformance.keys import Keys
 from tickbird.testing.conformance.ledger import Ledger
 from tickbird.testing.conformance.limits import Limits
 from tickbird.testing.conformance.logs import Logs
+from tickbird.testing.conformance.measures import Measured
 from tickbird.testing.conformance.outages import Outages
 from tickbird.testing.conformance.overrides import Overrides
 from tickbird.testing.conformance.plain import Plain, PlainEdits
@@ -79,6 +80,7 @@ class Exercise(
     Together,
     Tokens,
     Happenings,
+    Measured,
     Races,
     Histories,
 ):

@@ -1,0 +1,37 @@
+"""What a server reads of a whole store, once for all whom it serves; a client over HTTP has no use for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import AbstractAsyncContextManager
+
+from tickbird.domain.happenings import Happened, Horizon, Mark
+from tickbird.domain.measures import Measures
+from tickbird.store.protocol import Store
+
+
+class Source:
+    """All namespaces of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def settle(self, before: Horizon | None = None) -> Horizon:
+        """Up to where everything can be seen that has happened in the store; `before` is what the look before found."""
+        return await self._store.settle(before)
+
+    async def happened(self, namespaces: Collection[str], after: Mark, until: Horizon) -> Happened:
+        """What happened in these namespaces behind a place, in an order that everybody sees alike."""
+        return await self._store.happened(namespaces, after, until)
+
+    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
+        """Yields when something may have happened; not whenever it has."""
+        return self._store.wakeups()
+
+    async def live_tokens(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of these tokens that can be used."""
+        return await self._store.live_tokens(ids)
+
+    async def measure(self, namespace: str) -> Measures:
+        """How much there is of everything in a namespace, by bounded counts."""
+        return await self._store.measure(namespace)

@@ -1,0 +1,54 @@
+-- How much there is of everything in a namespace; nothing is counted without a bound.
+
+-- name: measure
+WITH clock AS MATERIALIZED (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now),
+known AS MATERIALIZED (
+    SELECT c.state
+    FROM (SELECT id FROM tickbird.schedules WHERE namespace = %(namespace)s ORDER BY name LIMIT %(most)s) AS s
+    JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+),
+queued AS MATERIALIZED (
+    SELECT available_at FROM tickbird.runs WHERE status = 'queued' AND namespace = %(namespace)s LIMIT %(most)s
+),
+running AS MATERIALIZED (
+    SELECT namespace FROM tickbird.runs WHERE status = 'running' AND lease_until IS NOT NULL LIMIT %(most)s
+),
+waiting AS MATERIALIZED (
+    SELECT namespace, lane FROM tickbird.runs WHERE status = 'waiting' LIMIT %(most)s
+),
+ended AS MATERIALIZED (
+    SELECT namespace, status FROM tickbird.runs
+    WHERE status IN ('succeeded', 'failed', 'cancelled')
+        AND finished_at > (SELECT now FROM clock) - make_interval(secs => %(recently)s)
+    ORDER BY finished_at DESC LIMIT %(most)s
+),
+due AS MATERIALIZED (
+    SELECT schedule_id, next_run_at FROM tickbird.cursors
+    WHERE next_run_at <= (SELECT now FROM clock)
+    ORDER BY next_run_at LIMIT %(most)s
+),
+alive AS MATERIALIZED (
+    SELECT draining, slots FROM tickbird.workers
+    WHERE namespace = %(namespace)s AND kind <> 'sync' AND live_until > (SELECT now FROM clock)
+)
+SELECT 'now', '', 0::bigint, now FROM clock
+UNION ALL SELECT 'schedule', state, count(*), NULL FROM known WHERE state <> 'deleted' GROUP BY state
+UNION ALL SELECT 'run', 'queued', count(*), NULL FROM queued
+UNION ALL SELECT 'run', 'running', count(*), NULL FROM running WHERE namespace = %(namespace)s
+UNION ALL SELECT 'run', 'waiting', count(*), NULL FROM waiting WHERE namespace = %(namespace)s
+UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = %(namespace)s AND lane = 2
+UNION ALL SELECT 'ended', status, count(*), NULL FROM ended WHERE namespace = %(namespace)s GROUP BY status
+UNION ALL SELECT 'since', 'queued', 0, min(available_at) FROM queued WHERE available_at <= (SELECT now FROM clock)
+UNION ALL
+SELECT 'since', 'due', 0, min(due.next_run_at)
+FROM due JOIN tickbird.schedules AS s ON s.id = due.schedule_id
+WHERE s.namespace = %(namespace)s
+UNION ALL SELECT 'worker', 'alive', count(*), NULL FROM alive
+UNION ALL SELECT 'worker', 'draining', count(*), NULL FROM alive WHERE draining
+UNION ALL SELECT 'worker', 'slots', coalesce(sum(slots), 0)::bigint, NULL FROM alive
+UNION ALL SELECT 'seen', 'schedules', count(*), NULL FROM known
+UNION ALL SELECT 'seen', 'queued', count(*), NULL FROM queued
+UNION ALL SELECT 'seen', 'running', count(*), NULL FROM running
+UNION ALL SELECT 'seen', 'waiting', count(*), NULL FROM waiting
+UNION ALL SELECT 'seen', 'ended', count(*), NULL FROM ended
+UNION ALL SELECT 'seen', 'due', count(*), NULL FROM due;

@@ -1,0 +1,46 @@
+-- How much there is of everything in a namespace; nothing is counted without a bound.
+
+-- name: measure
+WITH known AS MATERIALIZED (
+    SELECT c.state
+    FROM (SELECT id FROM schedules WHERE namespace = :namespace ORDER BY name LIMIT :most) AS s
+    JOIN cursors AS c ON c.schedule_id = s.id
+),
+queued AS MATERIALIZED (
+    SELECT available_at FROM runs WHERE status = 'queued' AND namespace = :namespace LIMIT :most
+),
+running AS MATERIALIZED (SELECT namespace FROM runs WHERE status = 'running' LIMIT :most),
+waiting AS MATERIALIZED (SELECT namespace, lane FROM runs WHERE status = 'waiting' LIMIT :most),
+ended AS MATERIALIZED (
+    SELECT namespace, status FROM runs
+    WHERE finished_at IS NOT NULL AND finished_at > :now - :recently
+    ORDER BY finished_at DESC LIMIT :most
+),
+due AS MATERIALIZED (
+    SELECT schedule_id, next_run_at FROM cursors
+    WHERE next_run_at IS NOT NULL AND next_run_at <= :now
+    ORDER BY next_run_at LIMIT :most
+),
+alive AS MATERIALIZED (
+    SELECT draining, slots FROM workers WHERE namespace = :namespace AND kind <> 'sync' AND live_until > :now
+)
+SELECT 'schedule', state, count(*), NULL FROM known WHERE state <> 'deleted' GROUP BY state
+UNION ALL SELECT 'run', 'queued', count(*), NULL FROM queued
+UNION ALL SELECT 'run', 'running', count(*), NULL FROM running WHERE namespace = :namespace
+UNION ALL SELECT 'run', 'waiting', count(*), NULL FROM waiting WHERE namespace = :namespace
+UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = :namespace AND lane = 2
+UNION ALL SELECT 'ended', status, count(*), NULL FROM ended WHERE namespace = :namespace GROUP BY status
+UNION ALL SELECT 'since', 'queued', 0, min(available_at) FROM queued WHERE available_at <= :now
+UNION ALL
+SELECT 'since', 'due', 0, min(due.next_run_at)
+FROM due JOIN schedules AS s ON s.id = due.schedule_id
+WHERE s.namespace = :namespace
+UNION ALL SELECT 'worker', 'alive', count(*), NULL FROM alive
+UNION ALL SELECT 'worker', 'draining', count(*), NULL FROM alive WHERE draining
+UNION ALL SELECT 'worker', 'slots', coalesce(sum(slots), 0), NULL FROM alive
+UNION ALL SELECT 'seen', 'schedules', count(*), NULL FROM known
+UNION ALL SELECT 'seen', 'queued', count(*), NULL FROM queued
+UNION ALL SELECT 'seen', 'running', count(*), NULL FROM running
+UNION ALL SELECT 'seen', 'waiting', count(*), NULL FROM waiting
+UNION ALL SELECT 'seen', 'ended', count(*), NULL FROM ended
+UNION ALL SELECT 'seen', 'due', count(*), NULL FROM due;
