@@ -31,7 +31,7 @@ from tickbird.files.told import plan_document
 
 # So many mistakes and so many schedules are shown; --json has all.
 _MISTAKES = 200
-_SHOWN = 200
+_SHOWN = 50
 # More changes than these get a bar that shows how far they are.
 _MANY = 200
 _WITHIN = in_words(HORIZON)

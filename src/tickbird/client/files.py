@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tickbird.client.base import Base
 from tickbird.client.payloads import check_by_schema
@@ -13,11 +13,14 @@ from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, TickbirdError
 from tickbird.domain.schedule import Schedule
-from tickbird.files.mistakes import DocumentError, Mistake
-from tickbird.files.plan import FilePlan, Known, plan_files
-from tickbird.files.shape import DEFAULT_APP, Document, read_document
 from tickbird.store.protocol import Changes, NewCalendar
 from tickbird.stored_calendars import StoredCalendars
+
+# What reads and compares files is imported when it is used: every program that has a client would else load it.
+if TYPE_CHECKING:
+    from tickbird.files.mistakes import Mistake
+    from tickbird.files.plan import FilePlan
+    from tickbird.files.shape import Document
 
 # So often is a plan made anew when somebody else was quicker.
 _TRIES = 5
@@ -42,6 +45,8 @@ class Files(Base):
         With `prune`, schedules of its app that it does not have are deleted. With `adopt`, those that a person made
         become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
         """
+        from tickbird.files.shape import read_document
+
         check_text(actor, "actor", least=1, most=200)
         read = read_document(document)
         if read.namespace not in (None, self._namespace):
@@ -73,6 +78,9 @@ class Files(Base):
     async def _plan(
         self, document: Document, actor: str, *, prune: bool, adopt: bool
     ) -> tuple[FilePlan, Mapping[str, NewCalendar]]:
+        from tickbird.files.mistakes import Mistake
+        from tickbird.files.plan import Known, plan_files
+
         store, namespace = self._store, self._namespace
         definitions = document.schedules.values()
         named = {each.schedule for definition in definitions for each in definition.depends_on}
@@ -124,6 +132,8 @@ class Files(Base):
 
     async def _payloads(self, document: Document, plan: FilePlan) -> tuple[list[Mistake], list[str]]:
         """Payloads that do not fit their tasks, by what live workers publish of these; and tasks that none has."""
+        from tickbird.files.mistakes import Mistake
+
         written = [change.name for change in plan.schedules if change.kind in ("create", "change")]
         if not written:
             return [], []
@@ -152,6 +162,8 @@ class Files(Base):
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
         """
+        from tickbird.files.shape import DEFAULT_APP, Document
+
         schedules = await self._all()
         owners = {schedule.app for schedule in schedules}
         if app is None and not everything:
@@ -224,6 +236,8 @@ class Files(Base):
 
 def _check(plan: FilePlan) -> None:
     if plan.mistakes:
+        from tickbird.files.mistakes import DocumentError
+
         raise DocumentError([*plan.mistakes, *plan.conflicts])
     if plan.conflicts:
         shown = " ".join(map(str, plan.conflicts[:3]))
