@@ -41,9 +41,11 @@ from tickbird.api.loopback import Loopback
 from tickbird.api.metrics import Gauges
 from tickbird.api.models.events import EventModel
 from tickbird.api.models.problems import ProblemDocument
+from tickbird.api.once import DESCRIBED, Once, repeatable
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
 from tickbird.api.streams import Streams
 from tickbird.client import Client
+from tickbird.client.answers import Answers
 from tickbird.domain.errors import TickbirdError
 from tickbird.version import VERSION
 
@@ -92,6 +94,8 @@ def create_api(
     app.state.feed = Feed(clients("default"), pauses or Pauses())
     app.state.readiness = Readiness(clients("default"))
     app.state.gauges = Gauges(clients("default"))
+    # The guard comes before it, and with it who calls.
+    app.add_middleware(Once, answers=Answers(clients("default")), routes=app.router.routes)
     app.add_middleware(Guard, authority=authority, limits=limits)
     for router in ROUTERS:
         # As they are: each states its whole path and the role that it needs.
@@ -110,11 +114,14 @@ async def _describe(request: Request, _: AnyViewer) -> dict[str, Any]:
     """The OpenAPI document."""
     app = request.app
     if not app.openapi_schema:
-        app.openapi_schema = _completed(app.openapi())
-    document: dict[str, Any] = app.openapi_schema
+        document = app.openapi()
+        for route in repeatable(app.routes):
+            document["paths"][route.path_format]["post"].setdefault("parameters", []).append(dict(DESCRIBED))
+        app.openapi_schema = _completed(document)
+    described: dict[str, Any] = app.openapi_schema
     # Where it is mounted in another app, its paths begin there.
     root = str(request.scope.get("root_path", ""))
-    return {**document, "servers": [{"url": root}]} if root else document
+    return {**described, "servers": [{"url": root}]} if root else described
 
 
 def _completed(document: dict[str, Any]) -> dict[str, Any]:

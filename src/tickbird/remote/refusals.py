@@ -32,6 +32,7 @@ _KINDS: Final[Mapping[str, type[TickbirdError]]] = {
     "stale": StaleError,
     "conflict": ConflictError,
     "count-changed": CountChangedError,
+    "in-progress": StoreUnavailableError,
     "not-finished": NotFinishedError,
     "schema": SchemaError,
     "forbidden": AccessError,

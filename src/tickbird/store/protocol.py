@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from tickbird.domain.answers import Answer
 from tickbird.domain.audit import Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.calendar_definition import CalendarRecord
@@ -649,6 +650,20 @@ class Store(Protocol):
 
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
+        ...
+
+    # Answers
+
+    async def begin_answer(
+        self, namespace: str, key: str, request: str, *, now: datetime | None = None
+    ) -> Answer | None:
+        """Note that a request with a key is being answered; None: by whoever asks. Else what is known of the key."""
+        ...
+
+    async def end_answer(
+        self, namespace: str, key: str, request: str, answer: Answer | None, *, now: datetime | None = None
+    ) -> None:
+        """Keep the answer to such a request for a day, or with None forget that it was asked."""
         ...
 
     # Dependencies

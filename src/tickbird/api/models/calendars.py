@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Annotated, Final
+
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.models.parts import Body, Instant, Json
+from tickbird.domain.calendar_definition import MOST_DATES
+from tickbird.domain.calendars import WEEKDAYS
+from tickbird.domain.definition_schema import NAME
+from tickbird.stored_calendars import LONGEST_HORIZON
 
 
 class CalendarModel(BaseModel):
@@ -67,8 +73,47 @@ class CalendarReportModel(BaseModel):
     failed: list[FailureModel] = Field(description="Schedules that were not, or could not be, brought up to it.")
 
 
+_DAYS: Final[Json] = {
+    "type": "array",
+    "items": {"type": "string", "description": "2026-12-24, 2026-12-24/2026-12-31, 12-25 or 12-24/01-02."},
+    "maxItems": MOST_DATES,
+}
+_HOLIDAYS: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "country": NAME,
+        "subdivision": NAME,
+        "years": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+    },
+    "required": ["country"],
+    "additionalProperties": False,
+}
+# Looked at by the domain, which tells better what is wrong; described here.
+_DEFINED: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "weekdays": {"type": "array", "items": {"enum": list(WEEKDAYS)}, "maxItems": 7},
+        "dates": _DAYS,
+        "include": _DAYS,
+        "holidays": _HOLIDAYS,
+        "description": {"type": "string", "maxLength": 2_000},
+    },
+    "additionalProperties": False,
+}
+_HORIZON: Final[Json] = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1, "maximum": LONGEST_HORIZON},
+        {"type": "string", "format": "length-of-time"},
+    ]
+}
+
+
 class CalendarBody(Body):
     """The days that a calendar closes, and how far ahead to tell what that does."""
 
-    definition: Json = Field(description="Some of weekdays, dates, holidays, include and description.")
-    horizon: int | str | None = Field(default=None, description="Seconds, or a text such as 90d; else a year.")
+    definition: Annotated[Json, WithJsonSchema(_DEFINED)] = Field(
+        description="Some of weekdays, dates, holidays, include and description."
+    )
+    horizon: Annotated[int | str, WithJsonSchema(_HORIZON)] | None = Field(
+        default=None, description="Seconds, or a text such as 90d, at most five years; else a year."
+    )

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant, Json
 from tickbird.domain.cautions import Code
+from tickbird.domain.definition_schema import NAME, whole_schema
 
 
 class PreviewBody(Body):
     """A definition, as to create a schedule; only its trigger is needed."""
 
-    definition: Json = Field(description="As in the document of a schedule: trigger, spread, calendars, roll …")
+    definition: Annotated[Json, WithJsonSchema({**whole_schema(), "required": ["trigger"]})] = Field(
+        description="As in the document of a schedule: trigger, spread, calendars, roll …"
+    )
     count: int = Field(default=10, ge=1, le=10_000, description="How many ticks.")
     after: InstantText | None = Field(default=None, description="The ticks after this instant; else after now.")
-    name: str | None = Field(default=None, description="The schedule's name: its place within a spread goes by it.")
+    name: Annotated[str, WithJsonSchema(NAME)] | None = Field(
+        default=None, description="The schedule's name: its place within a spread goes by it."
+    )
 
 
 class PreviewedTickModel(BaseModel):

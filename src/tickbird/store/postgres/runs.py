@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from psycopg.types.json import Jsonb
 
+from tickbird.domain.answers import ANSWER_SECONDS
 from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
@@ -239,6 +240,7 @@ async def prune(
     await db.execute("prune_audit", older_than=older_than, limit=limit, now=now)
     await db.execute("prune_backfills", older_than=older_than, now=now)
     await db.execute("prune_workers", older_than=older_than, now=now)
+    await db.execute("prune_answers", kept=float(ANSWER_SECONDS), limit=limit, now=now)
     await db.execute("unwatch")
     if not found:
         return 0, START

@@ -12,6 +12,7 @@ import psycopg
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
+from tickbird.domain.answers import Answer
 from tickbird.domain.audit import Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.calendar_definition import CalendarRecord
@@ -35,6 +36,7 @@ from tickbird.store.copies import compare, same_database
 from tickbird.store.migrations import outdated
 from tickbird.store.plans import KnownRevisions, error_text
 from tickbird.store.postgres import (
+    answers,
     backfills,
     calendars,
     changes,
@@ -636,6 +638,20 @@ class PostgresStore:
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         await self._once(lambda db: tokens.note_use(db, token_id, now))
+
+    # Answers
+
+    async def begin_answer(
+        self, namespace: str, key: str, request: str, *, now: datetime | None = None
+    ) -> Answer | None:
+        """Note that a request with a key is being answered."""
+        return await self._transact(lambda db: answers.begin(db, namespace, key, request, now))
+
+    async def end_answer(
+        self, namespace: str, key: str, request: str, answer: Answer | None, *, now: datetime | None = None
+    ) -> None:
+        """Keep the answer to such a request for a day, or forget that it was asked."""
+        await self._once(lambda db: answers.end(db, namespace, key, request, answer))
 
     # Dependencies
 

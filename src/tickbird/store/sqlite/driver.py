@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
+from tickbird.domain.answers import Answer
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendars import Calendar
@@ -55,6 +56,7 @@ from tickbird.store.protocol import (
     Zones,
 )
 from tickbird.store.sqlite import (
+    answers,
     backfills,
     calendars,
     copies,
@@ -621,6 +623,21 @@ class SqliteStore:
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         await self._write(lambda db: tokens.note_use(db, token_id, _dated(now)))
+
+    # Answers
+
+    async def begin_answer(
+        self, namespace: str, key: str, request: str, *, now: datetime | None = None
+    ) -> Answer | None:
+        """Note that a request with a key is being answered."""
+        at = clock() if now is None else to_micros(now)
+        return await self._write(lambda db: answers.begin(db, namespace, key, request, at))
+
+    async def end_answer(
+        self, namespace: str, key: str, request: str, answer: Answer | None, *, now: datetime | None = None
+    ) -> None:
+        """Keep the answer to such a request for a day, or forget that it was asked."""
+        await self._write(lambda db: answers.end(db, namespace, key, request, answer))
 
     # Dependencies
 

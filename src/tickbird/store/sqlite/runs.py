@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from tickbird.domain.answers import ANSWER_SECONDS
 from tickbird.domain.definition import check_payload
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
@@ -319,5 +320,6 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
     db.executemany(SQL["mark_pruned"], [row for row in (*runs, *skips) if row[0] is not None and row[1] is not None])
     db.execute(SQL["prune_audit"], bounds)
     db.execute(SQL["prune_backfills"], bounds)
+    db.execute(SQL["prune_answers"], {"kept_since": now - ANSWER_SECONDS * MICROS, "limit": limit})
     db.execute(SQL["unwatch"])
     return len(runs)

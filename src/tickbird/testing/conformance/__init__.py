@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from tickbird.testing.conformance.answers import Answers
 from tickbird.testing.conformance.backfills import Backfills
 from tickbird.testing.conformance.calendars import Calendars
 from tickbird.testing.conformance.dependencies import Dependencies
@@ -81,6 +82,7 @@ class Exercise(
     Tokens,
     Happenings,
     Measured,
+    Answers,
     Races,
     Histories,
 ):
