@@ -53,14 +53,17 @@ def planning_is_on() -> bool:
     raise InvalidError(f"TICKBIRD_PLANNING: {text[:40]!r} is neither on nor off.", field="TICKBIRD_PLANNING")
 
 
-def open_store(url: str) -> Store:
-    """The store behind a URL, not yet connected: sqlite:///path, sqlite://:memory: or postgresql://…"""
-    store = _store(url)
+def open_store(url: str, *, within: float | None = None) -> Store:
+    """The store behind a URL, not yet connected: sqlite:///path, sqlite://:memory: or postgresql://…
+
+    `within` is how many seconds its server may take for a statement, for those who would rather not wait.
+    """
+    store = _store(url, within)
     store.plans = planning_is_on()
     return store
 
 
-def _store(url: str) -> Store:
+def _store(url: str, within: float | None = None) -> Store:
     scheme = url.partition(":")[0].lower() if isinstance(url, str) else ""
     if scheme == "sqlite":
         from tickbird.store.sqlite import SqliteStore
@@ -74,7 +77,7 @@ def _store(url: str) -> Store:
                 "PostgreSQL needs the psycopg driver;", hint="install it with `pip install 'tickbird[postgres]'`."
             ) from None
         # For a pooler that hands out a connection per transaction, through which no wake-up comes.
-        return PostgresStore(url, listen_url=os.environ.get("TICKBIRD_LISTEN_URL") or None)
+        return PostgresStore(url, listen_url=os.environ.get("TICKBIRD_LISTEN_URL") or None, within=within)
     if is_server(url):
         raise _not_a_store()
     raise StoreError(

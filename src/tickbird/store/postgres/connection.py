@@ -81,9 +81,9 @@ class Session:
 class Connections:
     """The pool, and how work is done on it."""
 
-    def __init__(self, url: str, size: int) -> None:
+    def __init__(self, url: str, size: int, within: float | None = None) -> None:
         address, self.schema = split(url)
-        self.conninfo = _conninfo(address)
+        self.conninfo = _conninfo(address, within)
         self.url = _without_password(url)
         self.place = _place(self.conninfo) + ("" if self.schema == SCHEMA else f", schema {self.schema}")
         self._size = size
@@ -206,7 +206,7 @@ def _unreachable(error: psycopg.Error) -> psycopg.Error:
     return psycopg.OperationalError(str(error))
 
 
-def _conninfo(url: str) -> str:
+def _conninfo(url: str, within: float | None = None) -> str:
     if option := _unknown_option(url):
         raise unknown_option(_without_password(url), option)
     try:
@@ -214,10 +214,18 @@ def _conninfo(url: str) -> str:
         if "://" in url:
             assert urlsplit(url).scheme in ("postgresql", "postgres")
         assert all(port.isdigit() for port in str(given.get("port") or 5432).split(",") if port)
-        options = f"{_SETTINGS} {given.pop('options', None) or ''}".strip()
+        # What is given with the URL counts before all else.
+        options = f"{_SETTINGS}{_limits(within)} {given.pop('options', None) or ''}".strip()
         return make_conninfo("", **{**_DEFAULTS, **given, "options": options})
     except (psycopg.Error, ValueError, AssertionError):
         raise bad_url(_without_password(url)) from None
+
+
+def _limits(within: float | None) -> str:
+    """Settings that have the server give up sooner: on a statement, and on a lock in half of that."""
+    if within is None:
+        return ""
+    return f" -c statement_timeout={within * 1_000:.0f} -c lock_timeout={within * 500:.0f}"
 
 
 def _unknown_option(url: str) -> str | None:

@@ -103,12 +103,15 @@ class PostgresStore:
     """Tickbird's tables in the schema `tickbird` of a PostgreSQL database, or in another one with `?schema=`.
 
     `listen_url` is for servers behind a pooler that hands out a connection per transaction, which cannot LISTEN.
+    `within` is how many seconds a statement may take, if not as long as planning gives it.
     """
 
     planners = 2
 
-    def __init__(self, url: str, *, listen_url: str | None = None, connections: int = 10) -> None:
-        self._connections = Connections(url, connections)
+    def __init__(
+        self, url: str, *, listen_url: str | None = None, connections: int = 10, within: float | None = None
+    ) -> None:
+        self._connections = Connections(url, connections, within)
         self._listening = self._connections if listen_url is None else Connections(listen_url, 1)
         self._known = KnownRevisions()
         self._claims = Claims(self._known, self._once, self._transact)
