@@ -68,6 +68,13 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path)
     assert "priority = 3 is not carried over" in notes["window"]
 
 
+def test_rows_of_postgresql_are_only_read_too(postgres_url: str) -> None:
+    url = postgres_url.replace("postgresql://", "postgresql+psycopg2://")
+    assert fetch(url, "SELECT 1 AS one, 'a' AS two") == [{"one": 1, "two": "a"}]
+    with pytest.raises(StoreError, match="read-only transaction"):
+        fetch(url, "CREATE TABLE t (x int)")
+
+
 @pytest.mark.parametrize(
     "url, error, words",
     [

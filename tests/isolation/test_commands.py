@@ -316,8 +316,10 @@ def test_code_declares_commands() -> None:
         bird.command("other", ["/bin/true"], schedule=DAILY, retry=1)
 
 
-def test_programs_are_allowed_by_path_or_by_pattern(tmp_path: Path) -> None:
+def test_programs_are_allowed_by_path_or_by_pattern(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert not allowed([])
+    assert not allowed([f"{tmp_path}/*"])
+    assert f"{tmp_path}/* allows no command" in caplog.text
     for name in ("one", "two"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import logging
 import os
 import pwd
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,8 @@ from tickbird.domain.errors import InvalidError, PayloadError
 from tickbird.domain.instants import utc_text
 from tickbird.domain.program import OURS, FromEnv, Program
 from tickbird.targets.protocol import CannotStart, Isolation, Launch, Run
+
+log = logging.getLogger("tickbird.worker")
 
 # What a command has of its worker's environment without asking for it.
 INHERITED: Final = ("PATH", "HOME", "LANG", "TZ")
@@ -148,4 +151,7 @@ def _matching(pattern: str) -> list[str]:
         )
     if not glob.has_magic(pattern):
         return [pattern]
-    return [path for path in sorted(glob.glob(pattern)) if os.path.isfile(path) and os.access(path, os.X_OK)]  # noqa: PTH113, PTH207
+    found = [path for path in sorted(glob.glob(pattern)) if os.path.isfile(path) and os.access(path, os.X_OK)]  # noqa: PTH113, PTH207
+    if not found:
+        log.warning("%s allows no command: it finds no program on this machine", pattern)
+    return found
