@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.imports.conftest import Origins, check, made_of
 from tickbird.domain.errors import InvalidError
-from tickbird.imports.celery_beat import read_settings
+from tickbird.imports.celery_beat import execute_settings, read_settings
 
 SETTINGS = """
 from datetime import timedelta
@@ -111,3 +113,45 @@ def test_what_cannot_be_carried_over_says_why() -> None:
     with pytest.raises(InvalidError, match="is not a Python file"):
         read_settings("def (", "broken.py")
     assert "it sets none of beat_schedule" in str(read_settings("x = 1", "empty.py").left[0])
+
+
+COMPUTED = """
+import os
+
+from celery import Celery
+from celery.schedules import BaseSchedule, crontab
+
+
+class Tides(BaseSchedule):
+    pass
+
+
+app = Celery("shop", set_as_current=False)
+
+
+@app.on_after_configure.connect
+def setup(sender, **kwargs):
+    sender.add_periodic_task(int(os.environ.get("STEP", 10)), app.signature("work", (1,)), name="added")
+
+
+app.conf.timezone = "Europe/Berlin"
+app.conf.beat_schedule = {f"shard-{number}": {"task": "work", "schedule": crontab(minute=number)} for number in (1, 2)}
+app.conf.beat_schedule["flood"] = {"task": "work", "schedule": Tides()}
+app.conf.beat_schedule["odd"] = {"task": "work", "schedule": crontab(minute={3, 1}), "kwargs": {"at": object()}}
+print("noise")
+"""
+
+
+def test_what_a_trusted_file_computes_is_carried_over(origins: Origins, tmp_path: Path) -> None:
+    file = tmp_path / "computed.py"
+    file.write_text(COMPUTED)
+    made = made_of(execute_settings(str(file), "computed.py", python=str(origins.python)))
+    assert sorted(made.document.schedules) == ["added", "odd", "shard-1", "shard-2"]
+    assert made.document.schedules["shard-2"].trigger.to_json() == {"cron": "2 * * * *", "tz": "Europe/Berlin"}
+    assert made.document.schedules["odd"].trigger.to_json()["cron"] == "1,3 * * * *"
+    assert "flood: work: its schedule is a Tides, which cannot be said here" in str(made.left[0])
+    [odd] = [each for each in made.imported.entries if each.name == "odd"]
+    assert "kwargs are no JSON, and not carried over" in odd.notes[-1]
+    file.write_text("raise RuntimeError('no')")
+    with pytest.raises(InvalidError, match="the process that executes the settings ended with 1: RuntimeError: no"):
+        execute_settings(str(file), "computed.py", python=str(origins.python))

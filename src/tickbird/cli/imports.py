@@ -85,16 +85,24 @@ def kubernetes(settings: Settings, /, file: str, **shared: Any) -> None:
 
 @import_.command("celery-beat", cls=Command)
 @click.argument("file", metavar="FILE")
+@click.option("--trust-code", is_flag=True, help="Execute the file, in a process of its own, for what it computes.")
+@click.option("--python", metavar="PATH", help="With --trust-code: an interpreter that has Celery; else that of this.")
 @_shared
 @click.pass_obj
-def celery_beat(settings: Settings, /, file: str, **shared: Any) -> None:
+def celery_beat(settings: Settings, /, file: str, trust_code: bool, python: str | None, **shared: Any) -> None:
     """A Python file that sets beat_schedule or CELERY_BEAT_SCHEDULE.
 
     It is read and not executed: what is written out there is carried over, and what only running it would tell is left
-    out. --tz is the zone where the file sets none, else UTC.
+    out. With --trust-code it is executed, in a process of its own that must have Celery. --tz is the zone where the
+    file sets none, else UTC.
     """
-    from tickbird.imports.celery_beat import read_settings
+    from tickbird.imports.celery_beat import execute_settings, read_settings
 
+    if trust_code:
+        _text(file)
+        executed = execute_settings(str(Path(file).absolute()), file, tz=settings.tz, python=python)
+        _finish(settings, "celery-beat", lambda _: executed, **shared)
+        return
     _finish(settings, "celery-beat", lambda _: read_settings(_text(file), file, tz=settings.tz), **shared)
 
 

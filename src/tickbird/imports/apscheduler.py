@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
+from tickbird.imports.children import ask_child
 from tickbird.imports.clock import MONTHS, WEEKDAYS, spelled
 from tickbird.imports.databases import fetch
 from tickbird.imports.differences import Horizon
 from tickbird.imports.entries import Entry, Fires, Imported
 from tickbird.store.sql import load_statements
 
-CHILD: Final = Path(__file__).with_name("apscheduler_child.py")
-_PATIENCE: Final = 300
 # APScheduler's weekdays begin with Monday.
 _THEIR_DAYS: Final = (*WEEKDAYS[1:], WEEKDAYS[0])
 _RANGES: Final = {"month": (1, 12), "day": (1, 31), "day_of_week": (0, 6), "hour": (0, 23), "minute": (0, 59)}
@@ -34,7 +29,7 @@ def read_jobs(url: str, source: str, horizon: Horizon, *, python: str | None = N
     """All jobs of a store; `python` is an interpreter that has APScheduler, and the app's own code if it needs that."""
     found = Imported("APScheduler", source, notes=list(_NOTES))
     rows = fetch(url, load_statements("tickbird.imports", "apscheduler")["stored_jobs"])
-    answers = _unpickled([bytes(row["job_state"]) for row in rows], horizon, python or sys.executable)
+    answers = _unpickled([bytes(row["job_state"]) for row in rows], horizon, python)
     for row, answer in zip(rows, answers, strict=True):
         origin = f"{row['id']}: {answer.get('func', 'unreadable')}"
         try:
@@ -44,30 +39,12 @@ def read_jobs(url: str, source: str, horizon: Horizon, *, python: str | None = N
     return found
 
 
-def _unpickled(states: Iterable[bytes], horizon: Horizon, python: str) -> Sequence[dict[str, Any]]:
+def _unpickled(states: Iterable[bytes], horizon: Horizon, python: str | None) -> Sequence[dict[str, Any]]:
     jobs = [base64.b64encode(state).decode() for state in states]
-    asked = json.dumps({"jobs": jobs, "after": horizon.after, "until": horizon.until})
-    try:
-        # As text, so that what lies beside that file is not taken for the library.
-        done = subprocess.run(
-            [python, "-c", CHILD.read_text()],
-            input=asked,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except OSError as error:
-        raise InvalidError(f"{python[:200]} cannot be started: {error.strerror}.", field="python") from None
-    except subprocess.TimeoutExpired:
-        raise InvalidError(f"the process that reads the pickles did not end within {_PATIENCE} s.") from None
-    try:
-        answers = json.loads(done.stdout)
-    except ValueError:
-        last = (done.stderr.strip().splitlines() or ["no word"])[-1]
-        raise InvalidError(f"the process that reads the pickles ended with {done.returncode}: {last[:300]}") from None
+    asked = {"jobs": jobs, "after": horizon.after, "until": horizon.until}
+    answers = ask_child("apscheduler_child", python=python, asked=asked, what="opens the pickles")
     if not isinstance(answers, list) or len(answers) != len(jobs):
-        raise InvalidError("the process that reads the pickles gave no answer.")
+        raise InvalidError("the process that opens the pickles gave no answer.")
     return answers
 
 

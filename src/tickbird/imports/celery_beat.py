@@ -1,4 +1,4 @@
-"""Celery's settings: `beat_schedule` in a Python file, read without executing anything of it."""
+"""Celery's settings: `beat_schedule` in a Python file, read without executing anything of it unless it is trusted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
 from tickbird.imports import celery
+from tickbird.imports.children import ask_child
 from tickbird.imports.entries import Entry, Imported, short
 
 _SCHEDULES: Final = ("beat_schedule", "CELERY_BEAT_SCHEDULE", "CELERYBEAT_SCHEDULE")
@@ -165,6 +166,8 @@ def _when(when: Any, tz: str, entry: Entry) -> None:
         kind, args, kwargs = when
         if kind == "solar":
             raise ValueError("the sun's times are not a trigger here")
+        if kind not in ("crontab", "schedule"):
+            raise ValueError(f"its schedule is a {kind}, which cannot be said here")
         if kind == "schedule":
             length = args[0] if args else kwargs.get("run_every")
             if kwargs.get("relative") or len(args) > 1:
@@ -178,3 +181,41 @@ def _when(when: Any, tz: str, entry: Entry) -> None:
         entry.fields |= fields
     else:
         raise ValueError("its schedule is neither a crontab nor a length of time")
+
+
+def execute_settings(file: str, source: str, *, tz: str | None = None, python: str | None = None) -> Imported:
+    """The same by executing the file, in a process of its own that has Celery."""
+    answer = ask_child("celery_child", file, python=python, what="executes the settings")
+    found = Imported("Celery", source, notes=list(celery.NOTES))
+    zone = answer["zone"] or tz or "UTC"
+    found.notes.append(f"Times are those of {zone}.")
+    for told in answer["entries"]:
+        name, origin = str(told["name"]), f"{told['name']}: {told['task']}"
+        try:
+            if told["relative"]:
+                raise ValueError("relative = True rounds its interval to the clock, in its own way")
+            if not isinstance(told["task"], str):
+                raise ValueError("it names no task")
+            entry = Entry(name, {"task": told["task"], "overlap": "allow"}, origin)
+            _when(_told(told), zone, entry)
+            values = {part: _carried(told[part], part, entry) for part in ("args", "kwargs", "options")}
+            celery.arguments(values["args"], values["kwargs"], entry)
+            celery.options(values["options"], entry)
+        except ValueError as error:
+            found.leave(origin, str(error))
+            continue
+        found.add(entry)
+    return found
+
+
+def _told(told: dict[str, Any]) -> Any:
+    """A schedule as it would be read of a file."""
+    if "crontab" in told:
+        return "crontab", told["crontab"], {}
+    return told["seconds"] if "seconds" in told else (told["kind"], [], {})
+
+
+def _carried(part: dict[str, Any], name: str, entry: Entry) -> Any:
+    if "shown" in part:
+        entry.notes.append(f"{name} are no JSON, and not carried over: {part['shown']}")
+    return part.get("value")

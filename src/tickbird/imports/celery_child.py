@@ -1,0 +1,72 @@
+"""Runs where Celery is, and Tickbird need not be: executes a file of settings, and tells what beat would do by it.
+
+Started as a process of its own, with the file as its argument; one JSON document goes to standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from typing import Any
+
+SCHEDULES = ("beat_schedule", "CELERY_BEAT_SCHEDULE", "CELERYBEAT_SCHEDULE")
+ZONES = ("timezone", "CELERY_TIMEZONE")
+CRONTAB = ("minute", "hour", "day_of_week", "day_of_month", "month_of_year")
+
+
+def told(name: str, entry: Any) -> dict[str, Any]:
+    """One entry, its schedule by kind."""
+    schedule = entry["schedule"]
+    made: dict[str, Any] = {
+        "name": name,
+        "task": entry.get("task"),
+        "args": plain(list(entry.get("args") or ())),
+        "kwargs": plain(dict(entry.get("kwargs") or {})),
+        "options": plain(dict(entry.get("options") or {})),
+        "relative": bool(entry.get("relative") or getattr(schedule, "relative", False)),
+        "kind": type(schedule).__name__,
+    }
+    if hasattr(schedule, "_orig_minute"):
+        made["kind"] = "crontab"
+        made["crontab"] = [_listed(getattr(schedule, f"_orig_{field}")) for field in CRONTAB]
+    elif hasattr(schedule, "run_every"):
+        made["seconds"] = schedule.run_every.total_seconds()
+    elif hasattr(schedule, "total_seconds"):
+        made["seconds"] = schedule.total_seconds()
+    elif isinstance(schedule, (int, float)):
+        made["seconds"] = float(schedule)
+    return made
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, (int, str)) else sorted(value)
+
+
+def plain(value: Any) -> Any:
+    """The value if JSON can carry it; else how it shows itself."""
+    try:
+        return {"value": json.loads(json.dumps(value, allow_nan=False))}
+    except (TypeError, ValueError, RecursionError):
+        return {"shown": repr(value)[:200]}
+
+
+def main() -> None:
+    """Execute, tell, end; what the file prints goes to standard error."""
+    output, sys.stdout = sys.stdout, sys.stderr
+    names = runpy.run_path(sys.argv[1], run_name="settings")
+    entries: dict[str, Any] = {}
+    zone = None
+    for value in list(names.values()):
+        if not isinstance(value, type) and hasattr(value, "finalize") and hasattr(value, "conf"):
+            value.finalize()
+            entries.update(value.conf.beat_schedule or {})
+            zone = zone or value.conf.timezone
+    for name in SCHEDULES:
+        entries.update(names.get(name) or {})
+    zone = next((names[name] for name in ZONES if isinstance(names.get(name), str)), zone)
+    json.dump({"zone": str(zone) if zone else None, "entries": [told(*each) for each in entries.items()]}, output)
+
+
+if __name__ == "__main__":
+    main()
