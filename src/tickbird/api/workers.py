@@ -15,7 +15,7 @@ from tickbird.documents import worker_document
 from tickbird.domain.workers import no_such_worker
 
 router = APIRouter(prefix=f"{PREFIX}/workers", tags=["workers"])
-Id = Annotated[str, Path(max_length=1_000)]
+WorkerId = Annotated[str, Path(max_length=1_000)]
 
 
 @router.get("", summary="List workers", operation_id="list_workers", response_model=WorkerPage)
@@ -26,19 +26,19 @@ async def list_workers(access: Viewer, limit: Limit = 100, after: AfterName = No
     return page(found, limit, lambda each: each.id, worker_document)
 
 
-@router.get("/{id}", summary="One worker", operation_id="get_worker", response_model=WorkerModel)
-async def get_worker(access: Viewer, id: Id) -> Any:  # noqa: A002 - the name in the path
+@router.get("/{worker}", summary="One worker", operation_id="get_worker", response_model=WorkerModel)
+async def get_worker(access: Viewer, worker: WorkerId) -> Any:
     """A live worker by its id."""
-    found = next((each for each in await access.client.workers() if each.id == id), None)
+    found = next((each for each in await access.client.workers() if each.id == worker), None)
     if found is None:
-        raise no_such_worker(id)
+        raise no_such_worker(worker)
     return worker_document(found)
 
 
-@router.post("/{id}/drain", summary="Drain a worker", operation_id="drain_worker", response_model=WorkerModel)
+@router.post("/{worker}/drain", summary="Drain a worker", operation_id="drain_worker", response_model=WorkerModel)
 async def drain_worker(
     access: Admin,
-    id: Id,  # noqa: A002 - the name in the path
+    worker: WorkerId,
     body: NoteBody | None = None,
 ) -> Any:
     """Ask a worker to take nothing new, finish what it executes and end, as on SIGTERM; nothing takes that back.
@@ -46,4 +46,4 @@ async def drain_worker(
     It hears of it at once, or with its next heartbeat. Harmless where that was asked before.
     """
     note = "" if body is None else body.note
-    return worker_document(await access.client.drain_worker(id, actor=access.actor, note=note))
+    return worker_document(await access.client.drain_worker(worker, actor=access.actor, note=note))
