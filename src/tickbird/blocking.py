@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
+
+
+_END = object()
 
 
 class Portal:
@@ -47,7 +50,7 @@ class Portal:
 
 
 class Blocking:
-    """Every coroutine method of the wrapped object, as a method that blocks."""
+    """Every coroutine method of the wrapped object, as a method that blocks; what yields, as a plain iterator."""
 
     def __init__(self, wrapped: Any, portal: Portal) -> None:
         self._wrapped = wrapped
@@ -55,6 +58,8 @@ class Blocking:
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._wrapped, name)
+        if inspect.isasyncgenfunction(attribute):
+            return self._iterate(attribute)
         return self._block(attribute) if inspect.iscoroutinefunction(attribute) else attribute
 
     def _block(self, method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
@@ -63,3 +68,19 @@ class Blocking:
             return self._portal.call(method(*args, **kwargs))
 
         return call
+
+    def _iterate(self, method: Callable[..., AsyncGenerator[Any, None]]) -> Callable[..., Iterator[Any]]:
+        @functools.wraps(method)
+        def iterate(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            steps = method(*args, **kwargs)
+
+            async def step() -> Any:
+                return await anext(steps, _END)
+
+            try:
+                while (found := self._portal.call(step())) is not _END:
+                    yield found
+            finally:
+                self._portal.call(steps.aclose())
+
+        return iterate

@@ -114,6 +114,9 @@ def test_an_operators_day(shop: Cli) -> None:
         run = client.trigger("digest", actor="me", payload={"limit": 7}, wait=60)
         assert (run.status, run.result) == ("succeeded", 7)
         assert [line.text for line in client.logs(run.id)] == ["the limit is 7"]
+        run = client.trigger("digest", actor="me", payload={"limit": 8})
+        assert [line.text for line in client.follow_logs(run.id)] == ["the limit is 8"]
+        assert client.run(run.id).status == "succeeded"
 
         # Pause with a note, restart everything, resume.
         client.pause("digest", actor="me", note="the disk is full")
@@ -176,6 +179,7 @@ def test_an_operators_day(shop: Cli) -> None:
 
 WANTED = [
     "create",
+    "trigger",
     "trigger",
     "pause",
     "resume",

@@ -79,6 +79,10 @@ def test_a_server_behind_its_own_certificate(folder: Path) -> None:
         assert url.startswith("https://127.0.0.1:")
         headers = {"Authorization": f"Bearer {made['token']}"}
         assert httpx.get(f"{url}/api/v1/schedules", headers=headers, verify=trust).json()["items"] == []
+        asked = ("ls", "--server", url, "--token", made["token"])
+        said = cli.refused(5, *asked, TICKBIRD_URL="")
+        assert f"the certificate of {url} is not trusted (self-signed certificate); check the address, or name" in said
+        assert "No schedules" in cli.ok(*asked, TICKBIRD_URL="", SSL_CERT_FILE=str(cli.folder / "cert.pem")).out
     assert "cannot use the certificate 'nothing.pem'" in cli.refused(
         2, "server", "--port", "0", "--certfile", "nothing.pem"
     )

@@ -78,6 +78,19 @@ async def test_a_lost_answer_is_asked_for_again(both: Both, error: type[Exceptio
     assert other.id != run.id
 
 
+async def test_what_is_asked_twice_is_done_once(both: Both) -> None:
+    await both.create("report")
+    wire = Unsteady(both.wire, after=2)
+    skipped = await (await on(both, wire)).skip("report", 1, actor="x")
+    assert len(wire.asked) == 3
+    assert skipped == await both.local.get("report")
+    assert [each.action for each in await both.local.audit(schedule="report")] == ["skip", "create"]
+    # A token is shown once, and no server keeps its text.
+    wire.after = 1
+    error = await told(await on(both, wire), "create_token", "bot", "viewer", actor="x")
+    assert "may have been done all the same" in str(error)
+
+
 async def test_what_may_have_been_done_is_not_repeated(both: Both) -> None:
     await both.create("report")
     wire = Unsteady(both.wire, after=1)
@@ -103,6 +116,22 @@ async def test_no_server_is_there() -> None:
     assert str(error).startswith(f"the server http://127.0.0.1:{port} cannot be reached (")
     assert str(error).endswith("; check the address and that `tickbird server` runs, then try again.")
     assert isinstance(await told(RemoteClient(Transport("http://nowhere.invalid", TOKEN))), StoreUnavailableError)
+
+
+async def test_a_stream_that_breaks_off_goes_on(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tickbird.remote.runs._REST", 0.0)
+    await both.create("report")
+    run = await both.local.trigger("report", actor="x")
+    await both.local.cancel(run.id, actor="x")
+    wire = Unsteady(both.wire, before=1, after=2)
+    assert [line async for line in (await on(both, wire)).follow_logs(run.id)] == []
+    assert len(wire.asked) == 4
+    wire.before = 100
+    with pytest.raises(StoreUnavailableError, match="cannot be reached"):
+        await anext((await on(both, wire)).follow_logs(run.id))
+    page = answering(200, "text/html", "<html>")
+    with pytest.raises(StoreError, match="is no Tickbird server"):
+        await anext((await on(both, page)).follow_logs(run.id))
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Sequence
@@ -16,10 +15,9 @@ from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
 from tickbird.documents import level_name, log_document
 from tickbird.domain.logs import LogLine
-from tickbird.domain.runs import FINAL, RunRecord
+from tickbird.domain.runs import RunRecord
 
 _PAGE = 1_000
-_POLL = 0.5
 
 
 @click.command(cls=Command)
@@ -56,18 +54,10 @@ def _show(screen: Screen, lines: Sequence[LogLine], tz: str) -> None:
 
 
 async def _follow(settings: Settings, run_id: int) -> None:
-    after = (0, 0)
     async with opened(settings) as client:
-        while True:
-            # In this order: what a final run has logged is there.
-            run = await client.run(run_id)
-            lines = await _rest(client, run_id, after)
-            _print(settings, lines)
-            if lines:
-                after = (lines[-1].attempt, lines[-1].number)
-            if run.status in FINAL:
-                break
-            await asyncio.sleep(_POLL)
+        async for line in client.follow_logs(run_id):
+            _print(settings, line)
+        run = await client.run(run_id)
     if settings.as_json:
         click.echo(json.dumps({"run_id": run_id, "status": run.status}))
     else:
@@ -85,11 +75,9 @@ async def _rest(client: Client, run_id: int, after: tuple[int, int]) -> list[Log
     return found
 
 
-def _print(settings: Settings, lines: Sequence[LogLine]) -> None:
-    for line in lines:
-        click.echo(
-            json.dumps(log_document(line)) if settings.as_json else clean(_text(line, settings.tz or "UTC"), lines=True)
-        )
+def _print(settings: Settings, line: LogLine) -> None:
+    shown = _text(line, settings.tz or "UTC")
+    click.echo(json.dumps(log_document(line)) if settings.as_json else clean(shown, lines=True))
     sys.stdout.flush()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, get_args
@@ -31,6 +31,7 @@ from tickbird.store.protocol import (
 # How soon a run that is waited for is looked at again, and how rarely in the end.
 _FIRST_LOOK = 0.005
 _LONGEST_PAUSE = 0.5
+_LOG_PAGE = 1_000
 # So many runs are looked at for whether all slots are busy.
 _RUNNING = 1_000
 
@@ -148,6 +149,20 @@ class Runs(Base):
         """The same, and how the run stands: once it is final, there is no more to come."""
         run = await self.run(run_id)
         return RunLogs(run.status, await self._store.read_logs(run_id, after=after, limit=page_size(limit)))
+
+    async def follow_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0)) -> AsyncIterator[LogLine]:
+        """Each line of a run behind this attempt and number, as it comes, until the run has come to its end."""
+        import asyncio
+
+        while True:
+            found = await self.read_logs(run_id, after=after, limit=_LOG_PAGE)
+            for line in found.lines:
+                yield line
+                after = line.attempt, line.number
+            if len(found.lines) < _LOG_PAGE:
+                if found.status in FINAL:
+                    return
+                await asyncio.sleep(_LONGEST_PAUSE)
 
     async def progress(self, run_id: int) -> Progress | None:
         """How far a run said that it was, last; None when it has said nothing."""

@@ -39,6 +39,6 @@ class RemoteClient(
     otherwise ignored.
     """
 
-    def in_namespace(self, namespace: str) -> Client:
+    def in_namespace(self, namespace: str) -> RemoteClient:
         """A client of the same server in another namespace."""
-        return RemoteClient(self._transport, namespace)
+        return RemoteClient(self._transport, namespace, self._validators if namespace == self._asked else None)

@@ -52,9 +52,9 @@ class Remote(Base):
         *,
         revision: int | None = None,
         key: str | None = None,
-        keyed: bool = False,
+        keyed: bool = True,
     ) -> T:
-        """Have something done; where the server knows keys, what is asked twice is done once."""
+        """Have something done; with a key that servers keep, what is asked twice is done once."""
         headers = {"Idempotency-Key": key or secrets.token_urlsafe(18), **_match(revision)}
         stated = {name: value for name, value in (body or {}).items() if value is not None}
         return await self._ask(read, Question("POST", path, self._query(), stated, headers, repeatable=keyed))

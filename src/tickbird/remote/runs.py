@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
@@ -12,7 +13,7 @@ from tickbird.client.base import check_choice, page_size
 from tickbird.client.runs import Runs, not_finished
 from tickbird.domain.definition import Target
 from tickbird.domain.durations import Duration, seconds
-from tickbird.domain.errors import NotFoundError
+from tickbird.domain.errors import NotFoundError, StoreUnavailableError
 from tickbird.domain.explanation import Step
 from tickbird.domain.keys import check_key
 from tickbird.domain.logs import LogLine, Progress, RunLogs
@@ -23,11 +24,15 @@ from tickbird.reading.parts import Document, maybe
 from tickbird.reading.runs import read_attempt, read_log, read_progress, read_run, read_turn
 from tickbird.reading.ticks import read_step
 from tickbird.remote.base import Query, Remote, instant_ceil, schedule_path, sent
+from tickbird.remote.transport import Question
 
 # A run that is waited for is asked for anew after so many seconds, each of which the server waits.
 _LONGEST_WAIT = 60
 # So many lines a server gives at once.
 _PAGE = 1_000
+# Who follows a log comes back so often in a row, after so many seconds each.
+_MOST_LOSSES = 5
+_REST = 1.0
 
 
 class RemoteRuns(Remote, Runs):
@@ -50,7 +55,7 @@ class RemoteRuns(Remote, Runs):
             seconds(wait, "wait")
         key = None if idempotency_key is None else check_key(idempotency_key)
         body = {"payload": None if payload is None else sent(payload)}
-        run = await self._post(f"{schedule_path(name)}/trigger", _made, body, key=key, keyed=True)
+        run = await self._post(f"{schedule_path(name)}/trigger", _made, body, key=key)
         return run if wait is None else await self.wait(run.id, timeout=wait)
 
     async def enqueue(
@@ -83,7 +88,7 @@ class RemoteRuns(Remote, Runs):
             "concurrency_key": concurrency_key,
             "unknown_task_ok": unknown_task_ok or task in self._validators,
         }
-        return (await self._post("/runs", _made, body, key=key, keyed=True)).id
+        return (await self._post("/runs", _made, body, key=key)).id
 
     async def runs(
         self,
@@ -145,6 +150,26 @@ class RemoteRuns(Remote, Runs):
             if page.following is None or len(lines) >= limit:
                 return RunLogs(status, lines)
             place = page.following
+
+    async def follow_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0)) -> AsyncIterator[LogLine]:
+        """Each line of a run behind this attempt and number, as it comes, until the run has come to its end."""
+        losses = 0
+        while True:
+            query = self._query({"follow": True, "after": f"{after[0]}.{after[1]}"})
+            question = Question("GET", f"{_path(run_id)}/logs", query, repeatable=True)
+            try:
+                async for event in self._transport.listen(question):
+                    if event.name == "end":
+                        return
+                    line = self._transport.understood(lambda found: read_log(run_id, found), event.data)
+                    after, losses = (line.attempt, line.number), 0
+                    yield line
+            except StoreUnavailableError:
+                # What was told is not told again, so that one can come back.
+                losses += 1
+                if losses > _MOST_LOSSES:
+                    raise
+            await asyncio.sleep(_REST)
 
     async def progress(self, run_id: int) -> Progress | None:
         """How far a run said that it was, last; None when it has said nothing."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import logging
 import random
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -30,6 +31,9 @@ _IDLE: Final = 3.0
 _APART: Final = (0.1, 0.5)
 _LONGEST_REST: Final = 5.0
 _PROBLEM: Final = "application/problem+json"
+_EVENTS: Final = "text/event-stream"
+# A stream on which nothing comes for so many seconds, not even a sign of life, is lost.
+_SILENCE: Final = 60.0
 # Without a problem it is a proxy that tells of the server behind it.
 _BEHIND: Final = (502, 503, 504)
 
@@ -47,6 +51,14 @@ class Question:
     patience: float = 0.0
     # Asking twice does what asking once does.
     repeatable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a server tells of as it happens; the usual kind has no name."""
+
+    name: str
+    data: Any
 
 
 class Transport:
@@ -80,6 +92,28 @@ class Transport:
         except _Lost as lost:
             raise self._unreachable(lost, question) from lost.__cause__
 
+    async def listen(self, question: Question) -> AsyncIterator[Event]:
+        """The events that answer a question, until the server ends them; nothing is tried again here."""
+        import httpx
+
+        timeout = httpx.Timeout(_SILENCE, connect=_CONNECT, pool=_ANSWER)
+        try:
+            async with self._opened().stream(
+                question.method,
+                f"{self.url}{PREFIX}{question.path}",
+                params=dict(question.query),
+                headers={"Accept": _EVENTS},
+                timeout=timeout,
+            ) as answer:
+                if answer.headers.get("content-type", "").partition(";")[0].strip() != _EVENTS:
+                    await answer.aread()
+                    self._document(answer, question)
+                    return
+                async for event in _events(answer.aiter_lines()):
+                    yield event
+        except httpx.HTTPError as error:
+            raise self._unreachable(self._lost(error), question) from error
+
     def understood(self, read: Callable[[Any], T], document: Any) -> T:
         """What is read of a document; an error where it is not what this version knows."""
         try:
@@ -110,19 +144,25 @@ class Transport:
                 headers=dict(question.headers or {}),
                 timeout=timeout,
             )
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+        except httpx.HTTPError as error:
+            raise self._lost(error) from error
+        except httpx.InvalidURL as error:
+            raise InvalidError(f"server: {self.url!r} is no address ({error}).", field="server") from error
+
+    def _lost(self, error: Exception) -> _Lost:
+        """What an error of the network means."""
+        import httpx
+
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
             if (reason := _distrust(error)) is not None:
                 raise StoreError(
                     f"the certificate of {self.url} is not trusted ({reason});",
                     hint="check the address, or name the file of its authority in SSL_CERT_FILE.",
                 ) from error
-            raise _Lost("cannot be reached", str(error) or "no answer in time", unsent=True) from error
-        except httpx.TimeoutException as error:
-            raise _Lost("did not answer in time", "") from error
-        except httpx.HTTPError as error:
-            raise _Lost("broke the connection off", str(error)) from error
-        except httpx.InvalidURL as error:
-            raise InvalidError(f"server: {self.url!r} is no address ({error}).", field="server") from error
+            return _Lost("cannot be reached", str(error) or "no answer in time", unsent=True)
+        if isinstance(error, httpx.TimeoutException):
+            return _Lost("did not answer in time", "")
+        return _Lost("broke the connection off", str(error))
 
     def _opened(self) -> Any:
         if self._http is None:
@@ -200,12 +240,28 @@ class _Lost(Exception):
         self.unsent = unsent
 
 
+async def _events(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
+    """Server-sent events, as far as servers of ours write them."""
+    name, data = "", ""
+    async for line in lines:
+        field, _, value = line.partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            data = value
+        elif not line:
+            if data:
+                yield Event(name, json.loads(data))
+            name, data = "", ""
+
+
 def _rest(answer: Any, question: Question) -> float | None:
     """How long to wait before the same is asked again; None where this is the answer."""
-    # One that comes too often is refused before anything is done.
-    if answer.status_code != 429 and not (answer.status_code in _BEHIND and question.repeatable):
-        return None
     said = answer.headers.get("retry-after", "")
+    # One that comes too often is refused before anything is done; one whose key is still being answered will be.
+    again = answer.status_code in _BEHIND or (answer.status_code == 409 and said)
+    if answer.status_code != 429 and not (again and question.repeatable):
+        return None
     seconds = float(said) if said.isascii() and said.isdigit() else 0.0
     return seconds if seconds <= _LONGEST_REST else None
 
