@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tickbird.domain.calendars import exclude
 from tickbird.domain.cron import cron
@@ -18,9 +21,11 @@ from tickbird.domain.every import every
 from tickbird.domain.program import command
 from tickbird.domain.rates import Rate
 from tickbird.domain.triggers import any_of, at
-from tickbird.files.fields import unwritten
-from tickbird.files.mistakes import DocumentError
+from tickbird.files.fields import NAMES, unwritten
+from tickbird.files.mistakes import DocumentError, Mistake
+from tickbird.files.reading import FORMATS, Format
 from tickbird.files.shape import Document, read_bytes, read_document, read_files
+from tickbird.files.writing import write
 
 FULL = """
 app = "ops"
@@ -338,3 +343,42 @@ def test_the_files_of_the_documentation_can_be_read() -> None:
     assert snippets
     for spelling, text in snippets:
         read_bytes(text.encode(), "files.md", spelling)
+
+
+def attempt(read: Callable[[], Document]) -> tuple[Document | None, Sequence[Mistake]]:
+    """A document, or what is wrong with it; nothing else can come of it."""
+    try:
+        return read(), ()
+    except DocumentError as error:
+        return None, error.mistakes
+
+
+@pytest.mark.parametrize("spelling", FORMATS)
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_whatever_stands_in_a_file_it_is_a_document_or_mistakes(spelling: Format, data: st.DataObject) -> None:
+    text = write(document(FULL), spelling)
+    odd = st.text(alphabet="\\'\"[]{}()=:,#*&!|>%@`~-+.0aé\n\t\0\ud800 \u2028", max_size=6)
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text)))
+        text = text[:start] + data.draw(odd) + text[start + data.draw(st.integers(0, 12)) :]
+    found, told = attempt(lambda: read_bytes(text.encode(errors="surrogatepass"), "x", spelling))
+    assert (found is None) == bool(told)
+    assert all(each.place.file == "x" for each in told)
+    if found is not None:
+        assert read_bytes(write(found, spelling).encode(), "x", spelling) == found
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.dates() | st.datetimes(),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(max_size=5), each, max_size=3),
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from([*NAMES, "other"]), VALUES, st.sampled_from(["every", "cron", "at", "any_of"]))
+def test_whatever_a_field_holds_it_is_a_document_or_mistakes(name: str, value: Any, trigger: str) -> None:
+    fields = {trigger: {"every": "1h", "cron": "0 3 * * *"}.get(trigger, "2030-01-01T00:00:00Z"), "task": "x"}
+    plain = {"schedules": {"a": {**fields, name: value}}, "calendars": {"c": {name: value}}}
+    found, told = attempt(lambda: read_document(plain))
+    assert (found is None) == bool(told)
