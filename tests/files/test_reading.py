@@ -265,3 +265,10 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     assert "the folder holds no file that ends in *.toml" in said[0]
     assert "gone.toml: the file cannot be read (No such file or directory)." in said[1]
     assert "notes.md: its name ends in none of *.toml" in said[2]
+
+
+def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
+    (tmp_path / "loop.toml").symlink_to(tmp_path / "loop.toml")
+    mistakes: list[Mistake] = []
+    read_paths([tmp_path / "loop.toml", f"{tmp_path}/a\0b.toml", "x" * 5_000 + ".toml"], mistakes)
+    assert ["the file cannot be read (" in str(each) for each in mistakes] == [True] * 3

@@ -37,13 +37,10 @@ class Source:
 def read_paths(paths: Iterable[str | Path], mistakes: list[Mistake]) -> list[Source]:
     """Every file that is named, and every one in a folder that is named and in the folders within it."""
     sources: list[Source] = []
-    seen: set[Path] = set()
+    seen: set[tuple[int, int]] = set()
     for path in paths:
         for file in _files(Path(path), mistakes):
-            if (real := file.resolve()) in seen:
-                continue
-            seen.add(real)
-            if (source := _read_file(file, mistakes)) is not None:
+            if (source := _read_file(file, seen, mistakes)) is not None:
                 sources.append(source)
     return sources
 
@@ -84,7 +81,8 @@ def _decoded(data: bytes) -> str:
 
 
 def _files(path: Path, mistakes: list[Mistake]) -> Iterator[Path]:
-    if not path.is_dir():
+    # Unlike those of Path, these questions have an answer for every name.
+    if not os.path.isdir(path):  # noqa: PTH112
         yield path
         return
     found = sorted(_within(path, mistakes))
@@ -106,18 +104,24 @@ def _within(folder: Path, mistakes: list[Mistake]) -> Iterator[Path]:
                 yield Path(where, name)
 
 
-def _read_file(path: Path, mistakes: list[Mistake]) -> Source | None:
+def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Mistake]) -> Source | None:
     spelling = ENDINGS.get(path.suffix.lower())
-    if spelling is None and path.exists():
+    if spelling is None and os.path.exists(path):  # noqa: PTH110
         mistakes.append(
             Mistake(Place(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
         )
         return None
     try:
         with path.open("rb") as file:
+            # A file is read once, by whatever names it is given.
+            found = os.fstat(file.fileno())
+            if (found.st_dev, found.st_ino) in seen:
+                return None
+            seen.add((found.st_dev, found.st_ino))
             data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        mistakes.append(Mistake(Place(str(path)), f"the file cannot be read ({error.strerror})."))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        mistakes.append(Mistake(Place(str(path)), f"the file cannot be read ({reason})."))
         return None
     assert spelling is not None
     return read_text(data, str(path), spelling, mistakes)
