@@ -36,13 +36,9 @@ class Source:
 
 def read_paths(paths: Iterable[str | Path], mistakes: list[Mistake]) -> list[Source]:
     """Every file that is named, and every one in a folder that is named and in the folders within it."""
-    sources: list[Source] = []
     seen: set[tuple[int, int]] = set()
-    for path in paths:
-        for file in _files(Path(path), mistakes):
-            if (source := _read_file(file, seen, mistakes)) is not None:
-                sources.append(source)
-    return sources
+    files = (file for path in paths for file in _files(Path(path), mistakes))
+    return [source for file in files if (source := _read_file(file, seen, mistakes)) is not None]
 
 
 def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Mistake]) -> Source | None:
