@@ -26,18 +26,3 @@ def map_path_parameters(context: Any, path_parameters: dict[str, Any]) -> dict[s
         if name in found and len(str(found[name])) % 2:
             found[name] = known[len(str(found[name])) % len(known)]
     return found or path_parameters
-
-
-@schemathesis.hook
-def map_query(context: Any, query: Any) -> Any:
-    """Nor is a run waited for or followed that does not end."""
-    found = dict(query or {})
-    found |= {"wait": 1} if str(found.get("wait", "")).isdigit() else {}
-    found |= {"follow": "false"} if "follow" in found else {}
-    return found or query
-
-
-@schemathesis.hook
-def map_body(context: Any, body: Any) -> Any:
-    """Nobody executes anything here, so that nothing is waited for, long or short."""
-    return {**body, "wait": 1} if isinstance(body, dict) and isinstance(body.get("wait"), int) else body
