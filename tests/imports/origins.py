@@ -113,7 +113,7 @@ def apscheduler(asked: dict[str, Any]) -> Any:
     for name, (kind, fields, more) in asked["jobs"].items():
         made = trigger(kind, fields)
         job = scheduler.add_job("builtins:dict", made, id=name, **more)
-        if job.next_run_time is None:
+        if job.next_run_time is None or kind == "and":
             continue
         if name == "paused":
             job.pause()

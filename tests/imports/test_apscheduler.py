@@ -21,8 +21,12 @@ Job = tuple[str, Any, dict[str, Any]]
 JOBS: dict[str, Job] = {
     "gap": ("cron", {"hour": 2, "minute": 30, **NEW_YORK}, {"kwargs": {"full": True}}),
     "repeated": ("cron", {"hour": 1, "minute": 30, **NEW_YORK}, {"args": [1, 2]}),
-    "quarters": ("cron", {"minute": "*/15", "day_of_week": "sun", **NEW_YORK}, {}),
-    "hours": ("cron", {"hour": "*/3", "timezone": "Europe/Berlin"}, {"max_instances": 3, "coalesce": False}),
+    "quarters": ("cron", {"month": "3,11", "minute": "*/15", "day_of_week": "sun", **NEW_YORK}, {}),
+    "hours": (
+        "cron",
+        {"month": "3,10", "hour": "*/3", "timezone": "Europe/Berlin"},
+        {"max_instances": 3, "coalesce": False},
+    ),
     "weekdays": ("cron", {"day_of_week": "mon-fri", "hour": "8,17", "timezone": "Europe/Berlin"}, {}),
     "numbers": ("cron", {"day_of_week": "0-1,6", "hour": 5, "timezone": "UTC"}, {}),
     "last": ("cron", {"day": "last", "hour": 4, "timezone": "Australia/Lord_Howe"}, {"misfire_grace_time": 90}),
@@ -49,7 +53,7 @@ JOBS: dict[str, Job] = {
     "window": ("cron", {"hour": 5, "start_date": "2027-02-01", "end_date": "2027-02-10", "timezone": "UTC"}, {}),
     "week": ("cron", {"week": 5, "timezone": "UTC"}, {}),
     "year": ("cron", {"year": 2027, "timezone": "UTC"}, {}),
-    "and": ("and", [["cron", {"hour": 3, "timezone": "UTC"}], ["cron", {"day": 3, "timezone": "UTC"}]], {}),
+    "and": ("and", [["cron", {"hour": 3, "timezone": "UTC"}], ["cron", {"hour": "3,4", "timezone": "UTC"}]], {}),
 }
 
 

@@ -17,7 +17,11 @@ TASKS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "Nightly report (EU)": ("crontab", {"minute": "30", "hour": "2", "timezone": "Europe/Berlin"}, {"queue": "mail"}),
     "gap": ("crontab", {"minute": "30", "hour": "2", **NEW_YORK}, {"kwargs": '{"full": true}', "description": "Full."}),
     "both": ("crontab", {"minute": "0", "hour": "6", "day_of_week": "1", "day_of_month": "1-7", **NEW_YORK}, {}),
-    "quarters": ("crontab", {"minute": "*/15", "day_of_week": "sun", **NEW_YORK}, {"args": "[1, 2]"}),
+    "quarters": (
+        "crontab",
+        {"minute": "*/15", "day_of_week": "sun", "month_of_year": "3,11", **NEW_YORK},
+        {"args": "[1, 2]"},
+    ),
     "interval": (
         "interval",
         {"every": 36, "period": "hours"},
