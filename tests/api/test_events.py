@@ -129,7 +129,9 @@ async def test_filters(api: Api) -> None:
         assert [data["schedule"] for _, data in digest.events] == ["digest"]
 
 
-@pytest.mark.parametrize("bad", ["x", "1.2.3", "-1.0.0.0", "1.1.1.9999999999999999999", "1.0.0.0~1", "1" * 2_500])
+@pytest.mark.parametrize(
+    "bad", ["x", "1.2.3", "-1.0.0.0", "1.1.1.9999999999999999999", "01.1.1.1", "1.1.1.1\n", "1.0.0.0~1", "1" * 2_500]
+)
 async def test_a_bad_id_is_refused(memory: Api, bad: str) -> None:
     answer = await memory.ask("GET", "/api/v1/events", headers={"Last-Event-ID": bad})
     refused(answer, 422, "invalid")

@@ -12,7 +12,7 @@ from tickbird.api.auth import Viewer
 from tickbird.api.feed import Feed, Follower
 from tickbird.api.streams import MEDIA_TYPE, Streams
 from tickbird.domain.definition import check_text
-from tickbird.domain.happenings import HappeningKind, read_mark
+from tickbird.domain.happenings import MARK, HappeningKind, read_mark
 
 router = APIRouter(prefix=f"{PREFIX}/events", tags=["events"])
 
@@ -36,10 +36,20 @@ async def follow_events(
     schedule: Annotated[str | None, Query(max_length=200, description="Only what concerns this schedule.")] = None,
     kind: Annotated[list[HappeningKind] | None, Query(max_length=20, description="Only of these kinds.")] = None,
     after: Annotated[
-        str | None, Query(max_length=2_000, description="As Last-Event-ID, for those who cannot send headers.")
+        str | None,
+        Query(
+            max_length=2_000,
+            description="As Last-Event-ID, for those who cannot send headers.",
+            json_schema_extra={"pattern": MARK},
+        ),
     ] = None,
     last_event_id: Annotated[
-        str | None, Header(max_length=2_000, description="Go on behind the event with this id; else from now on.")
+        str | None,
+        Header(
+            max_length=2_000,
+            description="Go on behind the event with this id; else from now on.",
+            json_schema_extra={"pattern": MARK},
+        ),
     ] = None,
 ) -> Any:
     """Server-sent events of everything that changes in a namespace: runs, skips, and what somebody did.

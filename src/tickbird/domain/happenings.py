@@ -20,8 +20,10 @@ PLANNED: Final = KINDS.index("planned")
 _LAST: Final = len(KINDS)
 # Longer ones were not made here.
 _LONGEST: Final = 2_000
-_NUMBER: Final = r"(0|[1-9]\d{0,18})"
-_PLACE: Final = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}\.{_NUMBER}((?:~{_NUMBER}\.{_NUMBER})*)", re.ASCII)
+_NUMBER: Final = "(?:0|[1-9][0-9]{0,17})"
+# How the text of a mark looks, for those who describe it.
+MARK: Final = rf"^{_NUMBER}(?:\.{_NUMBER}){{3}}(?:~{_NUMBER}\.{_NUMBER})*$"
+_PLACE: Final = re.compile(MARK, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +89,13 @@ class Mark:
 
 def read_mark(text: str) -> Mark:
     """A mark from its text."""
-    found = _PLACE.fullmatch(text) if len(text) <= _LONGEST else None
-    if found is None or max(numbers := [int(each) for each in re.findall(r"\d+", text)]) >= 2**63:
+    if len(text) > _LONGEST or _PLACE.fullmatch(text) is None:
         raise InvalidError(
             f"Last-Event-ID: {text[:60]!r} is not the id of an event;",
             field="Last-Event-ID",
             hint="send the last one that came as it is, or none to begin now.",
         )
-    at, rank, row, floor, *rest = numbers
+    at, rank, row, floor, *rest = (int(each) for each in re.split(r"[.~]", text))
     return Mark(at, rank, row, floor, tuple(zip(rest[::2], rest[1::2], strict=True)))
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
+from fastapi.responses import StreamingResponse
 
 from tickbird.api.app import create_api
 from tickbird.api.guard import Limits
+from tickbird.api.streams import MEDIA_TYPE, Streams
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.client.runs import not_finished
@@ -20,8 +22,16 @@ from tickbird.domain.runs import RunRecord
 
 SCHEDULES: Final = ("nightly", "hourly", "paused")
 RUNS: Final = (1, 2, 3)
-# Schemathesis asks as fast as it can, and would listen to a stream until it ends.
-_NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6, streams=0)
+# Schemathesis asks as fast as it can.
+_NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
+
+
+class Brief(Streams):
+    """Ends every stream as it begins: schemathesis would listen until then."""
+
+    def open(self, *args: Any) -> Any:
+        """A stream that has ended."""
+        return StreamingResponse(iter((b"retry: 2000\n\n",)), media_type=MEDIA_TYPE)
 
 
 class Hasty(Client):
@@ -44,6 +54,7 @@ async def main(url: str) -> None:
     await client.pause("paused", actor="test")
     listening = socket.create_server(("127.0.0.1", 0))
     api = create_api(lambda namespace: Hasty(store, namespace), limits=_NO_LIMITS)
+    api.state.streams = Brief(api.state.authority, _NO_LIMITS)
     config = uvicorn.Config(api, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
     print(listening.getsockname()[1], token, flush=True)
     await uvicorn.Server(config).serve([listening])
