@@ -48,6 +48,15 @@ tail --since -1h --no-follow
 limit warehouse 3
 queue mail --rate 5/s
 """,
+    "files": """
+diff -f shop.toml
+apply -f shop.toml --dry-run
+apply -f shop.toml
+apply -f shop.toml
+export --app shop
+export --all --format json
+apply -f wrong.toml
+""",
     "changes": """
 pause digest --note quiet
 pause digest --note quiet --until yesterday
@@ -68,6 +77,17 @@ token create bot --role viewer
 token revoke nobody
 """,
 }
+FILE = """
+app = "shop"
+
+[schedules.report]
+cron = "0 6 * * *"
+task = "digest"
+retries = 2
+
+[limits]
+warehouse = 3
+"""
 _TIMES = (
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "TIME"),
     (r"\b\d\d:\d\d:\d\d\b", "TIME"),
@@ -120,6 +140,8 @@ def shop(folder: Path) -> Iterator[Cli]:
 def ways(folder: Path) -> Iterator[tuple[Way, Way]]:
     """To two stores of the same making: to one directly, to the other by a server."""
     Cli(None, folder).write("shop", APP)
+    (folder / "shop.toml").write_text(FILE)
+    (folder / "wrong.toml").write_text(FILE.replace("retries", "retires"))
     with shop(folder / "here") as here, shop(folder / "there") as there:
         assert there.url is not None
         # Both have one, so that both list one.

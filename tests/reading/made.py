@@ -47,6 +47,8 @@ def any_of_type(kind: Any) -> Strategy:
         return st.one_of(*map(any_of_type, inner))
     if origin is tuple and inner[1:] == (...,):
         return st.lists(any_of_type(inner[0]), max_size=3).map(tuple)
+    if origin is tuple:
+        return st.tuples(*map(any_of_type, inner))
     if origin is Sequence:
         return st.lists(any_of_type(inner[0]), max_size=3)
     if origin is Mapping:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.reading.made import INSTANTS, JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
 from tickbird import documents
+from tickbird.api.files import told_plan
 from tickbird.client.revisions import HistoryEntry
 from tickbird.domain import audit, findings
 from tickbird.domain.audit import Audit
@@ -42,7 +43,20 @@ from tickbird.domain.tokens import TokenRecord
 from tickbird.domain.triggers import any_of, at
 from tickbird.domain.verdicts import Finding
 from tickbird.domain.zone_moves import TickMoves
-from tickbird.reading import backfills, calendars, limits, previews, runs, schedules, ticks, tokens, whole, workers
+from tickbird.files.plan import FilePlan, ScheduleChange
+from tickbird.reading import (
+    backfills,
+    calendars,
+    files,
+    limits,
+    previews,
+    runs,
+    schedules,
+    ticks,
+    tokens,
+    whole,
+    workers,
+)
 from tickbird.store.protocol import (
     AuditRecord,
     Decisions,
@@ -152,6 +166,14 @@ def stored(draw: Any) -> Schedule:
     )
 
 
+FILE_CHANGES = records(
+    ScheduleChange,
+    command=st.none(),
+    schedule=stored(),
+    pause=st.none() | records(Pause, until=st.none() | SECONDS),
+)
+
+
 def again(document: Any) -> Any:
     """What arrives of a document that is sent."""
     return json.loads(json.dumps(document, allow_nan=False))
@@ -220,6 +242,11 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         ),
         documents.calendar_report_document,
         calendars.read_calendar_report,
+    ),
+    "plan": (
+        records(FilePlan, schedules=st.lists(FILE_CHANGES, max_size=2)),
+        lambda plan: told_plan(plan, applied=True),
+        files.read_plan,
     ),
     "limit": (records(Limit), documents.limit_document, limits.read_limit),
     "queue": (records(Queue, rate=st.none() | RATES), documents.queue_document, limits.read_queue),

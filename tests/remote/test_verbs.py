@@ -18,6 +18,7 @@ from tickbird.domain.errors import CountChangedError, NotFoundError, StoreError
 from tickbird.domain.every import every
 from tickbird.domain.logs import LogLine
 from tickbird.domain.runs import Outcome
+from tickbird.files.mistakes import DocumentError
 from tickbird.remote import RemoteClient
 from tickbird.store.protocol import Worker
 
@@ -41,7 +42,7 @@ def test_every_verb_is_there() -> None:
 
 
 async def test_what_needs_the_store_says_so(both: Both) -> None:
-    for asked in (both.remote.apply({}, actor="x"), both.remote.export(), both.remote.live_tokens([])):
+    for asked in (both.remote.settle(), both.remote.live_tokens([]), both.remote.note_token_use("x")):
         with pytest.raises(StoreError, match="on the store itself, not through a server; do it where the store"):
             await asked
 
@@ -194,6 +195,47 @@ async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.Monk
         with pytest.raises(NotFoundError, match="there is no run 99;"):
             await anext(client.follow_logs(99))
     assert (await both.remote.read_logs(run.id, limit=2)).lines == lines[:2]
+
+
+async def test_files_are_the_same(both: Both) -> None:
+    document: dict[str, Any] = {
+        "app": "shop",
+        "schedules": {
+            "digest": {"cron": "0 9 * * 1-5", "tz": "Europe/Rome", "task": "report", "payload": {"limit": 5}},
+            "cleanup": {"every": "1h", "task": "cleanup", "tags": ["night"], "calendars": ["fest"]},
+        },
+        "calendars": {"fest": {"weekdays": ["sat"]}},
+        "limits": {"warehouse": 3},
+        "queues": {"mail": "5/s"},
+    }
+    would = await both.remote.apply(document, actor="x", dry_run=True)
+    plain = replace(would, schedules=[replace(each, command=None) for each in would.schedules])
+    same = await both.local.apply(document, actor="x", dry_run=True)
+    assert would == plain
+    assert [(each.name, each.kind, each.fields, each.ticks) for each in would.schedules] == [
+        (each.name, each.kind, each.fields, each.ticks) for each in same.schedules
+    ]
+    assert (would.settings, would.unserved) == (same.settings, same.unserved)
+    assert await both.local.list() == []
+    done = await both.remote.apply(document, actor="x")
+    assert {each.name for each in done.schedules} == {"digest", "cleanup"}
+    assert (await both.remote.apply(document, actor="x")).is_empty
+    assert await both.remote.export() == await both.local.export() == await both.remote.export(app="shop")
+    await both.remote.pause("digest", actor="x", note="quiet")
+    stored = await both.remote.export()
+    assert await both.remote.remarks(stored) == await both.local.remarks(stored)
+    fewer = {**document, "schedules": {"digest": document["schedules"]["digest"]}}
+    pruned = await both.remote.apply(fewer, actor="x", prune=True)
+    assert [(each.name, each.kind) for each in pruned.schedules] == [("cleanup", "delete")]
+    # What a worker publishes refuses a payload, where it stands.
+    await both.store.report_worker(replace(WORKER, tasks={"report": {"schema": {"maxProperties": 0}}}), 60)
+    worse = {**fewer, "schedules": {"digest": {**document["schedules"]["digest"], "retries": 2}}}
+    told = []
+    for client in (both.local, both.remote):
+        with pytest.raises(DocumentError) as caught:
+            await client.apply(worse, actor="x")
+        told.append([each.text for each in caught.value.mistakes])
+    assert told[0] == told[1] != []
 
 
 async def test_another_namespace(both: Both) -> None:

@@ -205,14 +205,7 @@ class Files(Base):
         for name in document.schedules:
             if name not in stored:
                 continue
-            schedule, said = stored[name].schedule, []
-            if schedule.app != document.app:
-                said.append("made by a person" if schedule.app is None else f"of app {schedule.app}")
-            said += [
-                f"{field} = {json.dumps(value)}: set by an operator" for field, value in schedule.overrides.items()
-            ]
-            if schedule.pause is not None:
-                said.append(f"paused by {schedule.pause.by}: {schedule.pause.note}".rstrip(": "))
+            said = remarks_of(stored[name].schedule, document.app)
             if said:
                 found[name] = said
         return found
@@ -232,6 +225,17 @@ class Files(Base):
             declared = await self._declared(schedule)
             definition = decode_definition({name: value for name, value in declared.items() if name != "closed"})
         return replace(definition, closed={}) if definition is not None and definition.closed else definition
+
+
+def remarks_of(schedule: Schedule, app: str) -> list[str]:
+    """What stands beside a schedule that a document of an app has: whose it is, and what operators have done to it."""
+    said = []
+    if schedule.app != app:
+        said.append("made by a person" if schedule.app is None else f"of app {schedule.app}")
+    said += [f"{field} = {json.dumps(value)}: set by an operator" for field, value in schedule.overrides.items()]
+    if schedule.pause is not None:
+        said.append(f"paused by {schedule.pause.by}: {schedule.pause.note}".rstrip(": "))
+    return said
 
 
 def _check(plan: FilePlan) -> None:

@@ -59,7 +59,8 @@ class ScheduleChange:
 
     name: str
     kind: Kind
-    command: Command
+    # None where a server made the plan.
+    command: Command | None
     # As it will be; one that is deleted, as it was.
     schedule: Schedule
     fields: tuple[FieldChange, ...] = ()
@@ -108,7 +109,7 @@ class FilePlan:
     @property
     def commands(self) -> list[tuple[str, Command]]:
         """The commands by schedule, in the order in which they can be made."""
-        return [(change.name, change.command) for change in self.schedules]
+        return [(change.name, change.command) for change in self.schedules if change.command is not None]
 
     def count(self, kind: Kind) -> int:
         """How many schedules are changed in this way."""

@@ -6,6 +6,7 @@ from tickbird.client import Client
 from tickbird.remote.backfills import RemoteBackfills
 from tickbird.remote.bulk import RemoteBulk
 from tickbird.remote.calendars import RemoteCalendars
+from tickbird.remote.files import RemoteFiles
 from tickbird.remote.limits import RemoteLimits
 from tickbird.remote.overrides import RemoteOverrides
 from tickbird.remote.previews import RemotePreviews
@@ -22,6 +23,7 @@ __all__ = ["RemoteClient", "Transport"]
 class RemoteClient(
     RemoteSchedules,
     RemoteBulk,
+    RemoteFiles,
     RemotePreviews,
     RemoteOverrides,
     RemoteRuns,

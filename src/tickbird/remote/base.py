@@ -55,9 +55,13 @@ class Remote(Base):
         keyed: bool = True,
     ) -> T:
         """Have something done; with a key that servers keep, what is asked twice is done once."""
-        headers = {"Idempotency-Key": key or secrets.token_urlsafe(18), **_match(revision)}
+        headers = {**self._key(key), **_match(revision)}
         stated = {name: value for name, value in (body or {}).items() if value is not None}
         return await self._ask(read, Question("POST", path, self._query(), stated, headers, repeatable=keyed))
+
+    def _key(self, given: str | None = None) -> dict[str, str]:
+        """The header that tells a request from every other; the same again where the same is asked again."""
+        return {"Idempotency-Key": given or secrets.token_urlsafe(18)}
 
     async def _have_done(self, name: str, verb: str, body: Mapping[str, Any], revision: int | None = None) -> Schedule:
         """Have something done to a schedule."""

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
-from typing import Any
 
-from tickbird.client.files import Files
 from tickbird.client.tokens import Tokens
 from tickbird.client.whole import Whole
 from tickbird.domain.errors import StoreError
 from tickbird.domain.happenings import Happened, Horizon, Mark
-from tickbird.files.plan import FilePlan
-from tickbird.files.shape import Document
 from tickbird.remote.base import Remote
 
 
-class StoreOnly(Remote, Files, Tokens, Whole):
-    """The verbs about files, and those that a server itself is made of: each says where to go instead."""
-
-    async def apply(
-        self,
-        document: Document | Mapping[str, Any],
-        *,
-        actor: str,
-        prune: bool = False,
-        dry_run: bool = False,
-        adopt: bool = False,
-        counted: Callable[[int, int], None] | None = None,
-    ) -> FilePlan:
-        """Refused: files are applied on the store."""
-        raise _refused("files of schedules are compared and applied")
-
-    async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
-        """Refused: files are written from the store."""
-        raise _refused("files of schedules are written")
-
-    async def remarks(self, document: Document) -> dict[str, list[str]]:
-        """Refused: files are written from the store."""
-        raise _refused("files of schedules are written")
+class StoreOnly(Remote, Tokens, Whole):
+    """The verbs that a server itself is made of: each says where to go instead."""
 
     async def settle(self, before: Horizon | None = None) -> Horizon:
         """Refused: `GET /api/v1/events` tells what happens."""

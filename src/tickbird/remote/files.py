@@ -1,0 +1,92 @@
+"""Schedules in files over HTTP: what applying them would do, doing it, and writing back what is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from tickbird.client.files import Files, remarks_of
+from tickbird.domain.errors import InvalidError
+from tickbird.files.mistakes import DocumentError, Mistake
+from tickbird.files.plan import FilePlan
+from tickbird.files.shape import Document, read_document
+from tickbird.files.writing import to_plain
+from tickbird.reading.files import read_plan
+from tickbird.reading.schedules import read_row
+from tickbird.remote.base import Remote
+from tickbird.remote.transport import Question
+
+_PAGE: Final = 1_000
+# Thousands of schedules are compared and written in one transaction.
+_APPLY: Final = 300.0
+_ABOUT: Final = re.compile(r"(schedule|calendar) ([A-Za-z0-9_.-]+): ", re.ASCII)
+
+
+class RemoteFiles(Remote, Files):
+    """The verbs about schedules in files."""
+
+    async def apply(
+        self,
+        document: Document | Mapping[str, Any],
+        *,
+        actor: str,
+        prune: bool = False,
+        dry_run: bool = False,
+        adopt: bool = False,
+        counted: Callable[[int, int], None] | None = None,
+    ) -> FilePlan:
+        """Bring the store to what a document says, in one transaction; the plan that was carried out.
+
+        With `prune`, schedules of its app that it does not have are deleted. With `adopt`, those that a person made
+        become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
+        """
+        read = read_document(document)
+        body = {"document": to_plain(read), "prune": prune, "adopt": adopt, "dry_run": dry_run}
+        try:
+            return await self._apply(read, body)
+        except InvalidError as error:
+            if dry_run or error.field != "document":
+                raise
+            # All of what is wrong, where it stands.
+            plan = await self._apply(read, {**body, "dry_run": True})
+            if not plan.mistakes:
+                raise
+            raise DocumentError([*plan.mistakes, *plan.conflicts]) from error
+
+    async def _apply(self, document: Document, body: Mapping[str, Any]) -> FilePlan:
+        question = Question("POST", "/apply", self._query(), body, self._key(), _APPLY, repeatable=True)
+        plan = await self._ask(read_plan, question)
+        return replace(plan, mistakes=_placed(document, plan.mistakes), conflicts=_placed(document, plan.conflicts))
+
+    async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
+        """What is stored of an app, as a document that applying changes nothing by; or of all owners with `everything`.
+
+        What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
+        """
+        query = {"app": app, "everything": everything}
+        return await self._get("/export", lambda found: read_document(found["document"]), query, patience=_APPLY)
+
+    async def remarks(self, document: Document) -> dict[str, list[str]]:
+        """What stands in the store beside a document's schedules: pauses, and what operators have set over them."""
+        found: dict[str, list[str]] = {}
+        after = ""
+        while rows := await self._pages("/schedules", read_row, _PAGE, after):
+            for schedule in (row.schedule for row in rows):
+                if schedule.name in document.schedules and (said := remarks_of(schedule, document.app)):
+                    found[schedule.name] = said
+            after = rows[-1].schedule.name
+        return found
+
+
+def _placed(document: Document, mistakes: Sequence[Mistake]) -> list[Mistake]:
+    """With where they stand in the files, of which the server knows nothing."""
+    return [_in_file(document, mistake) for mistake in mistakes]
+
+
+def _in_file(document: Document, mistake: Mistake) -> Mistake:
+    about = _ABOUT.match(mistake.text)
+    if about is None:
+        return mistake
+    return replace(mistake, place=document.place(f"{about[1]}s", about[2]))

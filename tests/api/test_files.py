@@ -1,0 +1,57 @@
+"""Schedules in files over HTTP: who may apply what, and what is told of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.api.conftest import Api, refused
+from tickbird.api.models.files import FilePlanModel, ScheduleChangeModel
+
+DOCUMENT: dict[str, Any] = {"app": "shop", "schedules": {"report": {"cron": "0 9 * * *", "task": "report"}}}
+
+
+async def apply(api: Api, role: Any = "editor", document: Any = None, **options: Any) -> Any:
+    """The answer to applying a document."""
+    body = {"document": DOCUMENT if document is None else document, **options}
+    return await api.ask("POST", "/api/v1/apply", role, json=body)
+
+
+async def test_a_document_is_applied_once(memory: Api) -> None:
+    planned = (await apply(memory, dry_run=True)).json()
+    assert {*planned} == {*FilePlanModel.model_fields}
+    [change] = planned["schedules"]
+    assert {*change} == {each.alias or name for name, each in ScheduleChangeModel.model_fields.items()}
+    assert (planned["applied"], change["kind"], change["schedule"]["name"]) == (False, "create", "report")
+    assert await memory.client().list() == []
+    assert (await apply(memory)).json()["changes"]["create"] == 1
+    again = (await apply(memory)).json()
+    assert (again["same"], again["schedules"]) == (1, [])
+    [audited] = [each for each in await memory.client().audit() if each.schedule == "report"]
+    assert audited.actor.startswith("editor (token ")
+    exported = await memory.get("/export", "viewer")
+    assert exported == {"document": DOCUMENT, "remarks": {}}
+
+
+async def test_who_may_apply_what(memory: Api) -> None:
+    assert "needs the role editor" in refused(await apply(memory, "operator"), 403, "forbidden")
+    command = {"app": "shop", "schedules": {"backup": {"cron": "@daily", "command": {"program": "/bin/true"}}}}
+    assert "A command needs the role admin" in refused(await apply(memory, document=command), 403, "forbidden")
+    assert (await apply(memory, "admin", command)).status_code == 200
+    # What is there may be sent back.
+    assert (await apply(memory, document=command)).json()["same"] == 1
+    elsewhere = {**DOCUMENT, "namespace": "shop"}
+    assert "the document is for 'shop'" in refused(await apply(memory, document=elsewhere), 422, "invalid")
+
+
+async def test_what_is_wrong_is_told(memory: Api) -> None:
+    wrong = {"app": "shop", "schedules": {"a": {"cron": "0 99 * * *", "task": "x"}, "b": {"crn": "x", "task": "x"}}}
+    said = refused(await apply(memory, document=wrong), 422, "invalid")
+    assert "mistakes: document" in said
+    others: list[Any] = [{"schedules": []}, {"schedules": {"a": None}}, {"nothing": {}}]
+    for document in others:
+        refused(await apply(memory, document=document), 422, "invalid")
+    await memory.create("report")
+    assert (await apply(memory, dry_run=True)).json()["conflicts"]
+    refused(await apply(memory), 409, "conflict")
+    several = await memory.ask("GET", "/api/v1/export?everything=true", "viewer")
+    assert [*several.json()["document"]["schedules"]] == ["report"]
