@@ -131,8 +131,11 @@ async def test_a_change_of_another_revision_is_refused(api: Api, method: str, pa
     before = await api.get("/schedules/digest")
     answer = await api.ask(method, f"{PATH}/digest{path}", "editor", json=body, headers={"If-Match": '"1"'})
     assert "is at revision 2, not 1: it changed meanwhile." in refused(answer, 412, "stale")
-    answer = await api.ask(method, f"{PATH}/digest{path}", "editor", json=body, headers={"If-Match": "1"})
+    answer = await api.ask(method, f"{PATH}/digest{path}", "editor", json=body, headers={"If-Match": "W/1"})
     assert "is not an ETag of this API" in refused(answer, 400, "bad-tag")
+    for unquoted in ("0", "1", '"0"'):
+        answer = await api.ask(method, f"{PATH}/digest{path}", "editor", json=body, headers={"If-Match": unquoted})
+        refused(answer, 412, "stale")
     assert await api.get("/schedules/digest") == before
 
 

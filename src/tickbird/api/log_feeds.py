@@ -27,7 +27,7 @@ _PAGE: Final = 500
 _AT_HAND: Final = 2_000
 # How soon a run that logs is looked at again, and how rarely one that is quiet.
 _SOON, _SELDOM = 0.5, 2.0
-PLACE: Final = r"^([0-9]{1,9})\.([0-9]{1,9})$"
+PLACE: Final = r"^([0-9]{1,9})(?:\.([0-9]{1,9}))?$"
 
 
 def place_of(line: LogLine) -> Place:
@@ -53,7 +53,7 @@ def read_place(text: str | None, field: str) -> Place:
             field=field,
             hint="give the attempt and the number of the last line that was seen, such as 1.17, or leave it out.",
         )
-    return int(found[1]), int(found[2])
+    return int(found[1]), int(found[2] or 0)
 
 
 class LogFeeds:

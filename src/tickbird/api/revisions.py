@@ -9,11 +9,13 @@ from fastapi import Header
 
 from tickbird.api.problems import Problem
 
+# With its quotes, or without, as many send it.
+_FORM: Final = r'^(?:\*|"[0-9]{1,9}"|[0-9]{1,9})$'
 IfMatch = Annotated[
     str | None,
     Header(
         description='Only if it is still at this revision: the ETag, "3".',
-        json_schema_extra={"pattern": r'^(?:\*|"[1-9][0-9]{0,8}")$', "examples": ['"3"', "*"]},
+        json_schema_extra={"pattern": _FORM, "examples": ['"3"', "*"]},
     ),
 ]
 IfNoneMatch = Annotated[
@@ -23,7 +25,6 @@ IfNoneMatch = Annotated[
         json_schema_extra={"pattern": r"^\*$", "examples": ["*"]},
     ),
 ]
-_TAG: Final = re.compile(r'"([1-9][0-9]{0,8})"')
 
 
 def tag(revision: int) -> str:
@@ -35,8 +36,7 @@ def read_match(text: str | None) -> int | None:
     """The revision that a change is meant for; None for any."""
     if text is None or text.strip() == "*":
         return None
-    found = _TAG.fullmatch(text.strip())
-    if found is None:
+    if not re.fullmatch(_FORM, text.strip()):
         raise Problem(
             400,
             "bad-tag",
@@ -44,7 +44,10 @@ def read_match(text: str | None) -> int | None:
             field="If-Match",
             hint='give the one that came with it, such as "3" in quotes.',
         )
-    return int(found[1])
+    revision = int(text.strip().strip('"'))
+    if not revision:
+        raise Problem(412, "stale", "If-Match: nothing has revision 0.", field="If-Match")
+    return revision
 
 
 def read_either(match: str | None, none_match: str | None) -> int | None:
