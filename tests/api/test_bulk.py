@@ -144,7 +144,22 @@ async def test_what_the_code_no_longer_has_is_not_resumed_with_the_others(memory
     await memory.store.change_schedule("default", "gone", Resume(actor="ana", note=""))
 
 
-async def test_what_changes_meanwhile_is_left_and_what_the_store_fails_is_told(
+async def test_what_changes_after_it_was_read_is_left_alone(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    await many(memory)
+    read = type(memory.store).list_schedules
+
+    async def slowly(*args: Any, **more: Any) -> Any:
+        rows = await read(*args, **more)
+        await memory.client().update("mail-b", actor="cy", retries=3)
+        return rows
+
+    monkeypatch.setattr(type(memory.store), "list_schedules", slowly)
+    found = (await bulk(memory, "pause", 2, tag="mail", state="active")).json()
+    assert (found["changed"], [each["schedule"] for each in found["left"]]) == (["mail-a"], ["mail-b"])
+    assert "is at revision 2, not 1: it changed meanwhile" in found["left"][0]["why"]
+
+
+async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
     memory: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await many(memory)

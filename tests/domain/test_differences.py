@@ -115,14 +115,14 @@ def test_a_roll_back_takes_all_of_the_old_definition() -> None:
 
 
 def test_over_code_only_what_differs_from_it_is_kept() -> None:
-    code = define(retries=5, timeout=60)
+    code = define(retries=5, timeout=60, catch_up="all")
     schedule = made(code, app="shop", fingerprint="f")
     old = define(retries=3, tags=("a",))
     after = back(schedule, old, code)
     assert after.definition == old
     # A default, too, where code says something else.
-    assert after.overrides == {"retries": 3, "tags": ["a"], "timeout": None}
-    assert kept_over_code(after).endswith("until they are unset: retries, tags, timeout")
+    assert after.overrides == {"retries": 3, "tags": ["a"], "timeout": None, "catch_up": "one"}
+    assert kept_over_code(after).endswith("until they are unset: catch_up, retries, tags, timeout")
     again = back(after, code, code)
     assert (again.definition, again.overrides, kept_over_code(again)) == (code, {}, "")
     assert kept_over_code(made(code)) == ""
