@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant, Json
 from tickbird.domain.cautions import Code
-from tickbird.domain.definition_schema import NAME, whole_schema
+from tickbird.domain.definition_schema import NAME, field_schemas
+
+# What ticks go by; whatever else a definition has may be there, too, and is described where schedules are made.
+_OF_TICKS: Final = ("trigger", "spread", "calendars", "roll", "start_at", "end_at", "max_runs")
+_DRAFT: Final[Json] = {
+    "type": "object",
+    "properties": {name: field for name, field in field_schemas().items() if name in _OF_TICKS},
+    "required": ["trigger"],
+}
 
 
 class PreviewBody(Body):
     """A definition, as to create a schedule; only its trigger is needed."""
 
-    definition: Annotated[Json, WithJsonSchema({**whole_schema(), "required": ["trigger"]})] = Field(
+    definition: Annotated[Json, WithJsonSchema(_DRAFT)] = Field(
         description="As in the document of a schedule: trigger, spread, calendars, roll …"
     )
     count: int = Field(default=10, ge=1, le=10_000, description="How many ticks.")
