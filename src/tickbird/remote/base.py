@@ -53,11 +53,12 @@ class Remote(Base):
         revision: int | None = None,
         key: str | None = None,
         keyed: bool = True,
+        patience: float = 0.0,
     ) -> T:
         """Have something done; with a key that servers keep, what is asked twice is done once."""
         headers = {**self._key(key), **_match(revision)}
         stated = {name: value for name, value in (body or {}).items() if value is not None}
-        return await self._ask(read, Question("POST", path, self._query(), stated, headers, repeatable=keyed))
+        return await self._ask(read, Question("POST", path, self._query(), stated, headers, patience, keyed))
 
     def _key(self, given: str | None = None) -> dict[str, str]:
         """The header that tells a request from every other; the same again where the same is asked again."""

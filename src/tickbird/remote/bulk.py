@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from tickbird.client.bulk import Bulk
 from tickbird.domain.bulk import MOST, BulkResult, BulkVerb, Filter, check_count
 from tickbird.domain.schedule import State
 from tickbird.reading.bulk import read_bulk
 from tickbird.remote.base import Remote, instant
+
+# A thousand changes take their time on a busy store.
+_PATIENCE: Final = 120.0
 
 
 class RemoteBulk(Remote, Bulk):
@@ -67,4 +70,5 @@ class RemoteBulk(Remote, Bulk):
             expected = len(await self._pages("/schedules", str, MOST + 1, None, query))
         check_count(expected, expected)
         stated = {"contains": which.contains, "tag": which.tag, "state": which.state}
-        return await self._post(f"/bulk/{verb}", read_bulk, {"filter": stated, "expected": expected, **body})
+        sent = {"filter": stated, "expected": expected, **body}
+        return await self._post(f"/bulk/{verb}", read_bulk, sent, patience=_PATIENCE)
