@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 import zoneinfo
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,8 +17,49 @@ from tickbird.testing.servers import PostgresServer, ServerMissing
 
 T = TypeVar("T")
 
+# Folders whose tests play many seeds, start processes, or wait for them.
+LONG = ("bench", "demo", "faults", "isolation", "simulation", "upgrade")
+
 # Python's own zones are to be those that Tickbird uses, whatever the system has.
 zoneinfo.reset_tzpath(())
+
+
+# All of Tickbird, and with it all that it needs.
+IMPORT = """
+import contextlib, importlib, pkgutil, tickbird
+for each in pkgutil.walk_packages(tickbird.__path__, "tickbird.", lambda name: None):
+    if not each.name.endswith("__main__"):
+        with contextlib.suppress(Exception):
+            importlib.import_module(each.name)
+"""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where Python leaves no bytecode, as in many images, each process that a test starts would compile everything."""
+    if sys.dont_write_bytecode and getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        subprocess.run([sys.executable, "-c", IMPORT], env=environment, check=False, capture_output=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the tests, each begins with its part of the long ones.
+
+    At first each is given as many tests as the others, in this order, and whoever is done takes from the end of what
+    another has left: so what comes last is short, and nobody works alone for a minute.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long = [item for item in items if item.path.parent.name in LONG]
+    short = [item for item in items if item.path.parent.name not in LONG]
+    if workers == 1 or len(long) > len(short):
+        return
+    arranged: list[pytest.Item] = []
+    for worker in range(workers):
+        own = long[worker::workers]
+        room = (len(items) - len(arranged)) // (workers - worker) - len(own)
+        arranged += own + short[:room]
+        del short[:room]
+    items[:] = arranged
 
 
 def leave_out(reason: str) -> NoReturn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -296,4 +296,29 @@ FEATURES = {
     **dict.fromkeys(RATES, "queues"),
     **dict.fromkeys(HELD, "holds"),
     **dict.fromkeys(DEPENDENCIES, "dependencies"),
+}
+# Where each was seen last, which is tried first; where the simulation has changed since, all seeds are tried in turn.
+SEEN: dict[Callable[[Patch], None], int] = {
+    last_tick_of_a_window_is_lost: 20,
+    overlap_counts_manual_runs: 15,
+    overrides_are_forgotten_together: 61,
+    ticks_that_ran_ahead_of_their_time_are_forgotten: 18,
+    finish_takes_any_attempt: 126,
+    a_backfill_goes_past_what_is_decided: 13,
+    rates_are_forgotten: 12,
+    a_rate_is_slower_than_it_says: 12,
+    held_runs_are_let_go_by_themselves: 19,
+    the_wait_for_a_success_ends_too_soon: 57,
+    jumps_are_believed: 19,
+    coalesced_into_the_wrong_label: 20,
+    resume_catches_up: 88,
+    an_edit_takes_overrides_away: 15,
+    a_new_grid_begins_behind_what_ran_ahead: 2,
+    a_backfill_takes_all_places: 16,
+    a_planner_hands_off_runs_that_have_a_rate: 16,
+    a_long_outage_is_like_a_short_one: 19,
+    all_held_runs_are_let_go_at_once: 19,
+    renew_asks_for_no_owner: 147,
+    worker_goes_on_past_its_lease: 112,
+    jumps_are_believed_too_late: 2,
 }

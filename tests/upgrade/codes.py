@@ -109,7 +109,7 @@ END $$;
 
 def following(folder: Path, *, raised: bool) -> Code:
     """The code of this checkout with one more migration, which older code may live with, or may not."""
-    shutil.copytree(ROOT / "src" / "tickbird", folder / "tickbird", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "src" / "tickbird", folder / "tickbird")
     code = Code("following", folder)
     for kind in STORES:
         number = code.newest(kind) + 1
