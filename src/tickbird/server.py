@@ -70,6 +70,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
     import uvicorn
 
     from tickbird.api.app import create_api
+    from tickbird.api.heads import Patient
 
     api = create_api(lambda namespace: Client(store, namespace))
     listening = _listen(address)
@@ -81,7 +82,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
         "ssl_keyfile": address.keyfile,
     }
     try:
-        config = uvicorn.Config(api, **settings)
+        config = uvicorn.Config(api, http=Patient, **settings)
         _load(config, address)
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
@@ -136,6 +137,7 @@ class Beside:
         import uvicorn
 
         from tickbird.api.app import create_api
+        from tickbird.api.heads import Patient
 
         store = open_store(self._url, within=_STATEMENT_WITHIN)
         while not self._ending.is_set():
@@ -149,7 +151,7 @@ class Beside:
             if self._ending.is_set():
                 return
             api = create_api(lambda namespace: Client(store, namespace), loopback=self._namespace)
-            self._server = _server(uvicorn.Config(api, **_SETTINGS), api)
+            self._server = _server(uvicorn.Config(api, http=Patient, **_SETTINGS), api)
             await self._server.serve([self._listening])
         finally:
             await store.close()

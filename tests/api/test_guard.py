@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
+import uvicorn
 
 from tests.api.conftest import Api, refused
-from tickbird.api.guard import Guard, Limits
+from tickbird.api.guard import Guard, Limits, _check_json
+from tickbird.api.heads import Patient
+from tickbird.api.problems import Problem
 from tickbird.api.rates import Pace
 from tickbird.domain.errors import TickbirdError
 from tickbird.store.sqlite import SqliteStore
@@ -46,10 +51,37 @@ async def test_a_body_has_a_largest_size(store: SqliteStore) -> None:
     refused(answer, 413, "too-large")
 
 
-@pytest.mark.parametrize("kind", ["[", '{"a":'])
+@pytest.mark.parametrize("kind", ["[", '{"a":', '[{"a":'])
 async def test_a_body_has_a_largest_depth(api: Api, kind: str) -> None:
-    answer = await api.ask("PATCH", PATH, content=kind * 100_000, headers=JSON)
+    answer = await api.ask("PATCH", PATH, content=kind * 50_000, headers=JSON)
     assert "nested more than 64 levels" in refused(answer, 400, "too-deep")
+
+
+async def test_a_depth_is_counted_level_by_level(api: Api) -> None:
+    for deep, status in ((32, 405), (33, 400)):
+        content = '[{"a":' * deep + "1" + "}]" * deep
+        assert (await api.ask("PATCH", PATH, content=content, headers=JSON)).status_code == status
+
+
+@pytest.mark.parametrize("content", ["{}," * 400_000, '"",' * 400_000, '{"a":1},' * 100_001, "1," * 100_001])
+async def test_a_body_has_so_many_values_at_most(api: Api, content: str) -> None:
+    answer = await api.ask("PATCH", PATH, content=f"[{content}0]", headers=JSON)
+    assert "more than 100,000 values" in refused(answer, 413, "too-large")
+
+
+def test_a_text_that_does_not_end_is_looked_at_once() -> None:
+    # Once a scan begins anew at each of its quotes, this takes a day.
+    for end in (b"", b"\\", b"\\\\"):
+        with pytest.raises(Problem, match="deep"):
+            _check_json(b"[" * 65 + b'"' + b'\\"' * 900_000 + end, Limits(values=10**6))
+
+
+async def test_a_request_says_its_length_in_one_way(api: Api) -> None:
+    answer = await api.ask(
+        "PATCH", PATH, content=b"{}", headers={**JSON, "Transfer-Encoding": "chunked", "Content-Length": "2"}
+    )
+    assert "both Content-Length and Transfer-Encoding" in refused(answer, 400, "malformed")
+    assert answer.headers["connection"] == "close"
 
 
 async def test_brackets_within_texts_are_no_depth(api: Api) -> None:
@@ -153,7 +185,7 @@ async def test_a_body_that_does_not_come_to_its_end_is_given_up(api: Api) -> Non
     async def never(*_: Any) -> None:
         raise AssertionError("a half-sent body came through")
 
-    guard = Guard(never, api.app.state.authority, Limits(body_within=0.01))
+    guard = Guard(never, api.app.state.authority, Limits(body_within=0.05, answer_within=0.05))
     token = await api.token("editor")
     start, body = await call(guard, [part(b"{")], token)
     assert start["status"] == 408
@@ -211,3 +243,26 @@ async def test_answers_are_not_kept_by_anybody_in_between(api: Api) -> None:
     for answer in (await api.ask("GET", PATH), await api.plain("GET", PATH), await api.plain("GET", "/healthz")):
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"GET /healthz HTTP/1.1\r\nX: a\r\n", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /"]
+)
+async def test_a_connection_that_does_not_say_what_it_wants_is_let_go_of(api: Api, said: bytes) -> None:
+    class Quick(Patient):
+        head_within = 0.2
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(api.app, http=Quick, lifespan="off", log_config=None)
+    server = uvicorn.Server(config)
+    # The signals are pytest's.
+    server.capture_signals = nullcontext
+    serving = asyncio.create_task(server.serve([listening]))
+    reader, writer = await asyncio.open_connection(*listening.getsockname())
+    writer.write(said)
+    async with asyncio.timeout(20):
+        answer = await reader.read()
+    assert answer.count(b"HTTP/1.1 200 OK") == said.count(b"\r\n\r\n")
+    writer.close()
+    server.should_exit = True
+    await serving

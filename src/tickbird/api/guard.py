@@ -24,8 +24,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 log = logging.getLogger("tickbird.api")
 # All that answers without a token; neither tells anything about what is stored.
 OPEN: Final = frozenset({"/healthz", "/readyz"})
-_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_BRACKET: Final = re.compile(rb"[\[\]{}]")
+# One that does not end reaches to the end, so that nothing is looked at twice.
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_OTHERS: Final = bytes(set(range(256)) - set(b"[]{},"))
 _HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 
 
@@ -35,6 +36,8 @@ class Limits:
 
     body: int = 2_000_000
     depth: int = 64
+    # So many values, in lists and objects together: reading them takes time in which nobody else is served.
+    values: int = 100_000
     # A body must have arrived, and an answer have begun, within so long.
     body_within: float = 10.0
     answer_within: float = 10.0
@@ -85,7 +88,7 @@ class Guard:
 
     async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         try:
-            async with asyncio.timeout(self._limits.answer_within) as patience:
+            async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
                 # What is sent bit by bit, or waits for something by design, takes as long as it takes.
                 answer.patience = patience
                 self._authority.check(scope)
@@ -94,6 +97,7 @@ class Guard:
                     scope.setdefault("state", {})
                     scope["state"].update(caller=caller, patience=patience)
                     receive = await self._bounded(scope, receive)
+                    patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
                 await self._app(scope, receive, answer)
         except TimeoutError:
             if answer.begun:
@@ -116,7 +120,7 @@ class Guard:
         body = await self._read(scope, receive)
         if body:
             _check_type(scope)
-            _check_json(body, self._limits.depth)
+            _check_json(body, self._limits)
         sent = False
 
         async def replay() -> Message:
@@ -130,6 +134,12 @@ class Guard:
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
         most = self._limits.body
+        if _header(scope, b"transfer-encoding") is not None and any(
+            key == b"content-length" for key, _ in scope["headers"]
+        ):
+            # Proxies differ in which of them they go by.
+            why, headers = "The request has both Content-Length and Transfer-Encoding.", {"Connection": "close"}
+            raise Problem(400, "malformed", why, hint="Send one of them.", headers=headers)
         said = _header(scope, b"content-length") or "0"
         if not (said.isascii() and said.isdigit()) or int(said[:20]) > most:
             raise _too_large(most)
@@ -223,21 +233,31 @@ def _check_type(scope: Scope) -> None:
         )
 
 
-def _check_json(body: bytes, most: int) -> None:
+def _check_json(body: bytes, limits: Limits) -> None:
     try:
         body.decode()
     except UnicodeDecodeError:
         raise Problem(400, "malformed", "The body is not JSON in UTF-8.", hint="Send one JSON object.") from None
     if b"\0" in body:
         raise Problem(400, "malformed", "The body holds a NUL byte, which no JSON does.", hint="Send it as UTF-8.")
-    if body.count(b"[") + body.count(b"{") > most and _depth(body) > most:
-        raise Problem(400, "too-deep", f"The body is nested more than {most} levels deep.", hint="Send it flatter.")
+    opened, most = body.count(b"[") + body.count(b"{"), limits.values
+    if opened <= limits.depth and body.count(b",") <= most:
+        return
+    # A value has at most a name and a text: with more quotes it has more values, or texts full of them.
+    bare = None if body.count(b'"') > 8 * most else _STRING.sub(b"", body).translate(None, _OTHERS)
+    if bare is None or bare.count(b",") > most or bare.count(b"[") + bare.count(b"{") > most:
+        raise Problem(413, "too-large", f"The body has more than {most:,} values.", hint="Send less at a time.")
+    if opened > limits.depth and _is_deeper(bare.translate(None, b","), limits.depth):
+        raise Problem(
+            400, "too-deep", f"The body is nested more than {limits.depth} levels deep.", hint="Send it flatter."
+        )
 
 
-def _depth(body: bytes) -> int:
-    """How deep brackets are nested, those within texts aside."""
-    depth = deepest = 0
-    for bracket in _BRACKET.finditer(_STRING.sub(b"", body)):
-        depth += 1 if bracket[0] in b"[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+def _is_deeper(brackets: bytes, most: int) -> bool:
+    """Are brackets nested more than so many levels deep? Each turn takes the innermost away."""
+    brackets = brackets.replace(b"{", b"[").replace(b"}", b"]")
+    for _ in range(most):
+        if not brackets:
+            return False
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)
