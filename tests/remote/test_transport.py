@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -106,6 +107,15 @@ async def test_what_was_not_sent_is_sent_again(both: Both) -> None:
     wire = Unsteady(both.wire, before=2)
     assert (await (await on(both, wire)).update("report", actor="x", retries=1)).revision == 2
     assert len(wire.asked) == 3
+
+
+async def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    client = RemoteClient(Transport(URL, TOKEN))
+    with pytest.raises(StoreError, match=r"install it with `pip install 'tickbird\[client\]'`"):
+        await client.list()
+    with pytest.raises(StoreError, match="httpx, which is not installed"):
+        await anext(client.follow_logs(1))
 
 
 async def test_no_server_is_there() -> None:

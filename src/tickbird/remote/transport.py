@@ -94,11 +94,12 @@ class Transport:
 
     async def listen(self, question: Question) -> AsyncIterator[Event]:
         """The events that answer a question, until the server ends them; nothing is tried again here."""
+        http = self._opened()
         import httpx
 
         timeout = httpx.Timeout(_SILENCE, connect=_CONNECT, pool=_ANSWER)
         try:
-            async with self._opened().stream(
+            async with http.stream(
                 question.method,
                 f"{self.url}{PREFIX}{question.path}",
                 params=dict(question.query),
@@ -131,9 +132,9 @@ class Transport:
             await http.aclose()
 
     async def _send(self, question: Question) -> Any:
+        http = self._opened()
         import httpx
 
-        http = self._opened()
         timeout = httpx.Timeout(_ANSWER + question.patience, connect=_CONNECT, pool=_ANSWER)
         try:
             return await http.request(
