@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zoneinfo
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -100,7 +101,9 @@ def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
 def migrated_database(postgres_server: PostgresServer) -> str:
     """The name of a database with Tickbird's schema and nothing in it, to be copied: that is faster than to migrate."""
     url = postgres_server.create_database()
-    asyncio.run(open_store(url).migrate())
+    # A fixture that asks for it may itself run in a loop.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, open_store(url).migrate()).result()
     return url.rpartition("/")[2]
 
 

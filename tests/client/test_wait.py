@@ -20,7 +20,7 @@ WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, vers
 @pytest.fixture(params=["sqlite", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """An open store."""
-    url = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    url = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("migrated_url")
     store = open_store(url)
     await store.migrate()
     await store.open()

@@ -18,7 +18,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where the store is: one SQLite file, or a PostgreSQL database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/tickbird.db"
-    address: str = request.getfixturevalue("postgres_url")
+    address: str = request.getfixturevalue("migrated_url")
     return address
 
 

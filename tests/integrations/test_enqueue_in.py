@@ -118,10 +118,10 @@ async def done(answer: Any) -> Any:
 
 @pytest.fixture
 def url(store_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
-    """A store that was just migrated."""
+    """A store that was just migrated; where nobody looks at it from outside, a database without one."""
     if store_kind == "sqlite":
         return f"sqlite:///{tmp_path}/app.db"
-    address: str = request.getfixturevalue("postgres_url")
+    address: str = request.getfixturevalue("migrated_url" if "client" in request.fixturenames else "postgres_url")
     return address
 
 

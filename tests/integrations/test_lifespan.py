@@ -23,7 +23,7 @@ EVENTS: list[str] = []
 @pytest.fixture(params=["sqlite", "postgres"])
 async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A store that was just migrated."""
-    address = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    address = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("migrated_url")
     await open_store(address).migrate()
     EVENTS.clear()
     return str(address)
