@@ -209,7 +209,7 @@ async def test_logs_of_another_namespace_are_not_there(api: Api) -> None:
     assert api.app.state.streams.count == 0
 
 
-@pytest.mark.parametrize("place", ["x", "1", "1.", ".1", "-1.2", "1.2.3", "1.x", "²." + "1", "9999999999.1", " 1.2"])
+@pytest.mark.parametrize("place", ["x", "1.", ".1", "-1.2", "1.2.3", "1.x", "²." + "1", "9999999999.1", " 1.2"])
 async def test_what_is_no_place_in_a_log(memory: Api, place: str) -> None:
     run = await start(memory)
     answer = await memory.ask("GET", f"/api/v1/runs/{run.id}/logs", params={"after": place})

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 
+from tickbird.api.asked import check_asked
 from tickbird.api.namespaces import choose
 from tickbird.api.problems import Problem
 from tickbird.client import Client
@@ -176,6 +177,7 @@ def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
     ) -> Access:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
+        check_asked(request)
         chosen = choose(caller.namespaces, namespace)
         if whole:
             _check_whole(caller)
@@ -189,6 +191,7 @@ def _anywhere(role: Role) -> Callable[..., Any]:
     async def admit(request: Request, _: Annotated[Any, Depends(_SCHEME)]) -> Caller:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
+        check_asked(request)
         return caller
 
     _ROLES[admit] = role

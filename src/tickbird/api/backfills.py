@@ -17,6 +17,7 @@ from tickbird.api.models.backfills import (
     CancelBackfillBody,
 )
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
+from tickbird.api.revisions import IfMatch, read_match
 from tickbird.documents import backfill_document, backfill_plan_document
 
 router = APIRouter(prefix=PREFIX, tags=["backfills"])
@@ -29,7 +30,7 @@ Id = Annotated[int, Path(ge=1, lt=2**63)]
     operation_id="backfill",
     response_model=BackfillPlanModel,
 )
-async def backfill(access: Operator, name: str, body: BackfillBody) -> Any:
+async def backfill(access: Operator, name: str, body: BackfillBody, if_match: IfMatch = None) -> Any:
     """A run of each tick from `first` to `last` that has none, behind all other runs; a dry run only tells which."""
     plan = await access.client.backfill(
         name,
@@ -41,6 +42,7 @@ async def backfill(access: Operator, name: str, body: BackfillBody) -> Any:
         payload=body.payload,
         note=body.note,
         dry_run=body.dry_run,
+        revision=read_match(if_match),
     )
     return backfill_plan_document(plan)
 

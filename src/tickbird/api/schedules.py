@@ -222,11 +222,13 @@ async def trigger_schedule(
     name: str,
     body: TriggerBody | None = None,
     idempotency_key: RunKey = None,
+    if_match: IfMatch = None,
 ) -> Any:
     """One manual run now; the schedule's own ticks are not touched. With `wait`, the run as it is after that."""
     sent, client = body or TriggerBody(), access.client
     key = own_key(access, idempotency_key)
-    run = await client.trigger(name, actor=access.actor, payload=sent.payload, idempotency_key=key)
+    revision = read_match(if_match)
+    run = await client.trigger(name, actor=access.actor, payload=sent.payload, idempotency_key=key, revision=revision)
     return await made(request, client, run, sent.wait)
 
 

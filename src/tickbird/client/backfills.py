@@ -29,6 +29,7 @@ class Backfills(Base):
         payload: Mapping[str, Any] | None = None,
         note: str = "",
         dry_run: bool = False,
+        revision: int | None = None,
     ) -> BackfillPlan:
         """Run the ticks from `first` to `last`, both included, that have no run; a dry run only tells which."""
         if payload is not None:
@@ -43,6 +44,7 @@ class Backfills(Base):
             order=order,
             payload=payload,
             note=note,
+            revision=revision,
         )
         return await self._store.backfill(self._namespace, check_text(name, "schedule"), new, dry_run=dry_run)
 

@@ -47,6 +47,7 @@ class Runs(Base):
         payload: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         wait: Duration | None = None,
+        revision: int | None = None,
     ) -> RunRecord:
         """One manual run now; the schedule's own ticks are not touched. The same key again gives the same run.
 
@@ -57,7 +58,7 @@ class Runs(Base):
         if payload is not None:
             payload = await self._payload_for(name, payload)
         key = None if idempotency_key is None else check_key(idempotency_key)
-        command = Trigger(actor=actor, payload=payload, idempotency_key=key)
+        command = Trigger(actor=actor, payload=payload, idempotency_key=key, revision=revision)
         run = _made(await self._change(name, command))
         return run if wait is None else await self.wait(run.id, timeout=wait)
 

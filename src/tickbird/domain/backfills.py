@@ -11,7 +11,7 @@ from tickbird.domain.definition import check_payload, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.runs import Status
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedule import Schedule, check_revision
 
 Order = Literal["oldest", "newest"]
 
@@ -35,6 +35,8 @@ class NewBackfill:
     order: Order = "oldest"
     payload: Mapping[str, Any] | None = None
     note: str = ""
+    # When given, the schedule must still be at it.
+    revision: int | None = None
 
     def __post_init__(self) -> None:
         check_text(self.actor, "actor", least=1, most=200)
@@ -119,6 +121,7 @@ class Wanted:
             raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
         if schedule.state == "deleted":
             raise NotFoundError(f"schedule {name!r} was deleted;", hint="create it again before you backfill it.")
+        check_revision(schedule, new.revision)
         if schedule.state == "parked" or schedule.definition is None:
             raise ConflictError(
                 f"schedule {name!r} is parked ({schedule.error});", hint="repair its definition before you backfill it."

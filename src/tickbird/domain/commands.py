@@ -15,7 +15,7 @@ from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
 from tickbird.domain.codec import decode_definition, default_field, definition_text, encode_definition, in_its_format
 from tickbird.domain.definition import FIELDS, Definition, check_payload, check_text
 from tickbird.domain.dependencies import check_dependencies, check_dependents, could_be_name, needed_by
-from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
+from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.instants import iso, to_datetime, utc_text
 from tickbird.domain.overrides import LONGEST_OVERRIDES, MOST_OVERRIDES, TickOverride, overrides_text
 from tickbird.domain.planner import (
@@ -32,7 +32,7 @@ from tickbird.domain.planner import (
     settle,
     starts_waiting,
 )
-from tickbird.domain.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause, Schedule, State
+from tickbird.domain.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause, Schedule, State, check_revision
 
 # By one instruction.
 MOST_SKIPPED = 10_000
@@ -65,11 +65,7 @@ class Command:
         """The change, or the reason why it cannot be made."""
         if schedule is None or schedule.state == "deleted":
             raise NotFoundError(f"there is no schedule {name!r};", hint="`tickbird ls` shows those that exist.")
-        if self.revision is not None and self.revision != schedule.revision:
-            raise StaleError(
-                f"schedule {name!r} is at revision {schedule.revision}, not {self.revision}: it changed meanwhile.",
-                hint="Read it again and repeat the change.",
-            )
+        check_revision(schedule, self.revision)
         return self.change(schedule, facts, now)
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tickbird.domain.definition import Definition, spread_offset
+from tickbird.domain.errors import StaleError
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.overrides import TickOverride
 from tickbird.domain.ticks import Ticks
@@ -104,3 +105,12 @@ class Edited:
 
     before: Schedule
     changed_at: int
+
+
+def check_revision(schedule: Schedule, revision: int | None) -> None:
+    """Refuse what was meant for another revision than the stored one; None is meant for any."""
+    if revision is not None and revision != schedule.revision:
+        raise StaleError(
+            f"schedule {schedule.name!r} is at revision {schedule.revision}, not {revision}: it changed meanwhile.",
+            hint="Read it again and repeat the change.",
+        )

@@ -32,6 +32,7 @@ class RemoteBackfills(Remote, Backfills):
         payload: Mapping[str, Any] | None = None,
         note: str = "",
         dry_run: bool = False,
+        revision: int | None = None,
     ) -> BackfillPlan:
         """Run the ticks from `first` to `last`, both included, that have no run; a dry run only tells which."""
         body = {
@@ -43,7 +44,7 @@ class RemoteBackfills(Remote, Backfills):
             "note": note,
             "dry_run": dry_run,
         }
-        return await self._post(f"{schedule_path(name)}/backfill", read_backfill_plan, body)
+        return await self._post(f"{schedule_path(name)}/backfill", read_backfill_plan, body, revision=revision)
 
     async def get_backfill(self, backfill_id: int) -> BackfillRecord:
         """A backfill by id, and how far it is."""

@@ -46,6 +46,7 @@ class RemoteRuns(Remote, Runs):
         payload: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         wait: Duration | None = None,
+        revision: int | None = None,
     ) -> RunRecord:
         """One manual run now; the schedule's own ticks are not touched. The same key again gives the same run.
 
@@ -55,7 +56,7 @@ class RemoteRuns(Remote, Runs):
             seconds(wait, "wait")
         key = None if idempotency_key is None else check_key(idempotency_key)
         body = {"payload": None if payload is None else sent(payload)}
-        run = await self._post(f"{schedule_path(name)}/trigger", _made, body, key=key)
+        run = await self._post(f"{schedule_path(name)}/trigger", _made, body, key=key, revision=revision)
         return run if wait is None else await self.wait(run.id, timeout=wait)
 
     async def enqueue(

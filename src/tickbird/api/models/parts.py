@@ -15,9 +15,9 @@ Note = Annotated[str, Field(max_length=2_000, description="Why, for the audit.",
 
 
 class Body(BaseModel):
-    """What is sent: nothing that is not known."""
+    """What is sent: nothing that is not known, and nothing taken for what it is not."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class NoteBody(Body):
