@@ -7,6 +7,7 @@ import sys
 import zoneinfo
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -54,13 +55,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     short = [item for item in items if item.path.parent.name not in LONG]
     if workers == 1 or len(long) > len(short):
         return
+    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    # Tests of a file may share what takes long to set up; those that play seeds share nothing.
+    for _, file in groupby(long, lambda item: item.nodeid if item.path.parent.name == "simulation" else item.path):
+        min(parts, key=len).extend(file)
     arranged: list[pytest.Item] = []
-    for worker in range(workers):
-        own = long[worker::workers]
-        room = (len(items) - len(arranged)) // (workers - worker) - len(own)
-        arranged += own + short[:room]
+    for worker, part in enumerate(parts):
+        room = max(0, (len(items) - len(arranged)) // (workers - worker) - len(part))
+        arranged += part + short[:room]
         del short[:room]
-    items[:] = arranged
+    items[:] = [*arranged, *short]
 
 
 def leave_out(reason: str) -> NoReturn:
