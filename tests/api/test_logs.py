@@ -178,7 +178,7 @@ async def test_only_so_many_may_listen(memory: Api) -> None:
         assert answer.headers["retry-after"] == "10"
         async with api.listen(path, "editor") as three:
             await three.block()
-            refused(await api.ask("GET", f"/api/v1{path}?follow=true", "admin"), 429, "too-many-streams")
+            refused(await api.ask("GET", f"/api/v1{path}?follow=true", "admin"), 503, "too-many-streams")
     assert api.app.state.streams.count == 0
     await api.app.state.authority.settle()
 

@@ -68,7 +68,7 @@ class Streams:
             )
         if self._closed or self.count >= self._limits.streams:
             why = "This server ends;" if self._closed else "There are too many open streams;"
-            raise Problem(429, "too-many-streams", why, hint="come back later.", headers=_LATER)
+            raise Problem(503, "too-many-streams", why, hint="come back later.", headers=_LATER)
         ending = asyncio.get_running_loop().create_future()
         return _Stream(
             self._flow(ending, events()),
