@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.blocking import Blocking, Portal
 from tickbird.domain.addresses import is_server
-from tickbird.domain.definition import CRASH_LIMIT, Definition, Target, check_name, check_text, command_target
+from tickbird.domain.definition import (
+    CRASH_LIMIT,
+    Definition,
+    Target,
+    check_name,
+    check_new_name,
+    check_text,
+    command_target,
+)
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.instants import EPOCH
 from tickbird.domain.policies import policies
@@ -40,6 +48,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 DEFAULT_URL = "sqlite:///tickbird.db"
+_SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres")
 _TASK_POLICIES = ("queue", "priority", "retries", "backoff", "timeout", "on_crash", "concurrency_key")
 
 
@@ -159,7 +168,13 @@ class Tickbird:
         Without them TICKBIRD_SERVER and TICKBIRD_TOKEN, else TICKBIRD_URL. `async with` gives its client, and `with`
         the one whose calls wait for their answer.
         """
-        return cls(url or os.environ.get("TICKBIRD_SERVER"), token=token, namespace=namespace)
+        bird = cls(url or os.environ.get("TICKBIRD_SERVER"), token=token, namespace=namespace)
+        if bird.url.partition(":")[0].lower() not in _SCHEMES:
+            raise StoreError(
+                f"{bird.url[:100]!r} is neither the address of a server nor a store's URL;",
+                hint="use https://tickbird.example.com, sqlite:///path/to/file.db or postgresql://user@host/database.",
+            )
+        return bird
 
     async def __aenter__(self) -> Client:
         return await self.client()
@@ -244,7 +259,7 @@ class Tickbird:
         **options: Any,
     ) -> None:
         """Declare a schedule of a task in code; policies not given here are the task's."""
-        check_name(name, "schedule")
+        check_new_name(name, "schedule")
         if not isinstance(task, Task | str):
             raise DefinitionError(
                 f"schedule {name!r}: {getattr(task, '__name__', task)!r} is not a task;",
@@ -292,7 +307,7 @@ class Tickbird:
         started = command(
             args, shell=shell, program=program, env=env, folder=folder, user=user, success=success, input=input
         )
-        self._check_schedule(check_name(name, "schedule"), schedule)
+        self._check_schedule(check_new_name(name, "schedule"), schedule)
         self._declared[name] = Definition(
             trigger=schedule, target=command_target(started), payload=payload or {}, **policies(options)
         )

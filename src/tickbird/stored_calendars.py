@@ -18,7 +18,7 @@ from tickbird.domain.calendar_definition import (
 from tickbird.domain.calendar_effects import Effect, effect
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.commands import Recalendar
-from tickbird.domain.definition import Definition, check_text
+from tickbird.domain.definition import Definition, check_new_name, check_text
 from tickbird.domain.durations import Duration, seconds
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.instants import to_seconds
@@ -91,7 +91,7 @@ class StoredCalendars:
 
     async def preview(self, name: str, definition: object, *, horizon: Duration = HORIZON) -> CalendarReport:
         """What putting it would do to the ticks of each schedule that names it."""
-        check_calendar_name(name)
+        check_calendar_name(check_new_name(name, "calendar"))
         reach = seconds(horizon, "horizon", least=1)
         if reach > LONGEST_HORIZON:
             raise InvalidError("horizon: must be at most five years.", field="horizon")

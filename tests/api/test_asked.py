@@ -7,6 +7,12 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
+from tickbird import Tickbird
+from tickbird.api.instants import read_instant
+from tickbird.domain.commands import Create
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import DefinitionError, StoreError
+from tickbird.domain.every import every
 
 FIRST, LAST = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 
@@ -110,3 +116,66 @@ async def test_a_condition_that_nobody_looks_at_is_refused(
     assert (await memory.client().get("digest")).state == "active"
     # Who only reads changes nothing by it.
     assert (await memory.ask("GET", "/api/v1/schedules", headers={header: "*"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body, key",
+    [
+        ('{"task": "report", "task": "other"}', "task"),
+        ('{"task": "report", "payload": {"n": [{"a": 1, "b": 2, "a": 1}]}}', "a"),
+    ],
+)
+async def test_a_key_that_is_there_twice_is_refused(memory: Api, body: str, key: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = await memory.ask("POST", "/api/v1/runs", content=body, headers=headers)
+    assert f"{key}: the body has this key twice in one object; send it once." in refused(answer, 400, "malformed")
+    assert answer.json()["field"] == key
+    assert await memory.client().runs() == []
+
+
+async def test_fields_are_unset_without_a_definition(memory: Api) -> None:
+    await memory.create("digest", retries=3)
+    answer = await memory.ask("PATCH", "/api/v1/schedules/digest", json={"unset": ["retries"]})
+    assert answer.status_code == 200, answer.text
+    schedule = await memory.client().get("digest")
+    assert schedule.definition is not None
+    assert schedule.definition.retries == 0
+
+
+async def test_an_instant_at_the_end_of_the_calendar(memory: Api) -> None:
+    await memory.create("digest")
+    answer = await memory.ask("POST", "/api/v1/schedules/digest/pause", json={"until": "9999-12-31T23:59:59Z"})
+    assert "choose an instant from 0001-01-03 to 9999-12-29." in refused(answer, 422, "invalid")
+    for at in ("0001-01-03T00:00:00Z", "9999-12-29T23:59:59Z"):
+        read_instant(at, "until")
+
+
+async def test_an_instant_without_a_zone_is_told_as_json_has_it(memory: Api) -> None:
+    definition = {"trigger": {"at": "2999-01-31T09:00:00"}, "target": {"task": "report"}}
+    answer = await memory.ask("POST", "/api/v1/schedules", json={"name": "once", "definition": definition})
+    said = refused(answer, 422, "invalid")
+    assert said == 'at: has no time zone. Write it like "2026-01-31T09:00:00Z".'
+    assert answer.json()["field"] == "at"
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+async def test_names_that_no_address_can_have_are_not_given(memory: Api, name: str) -> None:
+    definition = {"trigger": {"every": {"hours": 1}}, "target": {"task": "report"}}
+    answer = await memory.ask("POST", "/api/v1/schedules", json={"name": name, "definition": definition})
+    assert f"schedule: '{name}' cannot be part of an address; choose a name" in refused(answer, 422, "invalid")
+    with pytest.raises(DefinitionError, match=r"calendar: .* cannot be part of an address"):
+        await memory.client().put_calendar(name, {"weekdays": ["sat"]}, actor="ana")
+    with pytest.raises(DefinitionError, match=r"queue: .* cannot be part of an address"):
+        await memory.client().limit_queue(name, "1/s", actor="ana")
+    # One that is there by other ways can be looked at.
+    command = Create(
+        actor="ana", namespace="default", definition=Definition(trigger=every(hours=1), target=Target("x"))
+    )
+    await memory.store.change_schedule("default", name, command)
+    assert [each["name"] for each in (await memory.get("/schedules"))["items"]] == [name]
+    assert (await memory.client().get(name)).name == name
+
+
+def test_what_can_be_connected_to_is_told() -> None:
+    with pytest.raises(StoreError, match=r"'ftp://x' is neither the address of a server nor .*; use https://"):
+        Tickbird.connect("ftp://x")

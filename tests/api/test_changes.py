@@ -235,6 +235,7 @@ async def test_the_same_key_gives_the_same_run_to_the_same_caller(api: Api) -> N
     # Another caller knows nothing of it.
     assert (await send(api, "POST", "/digest/trigger", "editor", headers=key))["run"]["id"] != first
     other = await api.ask("POST", f"{PATH}/digest/trigger", "operator", headers=key, json={"payload": {"n": 2}})
+    assert "idempotency key 'once' stands for run" in refused(other, 409, "conflict")
     assert "has another payload" in refused(other, 409, "conflict")
     for wrong in ("", "x" * 192):
         answer = await api.ask("POST", f"{PATH}/digest/trigger", "operator", headers={"Idempotency-Key": wrong})
@@ -298,7 +299,7 @@ async def test_a_schedule_is_deleted_and_goes_on_from_there(api: Api) -> None:
         ("POST", "", {"name": "new", "definition": DIGEST, "first": "later"}, "first"),
         ("PATCH", "/digest", {"definition": {"trigger": None}}, "trigger"),
         ("PATCH", "/digest", {"definition": {"grace": "soon"}}, "grace"),
-        ("PATCH", "/digest", {"retries": 3}, "definition"),
+        ("PATCH", "/digest", {"retries": 3}, "retries"),
         ("PATCH", "/digest", {"definition": {"closed": {}}}, "closed"),
         ("PUT", "/digest", {"definition": {"trigger": 5, "target": {"task": "x"}}}, "trigger"),
         ("POST", "/digest/pause", {"until": "2099-01-01T00:00:00"}, "until"),

@@ -22,6 +22,12 @@ async def test_a_process_lives_and_is_ready_without_a_token(api: Api) -> None:
     assert (await api.plain("GET", "/readyz")).json() == {"status": "ready"}
 
 
+async def test_probes_may_ask_for_the_head_only(api: Api) -> None:
+    for path in ("/healthz", "/readyz"):
+        assert (await api.plain("HEAD", path)).status_code == 200
+        assert (await api.plain("POST", path)).headers["allow"] == "GET, HEAD"
+
+
 async def test_it_is_not_ready_when_nobody_plans_what_is_due(api: Api) -> None:
     definition = Definition(trigger=every(hours=1), target=Target("report"))
     command = Create(actor="ana", namespace="shop", definition=definition)
@@ -31,6 +37,7 @@ async def test_it_is_not_ready_when_nobody_plans_what_is_due(api: Api) -> None:
     assert "nobody plans" in refused(answer, 503, "planning")
     assert "digest" not in answer.text
     assert answer.headers["retry-after"] == "5"
+    assert (await api.plain("HEAD", "/readyz")).status_code == 503
     # Once somebody has planned it, at the next look.
     await api.store.plan_due()
     await api.store.report_worker(a_worker(namespace="shop"), 600)

@@ -727,7 +727,9 @@ class TestUndecided:
         await create(store)
         await change(store, PauseCommand(actor="ana", note="a"), 30)
         await change(store, PauseCommand(actor="ben", note="b"), 40)
-        assert "paused by ben since 2026-01-01 00:00:30 UTC: “b”" in (await ask(store, 60, now=100)).sentence
+        told = (await ask(store, 60, now=100)).sentence
+        assert "paused by ben since 2026-01-01 00:00:40 UTC: “b”, paused before by ana since" in told
+        assert told.endswith("since 2026-01-01 00:00:30 UTC: “a”.")
 
     async def test_no_worker_plans(self, store: Store) -> None:
         await create(store)

@@ -311,6 +311,25 @@ class TestAPause:
         answer = why(120, now=130, schedule=paused, revisions=[again, lapsed, a_revision()])
         assert "paused by ada since 2026-01-01 00:01:40 UTC: “b”" in answer.sentence
 
+    def test_each_is_told_by_its_own_revision(self) -> None:
+        first = a_revision(2, 10, "pause", note="a", until=None)
+        more = [a_revision(number, number * 10, "pause", note="b", until=None) for number in (7, 8, 9)]
+        paused = a_schedule(reached=9, revision=9, state="paused", pause=Pause("ada", "b"))
+        revisions = [*reversed(more), first, a_revision()]
+        answer = why(60, now=100, schedule=paused, revisions=[first, a_revision()])
+        assert "paused before" not in answer.sentence
+        answer = why(120, now=130, schedule=paused, revisions=revisions)
+        assert "since 2026-01-01 00:01:30 UTC: “b”, paused before by ada since 2026-01-01 00:00:10 UTC: “a”" in (
+            answer.sentence
+        )
+
+    def test_all_of_a_note_is_shown_on_one_line(self) -> None:
+        note = "db upgrade,\n\n  ask ben\tfirst."
+        pause = a_revision(2, 10, "pause", note=note, until=None)
+        paused = a_schedule(reached=9, revision=2, state="paused", pause=Pause("ada", note))
+        answer = why(60, now=100, schedule=paused, revisions=[pause, a_revision()])
+        assert ": “db upgrade, ask ben first”" in answer.sentence
+
     def test_begun_at_the_very_instant_of_a_tick_comes_after_it(self) -> None:
         revisions = [a_revision(2, 60, "pause", note="", until=None), a_revision()]
         answer = why(60, now=100, revisions=revisions, schedule=a_schedule(reached=60, state="paused"))

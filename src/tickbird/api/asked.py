@@ -1,7 +1,8 @@
-"""What a request asks for beside its body: only what its route knows, each once, and numbers as numbers are written."""
+"""What a request asks for: only what its route knows, each once, and numbers as numbers are written."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -17,7 +18,7 @@ _CONDITIONS: Final = ("If-Match", "If-None-Match")
 _ANYWHERE: Final = "namespace"
 
 
-def check_asked(request: Request) -> None:
+async def check_asked(request: Request) -> None:
     """Refuse what the route would not look at: whoever sends it counts on it."""
     route = request.scope["route"]
     known = {each.alias: each for each in _parameters(route.dependant, "query_params")}
@@ -33,6 +34,8 @@ def check_asked(request: Request) -> None:
     for field in route.dependant.path_params:
         _check_number(field, field.alias, str(request.path_params.get(field.alias, "")))
     _check_conditions(request, route)
+    if route.body_field is not None and (body := await request.body()):
+        _check_once(body)
 
 
 def _check_conditions(request: Request, route: Any) -> None:
@@ -45,6 +48,26 @@ def _check_conditions(request: Request, route: Any) -> None:
             raise Problem(
                 400, "bad-tag", f"{name}: this request is not made under a condition;", field=name, hint="leave it out."
             )
+
+
+def _check_once(body: bytes) -> None:
+    """A key that is there twice means one of two things, and nobody knows which."""
+
+    def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)[:200]
+            raise Problem(
+                400,
+                "malformed",
+                f"{twice}: the body has this key twice in one object;",
+                field=twice,
+                hint="send it once.",
+            )
+        return found
+
+    json.loads(body, object_pairs_hook=read)
 
 
 def _check_number(field: Any, name: str, text: str) -> None:

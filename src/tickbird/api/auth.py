@@ -177,7 +177,7 @@ def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
     ) -> Access:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
-        check_asked(request)
+        await check_asked(request)
         chosen = choose(caller.namespaces, namespace)
         if whole:
             _check_whole(caller)
@@ -191,7 +191,7 @@ def _anywhere(role: Role) -> Callable[..., Any]:
     async def admit(request: Request, _: Annotated[Any, Depends(_SCHEME)]) -> Caller:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
-        check_asked(request)
+        await check_asked(request)
         return caller
 
     _ROLES[admit] = role

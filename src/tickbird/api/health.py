@@ -70,3 +70,8 @@ async def readyz(request: Request) -> Health:
         hint = "`tickbird doctor` tells more."
         raise Problem(503, reason, _REASONS[reason], hint=hint, headers={"Retry-After": f"{LOOK_EVERY:.0f}"})
     return Health(status="ready")
+
+
+# For probes that want no body; described with GET.
+for _path, _asked in (("/healthz", healthz), ("/readyz", readyz)):
+    router.add_api_route(_path, _asked, methods=["HEAD"], include_in_schema=False)

@@ -29,5 +29,9 @@ def read_instant(text: str, field: str) -> datetime:
         )
     if not FIRST_SECOND + 2 * DAY <= to_seconds(at) <= LAST_SECOND - 2 * DAY:
         # So near to the first and last year, a zone's offset would lead out of the calendar.
-        raise InvalidError(f"{field}: lies outside the years 1 to 9999.", field=field)
+        raise InvalidError(
+            f"{field}: {text[:60]!r} is too near to the end of the calendar;",
+            field=field,
+            hint="choose an instant from 0001-01-03 to 9999-12-29.",
+        )
     return at

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
 from fastapi import Header, Request
@@ -10,7 +12,7 @@ from tickbird.api.auth import Access
 from tickbird.api.patience import longer
 from tickbird.client import Client
 from tickbird.documents import run_document
-from tickbird.domain.errors import NotFinishedError
+from tickbird.domain.errors import ConflictError, NotFinishedError
 from tickbird.domain.progress import obstacle
 from tickbird.domain.runs import RunRecord
 from tickbird.domain.tokens import TOKEN_ID_LENGTH
@@ -29,9 +31,15 @@ RunKey = Annotated[
 ]
 
 
-def own_key(access: Access, key: str | None) -> str | None:
-    """A key of one caller, which nobody else's is the same as."""
-    return None if key is None else f"{access.caller.token_id}:{key}"
+@contextmanager
+def keyed(access: Access, key: str | None) -> Iterator[str | None]:
+    """A key of one caller, which nobody else's is the same as; what is wrong with it is told of the caller's."""
+    own = None if key is None else f"{access.caller.token_id}:{key}"
+    try:
+        yield own
+    except ConflictError as error:
+        error.message = error.message.replace(repr(own), repr(key))
+        raise
 
 
 async def made(request: Request, client: Client, run: RunRecord, wait: int | None) -> dict[str, Any]:

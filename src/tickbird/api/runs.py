@@ -20,7 +20,7 @@ from tickbird.api.models.runs import (
     RunPage,
     TriggeredRun,
 )
-from tickbird.api.new_runs import RunKey, made, own_key, waited_for
+from tickbird.api.new_runs import RunKey, keyed, made, waited_for
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.streams import MEDIA_TYPE as EVENTS
 from tickbird.api.streams import Streams, wants_events
@@ -51,20 +51,21 @@ async def create_run(request: Request, access: Editor, body: NewRunBody, idempot
     With `wait`, the run as it is after that.
     """
     client = access.client
-    run_id = await client.enqueue(
-        body.task,
-        body.payload,
-        actor=access.actor,
-        at=None if body.at is None else read_instant(body.at, "at"),
-        delay=body.delay,
-        queue=body.queue,
-        priority=body.priority,
-        start_within=body.start_within,
-        crash_limit=body.crash_limit,
-        idempotency_key=own_key(access, idempotency_key),
-        concurrency_key=body.concurrency_key,
-        unknown_task_ok=body.unknown_task_ok,
-    )
+    with keyed(access, idempotency_key) as key:
+        run_id = await client.enqueue(
+            body.task,
+            body.payload,
+            actor=access.actor,
+            at=None if body.at is None else read_instant(body.at, "at"),
+            delay=body.delay,
+            queue=body.queue,
+            priority=body.priority,
+            start_within=body.start_within,
+            crash_limit=body.crash_limit,
+            idempotency_key=key,
+            concurrency_key=body.concurrency_key,
+            unknown_task_ok=body.unknown_task_ok,
+        )
     return await made(request, client, await client.run(run_id), body.wait)
 
 
@@ -157,6 +158,7 @@ async def retry_run(
     idempotency_key: RunKey = None,
 ) -> Any:
     """A new run of what a final run did, with its payload or another; 409 where that one has not come to its end."""
-    sent, key = body or RetryBody(), own_key(access, idempotency_key)
-    run = await access.client.retry(id, actor=access.actor, payload=sent.payload, idempotency_key=key)
+    sent = body or RetryBody()
+    with keyed(access, idempotency_key) as key:
+        run = await access.client.retry(id, actor=access.actor, payload=sent.payload, idempotency_key=key)
     return await made(request, access.client, run, sent.wait)

@@ -25,7 +25,7 @@ from tickbird.api.models.schedules import (
     TriggerBody,
     WholeDefinition,
 )
-from tickbird.api.new_runs import RunKey, made, own_key
+from tickbird.api.new_runs import RunKey, keyed, made
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
@@ -226,9 +226,11 @@ async def trigger_schedule(
 ) -> Any:
     """One manual run now; the schedule's own ticks are not touched. With `wait`, the run as it is after that."""
     sent, client = body or TriggerBody(), access.client
-    key = own_key(access, idempotency_key)
     revision = read_match(if_match)
-    run = await client.trigger(name, actor=access.actor, payload=sent.payload, idempotency_key=key, revision=revision)
+    with keyed(access, idempotency_key) as key:
+        run = await client.trigger(
+            name, actor=access.actor, payload=sent.payload, idempotency_key=key, revision=revision
+        )
     return await made(request, client, run, sent.wait)
 
 

@@ -24,7 +24,7 @@ from tickbird.domain.explanation import Explanation
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.overrides import OverrideRecord
 from tickbird.domain.preview import preview as preview_of
-from tickbird.domain.progress import brief
+from tickbird.domain.progress import folded
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.triggers import Trigger
 
@@ -66,7 +66,7 @@ def decided_by(override: OverrideRecord) -> str:
     """What was decided for a tick alone, by whom and why."""
     done = ["skipped"] if override.skip else ["moved"] if override.moved else []
     done += ["another payload"] if override.payload is not None else []
-    return f"{', '.join(done)} by {override.actor}" + (f": {brief(override.note)}" if override.note else "")
+    return f"{', '.join(done)} by {override.actor}" + (f": {folded(override.note)}" if override.note else "")
 
 
 def override_table(screen: Screen, overrides: Sequence[OverrideRecord], tz: str, now: datetime) -> None:
@@ -77,7 +77,7 @@ def override_table(screen: Screen, overrides: Sequence[OverrideRecord], tz: str,
         payload = "" if each.payload is None else json.dumps(each.payload, ensure_ascii=False)
         passed = f"{each.passes_over:,} passed over" if each.passes_over else ""
         done = "; ".join(part for part in (what, passed, f"payload {payload}" if payload else "") if part)
-        rows.append((clock(each.scheduled_for, tz), done, each.actor, both(each.made_at, now, tz), brief(each.note)))
+        rows.append((clock(each.scheduled_for, tz), done, each.actor, both(each.made_at, now, tz), folded(each.note)))
     screen.table(("TICK", "DECIDED", "BY", "WHEN", "NOTE"), rows)
 
 

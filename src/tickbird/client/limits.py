@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tickbird.client.base import Base, page_size
-from tickbird.domain.definition import check_name, check_text
+from tickbird.domain.definition import check_name, check_new_name, check_text
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY, Limit
 from tickbird.domain.progress import executes
@@ -43,7 +43,8 @@ class Limits(Base):
     async def limit_queue(self, queue: str, rate: Rate | str | None, *, actor: str) -> Queue:
         """Let at most so many runs of a queue begin within so long, such as "100/min"; with None, as they come."""
         check_text(actor, "actor", least=1, most=200)
-        check_name(queue, "queue")
+        # One that is there by any name can lose its rate.
+        (check_name if rate is None else check_new_name)(queue, "queue")
         if rate is not None and not isinstance(rate, Rate):
             rate = read_rate(rate)
         before = await self._store.list_queues(self._namespace, queue=queue)

@@ -18,7 +18,7 @@ from tickbird.domain.commands import (
     Skip,
     Update,
 )
-from tickbird.domain.definition import Definition, Target, check_name, check_text, command_target
+from tickbird.domain.definition import Definition, Target, check_new_name, check_text, command_target
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import to_seconds
 from tickbird.domain.policies import check_fields, policies
@@ -46,7 +46,7 @@ class Schedules(Revisions):
         **options: Any,
     ) -> Schedule:
         """A new schedule of a task, or of a `command(...)`; `options` are the policies of a definition."""
-        check_name(name, "schedule")
+        check_new_name(name, "schedule")
         target = command_target(task) if isinstance(task, Program) else Target(task)
         checked = await self._checked_payload(target, payload or {}, unknown_task_ok=unknown_task_ok)
         definition = Definition(trigger=trigger, target=target, payload=checked, **policies(options))

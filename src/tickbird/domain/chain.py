@@ -10,7 +10,7 @@ from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import Evidence, Paused, Revision, readable
 from tickbird.domain.explanation import Explanation, Step, Times, Verdict
 from tickbird.domain.instants import to_datetime
-from tickbird.domain.progress import brief
+from tickbird.domain.progress import folded
 from tickbird.domain.rolled import RolledTicks
 from tickbird.domain.runs import Status
 
@@ -109,7 +109,13 @@ class Chain:
             text += f" since {self.times(paused.since)}"
         if paused.until is not None:
             text += f" until {self.times(paused.until)}"
-        return text + (f": “{brief(paused.note)}”" if paused.note else "")
+        text += noted(paused.note)
+        first = paused.before
+        while first is not None and first.before is not None:
+            first = first.before
+        if first is not None and first.since is not None:
+            text += f", paused before by {first.by} since {self.times(first.since)}{noted(first.note)}"
+        return text
 
     def _move(self, moved: Revision | None, due_at: int) -> str:
         """The step that tells of a reschedule, or of the spread; and the reschedule for the sentence."""
@@ -158,7 +164,7 @@ def stands(status: Status) -> str:
 
 
 def noted(note: str) -> str:
-    return f": “{brief(note)}”" if note else ""
+    return f": “{folded(note)}”" if note else ""
 
 
 def capital(text: str) -> str:

@@ -9,7 +9,7 @@ from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import readable
 from tickbird.domain.explanation import Explanation, Step, Verdict
 from tickbird.domain.instants import to_datetime, to_seconds
-from tickbird.domain.progress import Progress, brief
+from tickbird.domain.progress import Progress, brief, folded
 from tickbird.domain.runs import TICK_ORIGINS, RunRecord, SkipRecord, Status
 
 _VERDICTS: dict[Status, Verdict] = {
@@ -170,7 +170,7 @@ class SkipChain(Chain):
         if skip.reason == "paused":
             paused = self.evidence.paused_then(self._due_at(definition))
             if paused is None:
-                return "state", note or f"it was paused by {by or 'somebody'}"
+                return "state", folded(note) or f"it was paused by {by or 'somebody'}"
             ended = self.evidence.revision(skip.revision + 1)
             resumed = ended is not None and ended.action == "resume" and ended.at == skip.decided_at
             text = self._pause(paused, "it was paused")
@@ -200,7 +200,7 @@ class SkipChain(Chain):
                 "schedule",
                 f"the schedule was {skip.reason}{who} before it was due at {times(self._due_at(definition))}",
             )
-        return skip.reason, note or skip.reason
+        return skip.reason, folded(note) or skip.reason
 
     def _overlapped(self, skip: SkipRecord, definition: Definition) -> str:
         policy = f"overlap={definition.overlap}"

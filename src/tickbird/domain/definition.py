@@ -46,6 +46,15 @@ def check_name(name: object, what: str) -> str:
     )
 
 
+def check_new_name(name: object, what: str) -> str:
+    """The name of something that is made and has an address; what is there by another name can still be used."""
+    if name in (".", ".."):
+        raise DefinitionError(
+            f"{what}: {name!r} cannot be part of an address;", field=what, hint="choose a name with a letter or digit."
+        )
+    return check_name(name, what)
+
+
 def check_text(text: object, what: str, *, least: int = 0, most: int = 2_000) -> str:
     """The text itself, or a DefinitionError: databases take neither NUL characters nor half surrogate pairs."""
     if not isinstance(text, str) or "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):

@@ -67,6 +67,8 @@ class Paused:
     note: str
     since: datetime | None
     until: int | None
+    # The one that held already when this one was made.
+    before: Paused | None = None
 
     def holds(self, due_at: int) -> bool:
         """Does a tick that is due then fall into it?"""
@@ -167,7 +169,9 @@ class Evidence(Surroundings):
         if pause is None:
             return None
         known = self._paused(None)
-        return Paused(pause.by, pause.note, known.since if known else None, pause.until)
+        return Paused(
+            pause.by, pause.note, known.since if known else None, pause.until, known.before if known else None
+        )
 
     def _paused(self, before: datetime | None) -> Paused | None:
         paused: Paused | None = None
@@ -176,9 +180,9 @@ class Evidence(Surroundings):
                 break
             if revision.action == "pause":
                 going_on = paused is not None and paused.holds(to_seconds(revision.at))
-                since = paused.since if paused is not None and going_on else revision.at
                 note = str(revision.detail.get("note") or "")
-                paused = Paused(revision.actor, note, since, revision.detail.get("until"))
+                until, earlier = revision.detail.get("until"), paused if going_on else None
+                paused = Paused(revision.actor, note, revision.at, until, earlier)
             elif revision.action in ("resume", "create", "delete"):
                 paused = None
         return paused

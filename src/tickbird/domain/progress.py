@@ -370,8 +370,8 @@ class Progress:
             return f"{self.name(newer)} of a newer tick replaced it" if newer else "a newer tick replaced it"
         by = f"by {run.cancel_requested_by}" if run.cancel_requested_by else ""
         if run.reason and by and by not in run.reason:
-            return f"{by}: {brief(run.reason)}"
-        return brief(run.reason) or by or "no reason was recorded"
+            return f"{by}: {folded(run.reason)}"
+        return folded(run.reason) or by or "no reason was recorded"
 
     def replaced_by(self) -> RunRecord | None:
         """The run that was planned in the moment in which this one was cancelled."""
@@ -464,6 +464,11 @@ def brief(error: str | None) -> str:
         lines = [match[1] for line in lines if (match := _IN_GROUP.fullmatch(line))] or lines
     text = lines[-1].rstrip(".") if lines else ""
     return text if len(text) <= LONGEST_ERROR else text[: LONGEST_ERROR - 1] + "…"
+
+
+def folded(note: str | None) -> str:
+    """All of what a person wrote, on one line."""
+    return " ".join((note or "").split()).rstrip(".")
 
 
 def count(number: int, thing: str) -> str:

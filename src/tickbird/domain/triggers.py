@@ -218,7 +218,10 @@ def _from_json(value: object, depth: int) -> Trigger:
         anchor = parse_iso(value["anchor"], "anchor") if "anchor" in value else None
         return Every(inner, anchor, value.get("tz", "UTC"))
     if kind == "at":
-        return At(parse_iso(inner, "at"))
+        instant = parse_iso(inner, "at")
+        if instant.tzinfo is None:
+            raise _refuse("at", "has no time zone", 'Write it like "2026-01-31T09:00:00Z".')
+        return At(instant)
     if not isinstance(inner, list) or len(inner) > MAX_MEMBERS:
         raise _refuse("any_of", f"expected a list of 1 to {MAX_MEMBERS} triggers")
     return AnyOf(*(_from_json(member, depth + 1) for member in inner))

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from tickbird.domain.calendar_definition import check_calendar_name, read_calendar
-from tickbird.domain.definition import Definition, Target, check_name, check_text, command_target
+from tickbird.domain.definition import Definition, Target, check_new_name, check_text, command_target
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY
 from tickbird.domain.policies import policies
@@ -95,7 +95,7 @@ class Parts(Triggers, Policies):
 
     def queue(self, name: str, node: Node) -> None:
         """At what rate the runs of a queue may begin."""
-        usable = self.named(node, lambda: check_name(name, "queue"))
+        usable = self.named(node, lambda: check_new_name(name, "queue"))
         if isinstance(node.value, dict):
             for field_name, each in node.value.items():
                 if field_name != "rate":
@@ -110,7 +110,7 @@ class Parts(Triggers, Policies):
 
     def calendar(self, name: str, node: Node) -> None:
         """Closed days."""
-        usable = self.named(node, lambda: check_calendar_name(name))
+        usable = self.named(node, lambda: check_calendar_name(check_new_name(name, "calendar")))
         if not isinstance(node.value, dict):
             self.expected(node, "an object with weekdays, dates, holidays, include or description", "calendar")
             return
@@ -132,7 +132,7 @@ class Parts(Triggers, Policies):
     def schedule(self, name: str, node: Node) -> None:
         """A definition, or all that is wrong with it."""
         before = len(self.mistakes)
-        self.named(node, lambda: check_name(name, "schedule"))
+        self.named(node, lambda: check_new_name(name, "schedule"))
         if not isinstance(node.value, dict):
             self.expected(node, "an object with a trigger and a target", "schedule")
             return

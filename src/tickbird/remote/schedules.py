@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from tickbird.client.base import check_choice
 from tickbird.client.schedules import Schedules, with_target
 from tickbird.domain.codec import encode_definition, encode_field
-from tickbird.domain.definition import Definition, Target, check_name, check_text, command_target
+from tickbird.domain.definition import Definition, Target, check_new_name, check_text, command_target
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.policies import check_fields, policies
 from tickbird.domain.program import Program
@@ -37,7 +37,7 @@ class RemoteSchedules(RemoteRevisions, Schedules):
         **options: Any,
     ) -> Schedule:
         """A new schedule of a task, or of a `command(...)`; `options` are the policies of a definition."""
-        check_name(name, "schedule")
+        check_new_name(name, "schedule")
         target = command_target(task) if isinstance(task, Program) else Target(task)
         checked = self._payload(target, payload or {})
         definition = Definition(trigger=trigger, target=target, payload=checked, **policies(options))

@@ -103,7 +103,7 @@ class WholeDefinition(Body):
 class Changes(Body):
     """The fields of a definition that are to change; null takes one back to code or to its default."""
 
-    definition: Some
+    definition: Some = Field(default_factory=dict)
     unset: list[str] = Field(default_factory=list, description="Fields that go back, as null does in `definition`.")
     none: list[str] = Field(default_factory=list, description="Fields that are to be nothing, whatever code declares.")
 
