@@ -13,6 +13,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from tickbird.api.app import create_api
 from tickbird.api.guard import Limits
+from tickbird.api.heads import Patient
 from tickbird.app import open_store
 from tickbird.client import Client
 
@@ -51,7 +52,7 @@ async def main(which: str, url: str) -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     print(listening.getsockname()[1], token, flush=True)
     settings: dict[str, Any] = {"lifespan": "off", "access_log": False, "log_level": "warning"}
-    await uvicorn.Server(uvicorn.Config(app, **settings)).serve([listening])
+    await uvicorn.Server(uvicorn.Config(app, http=Patient, **settings)).serve([listening])
 
 
 if __name__ == "__main__":

@@ -249,8 +249,15 @@ async def test_answers_are_not_kept_by_anybody_in_between(api: Api) -> None:
     "said", [b"", b"GET /healthz HTTP/1.1\r\nX: a\r\n", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /"]
 )
 async def test_a_connection_that_does_not_say_what_it_wants_is_let_go_of(api: Api, said: bytes) -> None:
+    at_once: list[int] = []
+
     class Quick(Patient):
         head_within = 0.2
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            connected = transport.get_extra_info("socket")
+            at_once.append(connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(api.app, http=Quick, lifespan="off", log_config=None)
@@ -263,6 +270,8 @@ async def test_a_connection_that_does_not_say_what_it_wants_is_let_go_of(api: Ap
     async with asyncio.timeout(20):
         answer = await reader.read()
     assert answer.count(b"HTTP/1.1 200 OK") == said.count(b"\r\n\r\n")
+    # No answer waits for the one before it to be acknowledged.
+    assert [bool(each) for each in at_once] == [True]
     writer.close()
     server.should_exit = True
     await serving

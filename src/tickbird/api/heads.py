@@ -1,8 +1,9 @@
-"""How long a client may take to say what it wants: connections that do not are let go of."""
+"""Connections of the server: how long a client may take to say what it wants, and answers that go out at once."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any, Final
 
 import h11
@@ -21,6 +22,11 @@ class Patient(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Somebody has connected, and is expected to speak."""
         super().connection_made(transport)
+        # The socket was made by us, so asyncio does not know that it is TCP; without this the body of an answer waits
+        # until its head is acknowledged, on Linux 40 ms.
+        connected = transport.get_extra_info("socket")
+        if connected is not None and connected.family in (socket.AF_INET, socket.AF_INET6):
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._wait()
 
     def data_received(self, data: bytes) -> None:

@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from tickbird.api.app import create_api
 from tickbird.api.guard import Limits
+from tickbird.api.heads import Patient
 from tickbird.api.streams import MEDIA_TYPE, Streams
 from tickbird.app import open_store
 from tickbird.client import Client
@@ -55,7 +56,7 @@ async def main(url: str) -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     api = create_api(lambda namespace: Hasty(store, namespace), limits=_NO_LIMITS)
     api.state.streams = Brief(api.state.authority, _NO_LIMITS)
-    config = uvicorn.Config(api, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(api, http=Patient, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
     print(listening.getsockname()[1], token, flush=True)
     await uvicorn.Server(config).serve([listening])
 
