@@ -92,5 +92,5 @@ async def test_what_cannot_be_connected_to() -> None:
         await Tickbird.connect("https://").client()
     with pytest.raises(InvalidError, match="no token of Tickbird"):
         await Tickbird.connect("https://host", token="x").client()
-    with pytest.raises(StoreError, match="is not a store's URL"):
+    with pytest.raises(StoreError, match="nor a store's URL"):
         await Tickbird.connect("mysql://host").client()
