@@ -151,6 +151,14 @@ class Fleet:
         seen = len(self.notes("done"))
         await until(lambda: len(self.notes("done")) >= seen + count)
 
+    async def ticked_more(self, count: int) -> None:
+        """Wait until so many more runs of ticks were executed, whatever else was."""
+        seen = self._ticked()
+        await until(lambda: self._ticked() >= seen + count)
+
+    def _ticked(self) -> int:
+        return sum(note.tick is not None for note in self.notes("done"))
+
     def open(self, gate: str) -> None:
         """Let the runs of `held` go on that wait for it."""
         (self.folder / gate).touch()
