@@ -105,3 +105,24 @@ def test_pickles_are_not_opened_unless_they_are_trusted(bare: Cli) -> None:
 def test_what_cannot_be_read_is_refused(bare: Cli, args: tuple[str, ...], words: str) -> None:
     (bare.folder / "broken").write_text("a: [\n")
     assert words in bare.refused(2, "import", *args)
+
+
+def test_what_is_imported_as_shadows_runs_nothing(cli: Cli) -> None:
+    assert cli("import", "crontab", "-", "--shadow", "-o", "moved.toml", stdin=CRONTAB).code == 0
+    text = (cli.folder / "moved.toml").read_text()
+    assert "shadow = true" in text
+    assert "`tickbird shadow report`" in text
+    assert "a shadow: its ticks are recorded, and nothing runs" in cli("diff", "-f", "moved.toml").out
+    cli.ok("apply", "-f", "moved.toml")
+    assert "active shadow" in cli.ok("ls").out
+    refused = cli("trigger", "backup")
+    assert (refused.code, "tickbird set backup shadow=false" in refused.err) == (4, True)
+    assert {tick["skipped"] for tick in cli.ok("preview", "backup", "--json").json["ticks"]} == {"shadow"}
+    (cli.folder / "moved.toml").write_text(text.replace("shadow = true\n", ""))
+    said = cli("diff", "-f", "moved.toml")
+    assert "cut over: from its tick of " in said.out
+    cli.ok("set", "backup", "shadow=false")
+    assert "shadow" not in cli.ok("ls").out
+    assert cli("trigger", "backup").code == 0
+    wrong = cli("set", "backup", "shadow=perhaps")
+    assert (wrong.code, "neither true nor false" in wrong.err) == (2, True)

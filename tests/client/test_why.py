@@ -895,3 +895,18 @@ class TestNoRecord:
             await change(store, Update(actor="ben", fields={"description": str(number)}), 61 + number / 10)
         answer = await ask(store, 30, now=100)
         assert (answer.verdict, answer.revision) == ("not a tick", 1)
+
+
+async def test_a_shadow_says_so_of_past_and_future(store: Store) -> None:
+    await create(store, shadow=True, max_runs=1)
+    await plan(store, 120)
+    past = await Client(cast(Store, AtTime(store, later(125)))).why(NAME, later(60))
+    assert past.sentence.startswith("Skipped (shadow): it was a shadow")
+    ahead = await Client(cast(Store, AtTime(store, later(125)))).why(NAME, later(600))
+    assert (ahead.verdict, ahead.sentence) == (
+        "will be skipped",
+        "Will be skipped: it is a shadow (shadow=true), which records its ticks and runs nothing.",
+    )
+    assert {tick.skipped for tick in coming_ticks(await get(store), later(125), 3)} == {"shadow"}
+    audit = await Client(cast(Store, AtTime(store, later(125)))).audit_ticks(NAME)
+    assert (audit.proven, audit.skipped, audit.runs) == (True, 2, 0)

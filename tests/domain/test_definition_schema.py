@@ -44,6 +44,7 @@ FULL = policies(
         "on_crash": "fail",
         "concurrency_key": "customer-{limit}",
         "depends_on": [("load", "24h", "1h")],
+        "shadow": True,
     }
 )
 

@@ -220,7 +220,7 @@ class Model:
         catch_up = self.definition.catch_up
         others = self.others
         label = None if not others else others[0] if catch_up == "one" else others[-1]
-        if kind in ("operator", "rescheduled", "calendar", "misfire", "dependency"):
+        if kind in ("operator", "rescheduled", "calendar", "shadow", "misfire", "dependency"):
             self.fates[tick] = ("skip", kind, ANY)
         elif kind == "late" and catch_up == "skip":
             self.fates[tick] = ("skip", "misfire", None)
@@ -265,6 +265,8 @@ class Model:
         told = self.told.get(tick)
         if (told is None or told.due is None) and self.excluded(tick):
             return "calendar"
+        if self.definition.shadow:
+            return "shadow"
         since = now - self.due(tick)
         limit = self.wait_time("start")
         if limit is not None and since > limit:
@@ -374,6 +376,7 @@ def definitions(draw: st.DrawFn) -> tuple[Definition, list[int]]:
         "overlap": overlap,
         "max_concurrent": draw(st.sampled_from([1, 1, 2, 3])),
         "spread": draw(st.sampled_from([0, 0, 2, step, 5 * step])),
+        "shadow": draw(st.sampled_from([False] * 7 + [True])),
         "exclude": draw(st.sampled_from([Calendar(), Calendar(), Calendar(weekdays=frozenset({5})), WEEKEND])),
     }
     if draw(st.booleans()):

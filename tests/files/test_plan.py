@@ -312,3 +312,28 @@ def test_one_that_is_over_is_told() -> None:
 )
 def test_values_are_alike_where_every_store_takes_them_for_the_same(one: Any, other: Any, same: bool) -> None:
     assert alike(one, other) is alike(other, one) is same
+
+
+def test_a_cut_over_names_the_tick_from_which_on_it_really_runs() -> None:
+    shadow = stored("a", daily(shadow=True), cursor=Cursor(planned_until=SECONDS - 86_400, next_run_at=SECONDS - 60))
+    change = only(plan(said(a={"cron": "0 3 * * *"}), shadow))
+    assert change.notes == ("cut over: from its tick of 2026-06-01T03:00:00Z on it really runs; no earlier one is run",)
+    # What is due and not planned is no catch-up: it is recorded as a shadow.
+    assert (change.late, change.ticks.before, change.ticks.after) == (None, 0, 7)
+    back = only(plan(said(a={"cron": "0 3 * * *", "shadow": True}), stored("a", daily())))
+    assert back.notes == (
+        "it becomes a shadow: from its tick of 2026-06-01T03:00:00Z on nothing runs; runs that exist go on",
+    )
+    assert (back.ticks.vanish, back.ticks.after) == (7, 0)
+
+
+def test_who_depends_on_a_shadow_is_told_before_it_is_applied() -> None:
+    needs = {"cron": "0 4 * * *", "depends_on": [{"after": "load", "within": "2h"}]}
+    found = plan(said(load={"cron": "0 3 * * *", "shadow": True}, report=needs))
+    assert [change.notes for change in found.schedules] == [
+        ("a shadow: its ticks are recorded, and nothing runs",),
+        ("it depends on load, which is a shadow and never succeeds",),
+    ]
+    # A shadow itself waits for nothing.
+    found = plan(said(load={"cron": "0 3 * * *", "shadow": True}, report={**needs, "shadow": True}))
+    assert len(found.schedules[1].notes) == 1

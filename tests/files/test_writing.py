@@ -78,6 +78,7 @@ DEFINITIONS = st.builds(
     backoff=st.builds(Backoff, LENGTHS, LENGTHS),
     timeout=st.none() | st.integers(1, 10**6),
     on_crash=st.sampled_from(["retry", "fail"]),
+    shadow=st.booleans(),
     concurrency_key=st.none() | st.just("key"),
     depends_on=st.lists(st.builds(After, NAMES, LENGTHS), max_size=2, unique_by=lambda each: each.schedule).map(tuple),
 )

@@ -26,6 +26,7 @@ _WHOLE = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_run
 _LENGTHS = {"grace", "start_within", "spread", "timeout"}
 _LISTS = {"tags", "exclude", "calendars"}
 _INSTANTS = {"start_at", "end_at"}
+_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _TEXTS = {"description", "queue", "catch_up", "overlap", "on_crash", "roll", "task", "concurrency_key"}
 
 
@@ -71,6 +72,8 @@ def _value(name: str, text: str, read: Reader) -> Any:
         return read(text, name, ahead=True).at
     if name in _TEXTS:
         return text
+    if name == "shadow":
+        return _flag(name, text)
     if name == "payload":
         return read_payload(text)
     if name == "backoff":
@@ -85,6 +88,12 @@ def _whole(name: str, text: str) -> int:
     if not _is_digits(text.removeprefix("-")) or len(text) > 12:
         raise DefinitionError(f"{name}: {text[:60]!r} is not a whole number.", field=name)
     return int(text)
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() not in _FLAGS:
+        raise DefinitionError(f"{name}: {text[:60]!r} is neither true nor false.", field=name)
+    return _FLAGS[text.lower()]
 
 
 def _is_digits(text: str) -> bool:

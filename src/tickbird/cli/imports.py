@@ -36,6 +36,7 @@ def _shared(function: Any) -> Any:
         click.option(
             "--output", "-o", type=click.Path(dir_okay=False), help="The file to write; else standard output."
         ),
+        click.option("--shadow", is_flag=True, help="Each as a shadow: planned and recorded, and nothing runs."),
         click.option("--into", "app", metavar="APP", help="The app that the schedules are to belong to."),
     ):
         function = option(function)
@@ -172,13 +173,17 @@ def _finish(
     output: str | None,
     spelling: str | None,
     days: int,
+    shadow: bool,
 ) -> None:
     from tickbird.imports.differences import Horizon
     from tickbird.imports.documents import document_of, make, text_of
 
     now = int(time.time())
     horizon = Horizon(now, now + days * _DAY)
-    made = make(read(horizon), check_name(app or kind, "app"), horizon)
+    imported = read(horizon)
+    if shadow:
+        imported.cast_shadows()
+    made = make(imported, check_name(app or kind, "app"), horizon)
     chosen = cast("Format", spelling or _by_name(output))
     text = text_of(made, chosen)
     if output is not None:

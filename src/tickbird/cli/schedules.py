@@ -45,6 +45,8 @@ def what(schedule: Schedule) -> str:
 def state_text(schedule: Schedule, tz: str) -> Cell:
     """The state, with who paused it, why and until when, or what is wrong."""
     text: str = schedule.state
+    if schedule.definition is not None and schedule.definition.shadow:
+        text += " shadow"
     if schedule.state == "parked":
         text += f": {brief(schedule.error)}"
     if schedule.pause is not None:
@@ -202,7 +204,7 @@ def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> 
 def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
     """Stored definitions leave defaults out; what an operator set over the code is marked."""
     shown: list[tuple[str, Text]] = []
-    for name, value in schedule.raw.items():
+    for name, value in {**schedule.raw, **schedule.overrides}.items():
         override = name in schedule.overrides
         if name in _OWN_LINES and not override:
             continue

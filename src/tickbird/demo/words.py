@@ -27,6 +27,7 @@ _REASONS = {
     "invalid": "its definition could not be read",
     "zone_data": "by the zone rules before, its time had come already",
     "edited": "its schedule changed before it was due",
+    "shadow": "a shadow runs nothing",
     "deleted": "its schedule was deleted before it was due",
 }
 _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (

@@ -11,7 +11,7 @@ from tickbird.domain.definition import check_payload, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.runs import Status
-from tickbird.domain.schedule import Schedule, check_revision
+from tickbird.domain.schedule import Schedule, check_revision, check_runs
 
 Order = Literal["oldest", "newest"]
 
@@ -126,6 +126,7 @@ class Wanted:
             raise ConflictError(
                 f"schedule {name!r} is parked ({schedule.error});", hint="repair its definition before you backfill it."
             )
+        check_runs(schedule)
         decided = schedule.cursor.planned_until
         if decided is None:
             raise ConflictError(f"schedule {name!r} was never planned;", hint="start a worker, then try again.")

@@ -1,7 +1,8 @@
 """Definitions as versioned JSON: what the store keeps and what a person may edit by SQL.
 
 Version 1 is an object with `v`, `trigger`, `target` and only those policies that differ from their defaults. What has
-another target than a task is version 2, so that code which does not know such targets leaves it alone.
+another target than a task is version 2, and a shadow is version 3, so that code which does not know of them leaves them
+alone and runs nothing by mistake.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from tickbird.domain.instants import parse_iso
 from tickbird.domain.program import program_from_json
 from tickbird.domain.triggers import Trigger, trigger_from_json
 
-FORMAT = 2
-_TASKS = 1
+FORMAT = 3
+_TASKS, _COMMANDS, _SHADOWS = 1, 2, 3
 _STORED = frozenset(("v", "closed", *FIELDS))
 
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
     """The JSON object of a definition; equal definitions give equal objects."""
-    encoded: dict[str, Any] = {"v": _TASKS if definition.target.kind == "task" else FORMAT}
+    encoded: dict[str, Any] = {"v": _version(definition.target.kind == "task", definition.shadow)}
     for item in fields(definition):
         value = getattr(definition, item.name)
         default = item.default_factory() if item.default_factory is not MISSING else item.default
@@ -134,11 +135,20 @@ def is_known(version: object) -> bool:
 
 
 def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
-    """A definition's JSON after one field or another was changed, with the version that its target asks for."""
+    """A definition's JSON after one field or another was changed, with the version that it asks for."""
     target, version = encoded.get("target"), encoded.get("v")
     if is_known(version) and isinstance(target, Mapping):
-        version = _TASKS if "task" in target else FORMAT
-    return {**encoded, "v": version}
+        version = _version("task" in target, bool(encoded.get("shadow")))
+    # Not even by its name, where it is none: code that does not know of shadows could not read that.
+    told = {name: value for name, value in encoded.items() if name != "shadow" or value is not False}
+    return {**told, "v": version}
+
+
+def _version(is_task: bool, shadow: bool) -> int:
+    """The oldest format that says all of it."""
+    if shadow:
+        return _SHADOWS
+    return _TASKS if is_task else _COMMANDS
 
 
 def _target(value: Any) -> Target:

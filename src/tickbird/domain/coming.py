@@ -68,6 +68,8 @@ def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Comi
             skipped = "operator"
         elif (override is None or override.due_at is None) and schedule.grid.excludes(tick):
             skipped = "calendar"
+        elif definition.shadow:
+            skipped = "shadow"
         elif left is not None:
             left -= 1
         shown = None if ahead is None or override is None else ahead.record(override)

@@ -32,7 +32,16 @@ from tickbird.domain.planner import (
     settle,
     starts_waiting,
 )
-from tickbird.domain.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause, Schedule, State, check_revision
+from tickbird.domain.schedule import (
+    REMOVED_FROM_CODE,
+    SYNC_ACTOR,
+    Cursor,
+    Pause,
+    Schedule,
+    State,
+    check_revision,
+    check_runs,
+)
 
 # By one instruction.
 MOST_SKIPPED = 10_000
@@ -145,6 +154,7 @@ class Create(Command):
         skips = (skip for skip in plan.skips if skip.first > reached and skip.first not in done)
         plan = replace(plan, skips=tuple(skips))
         if self.first == "now":
+            check_runs(fresh)
             plan = replace(plan, runs=(_manual_run(fresh, facts),))
         return _revised("create", fresh, plan, definition=dict(fresh.raw))
 
@@ -629,11 +639,12 @@ class Trigger(Command):
     idempotency_key: str | None = None
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Works in every state but parked."""
+        """Works in every state but parked, and not for a shadow."""
         if schedule.state == "parked" or schedule.definition is None:
             raise ConflictError(
                 f"schedule {schedule.name!r} is parked ({schedule.error});", hint="repair its definition first."
             )
+        check_runs(schedule)
         if self.payload is not None:
             check_payload(self.payload)
         run = _manual_run(schedule, facts, self.payload, self.retry_of)

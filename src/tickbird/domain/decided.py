@@ -177,6 +177,8 @@ class SkipChain(Chain):
             return "state", text + (f", resumed by {ended.actor} at {times(ended.at)}" if ended and resumed else "")
         if skip.reason == "calendar":
             return "calendar", self._excluded_day(definition) or "the calendar excluded its day"
+        if skip.reason == "shadow":
+            return "shadow", "it was a shadow (shadow=true), which records its ticks and runs nothing"
         if skip.reason == "misfire":
             return "late", self._misfired(skip, definition)
         if skip.reason == "dependency":

@@ -124,6 +124,8 @@ class Definition:
     on_crash: OnCrash = "retry"
     concurrency_key: str | None = None
     depends_on: tuple[After, ...] = ()
+    # Its ticks are planned and recorded, and nothing runs: another system still does the work.
+    shadow: bool = False
 
     def __post_init__(self) -> None:
         if self.target.program is None:
@@ -145,6 +147,8 @@ class Definition:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 self._refuse(name, f"must be a whole number from {least} to {most}")
+        if not isinstance(self.shadow, bool):
+            self._refuse("shadow", "is neither true nor false")
         if self.hold_above is not None and self.catch_up != "all":
             self._refuse("hold_above", 'needs catch_up="all", whose runs it holds')
         for name in ("start_at", "end_at"):
@@ -239,7 +243,7 @@ class Definition:
     def is_plain(self) -> bool:
         """Do its ticks become runs whatever the day, however many there were and whatever else goes on?"""
         free = self.max_runs is None and self.concurrency_key is None
-        return free and not self.exclude and not self.calendars and not self.depends_on
+        return free and not (self.exclude or self.calendars or self.depends_on or self.shadow)
 
     def key(self, payload: Mapping[str, Any] | None = None) -> str | None:
         """The concurrency key of a run, with the definition's payload or one of its own."""

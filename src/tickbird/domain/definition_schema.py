@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final, get_args
 
 from tickbird.domain.calendars import WEEKDAYS
+from tickbird.domain.codec import FORMAT
 from tickbird.domain.cron_parser import MAX_LENGTH
 from tickbird.domain.definition import (
     FIELDS,
@@ -52,7 +53,8 @@ def whole_schema() -> Schema:
     """A whole definition: trigger and target are needed, everything else has its default."""
     fields = {name: field if name in _NEVER_NULL else _or_null(field) for name, field in field_schemas().items()}
     # A document of a schedule has them too, and may be sent back as it is.
-    ours = {"v": {"enum": [1, 2]}, "closed": {"type": "object", "description": "What calendars say; not looked at."}}
+    closed = {"type": "object", "description": "What calendars say; not looked at."}
+    ours = {"v": {"enum": list(range(1, FORMAT + 1))}, "closed": closed}
     return {
         "type": "object",
         "properties": {**fields, **ours},
@@ -87,6 +89,7 @@ def field_schemas() -> dict[str, Schema]:
         "on_crash": _choice(OnCrash, "What becomes of a run whose worker was lost."),
         "concurrency_key": {"description": "{field} stands for a field of the payload.", **_text(LONGEST_KEY, 1)},
         "depends_on": {"type": "array", "items": _dependency(), "maxItems": MOST_DEPENDENCIES},
+        "shadow": {"type": "boolean", "description": "Ticks are planned and recorded, and nothing runs."},
     }
     for name, least, most in RANGES:
         found[name] = _length(least, most) if name in LENGTHS else _number(least, most)

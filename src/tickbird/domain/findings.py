@@ -325,7 +325,8 @@ def _dependencies(condition: Condition) -> Iterator[Finding]:
         verb = "depends" if len(schedules) == 1 else "depend"
         text = f"{_names(schedules)} {verb} on {needed}, which {f'is {state}' if state else 'does not exist'}"
         text = text.replace("is ended", "has ended")
-        fix = f"tickbird resume {needed}" if state == "paused" else f"tickbird set {schedules[0]} depends_on=…"
+        fixes = {"paused": f"tickbird resume {needed}", "a shadow": f"tickbird set {needed} shadow=false"}
+        fix = fixes.get(state or "", f"tickbird set {schedules[0]} depends_on=…")
         yield warning("dependencies", f"{text}.", fix, needed=needed, state=state, schedules=schedules[:_NAMED])
     if not waiting:
         yield ok("dependencies", "No schedule depends on one that does not tick.")

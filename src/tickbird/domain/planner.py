@@ -480,7 +480,8 @@ class _Look:
         self.ticking = [run for run in facts.active if run.origin in TICK_ORIGINS]
         self.others = len(facts.active) - len(self.ticking)
         self.held = facts.held
-        needed = schedule.definition.depends_on
+        # A shadow never runs, so nothing that others did or did not keeps it from that.
+        needed = () if schedule.definition.shadow else schedule.definition.depends_on
         self.needs = Needs(needed, facts.successes, now) if needed else None
         self.ahead = Ahead(schedule)
         self.late: list[Segment] = []
@@ -629,6 +630,9 @@ class _Look:
             self._skip("rescheduled", segment, self._place(override))
         elif segment.excluded:
             self._skip("calendar", segment)
+        elif self.policy.shadow:
+            # Behind what would have kept it from running anyway; how late it is told does not matter.
+            self._skip("shadow", segment)
         elif fate == "misfire":
             self._skip("misfire", segment)
         elif fate == "dependency":

@@ -65,7 +65,7 @@ def preview(
     ticks: list[PreviewedTick] = []
     last = after
     while len(ticks) < count and left != 0 and (tick := grid.next(last)) is not None and tick <= _LATEST:
-        skipped = "calendar" if grid.excludes(tick) else None
+        skipped = "calendar" if grid.excludes(tick) else "shadow" if definition.shadow else None
         left = left if left is None or skipped else left - 1
         at = to_datetime(tick)
         said = notes(trigger, last, tick)

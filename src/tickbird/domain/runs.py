@@ -30,6 +30,8 @@ SkipReason = Literal[
     "deleted",
     # Its time on the wall clock had come already, by the zone rules before.
     "zone_data",
+    # Planned and recorded, while another system does the work.
+    "shadow",
 ]
 
 # Only these count for overlap: a manual, retried or backfilled run never makes a tick skip.

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tickbird.domain.definition import Definition, spread_offset
-from tickbird.domain.errors import StaleError
+from tickbird.domain.errors import ConflictError, StaleError
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.overrides import TickOverride
 from tickbird.domain.ticks import Ticks
@@ -105,6 +105,15 @@ class Edited:
 
     before: Schedule
     changed_at: int
+
+
+def check_runs(schedule: Schedule) -> None:
+    """Refuse to make a run of a shadow, which runs nothing."""
+    if schedule.definition is not None and schedule.definition.shadow:
+        raise ConflictError(
+            f"schedule {schedule.name!r} is a shadow and runs nothing;",
+            hint=f"cut over with `tickbird set {schedule.name} shadow=false`, or apply its file without shadow.",
+        )
 
 
 def check_revision(schedule: Schedule, revision: int | None) -> None:

@@ -249,6 +249,10 @@ class OpenChain(Chain):
                 return self._answer("will be skipped", f"Will be skipped: {day}.")
             self._calendar_allows(definition)
         moved_by = self._told(due_at)
+        if definition.shadow:
+            text = "it is a shadow (shadow=true), which records its ticks and runs nothing"
+            self._step(False, "shadow", f"{capital(text)}.")
+            return self._answer("will be skipped", f"Will be skipped: {text}.")
         unless = self._in_the_way(definition, due_at)
         needs, provided = DependencyWords(definition, due_at, self.evidence, times).to_come()
         self.steps += needs
@@ -271,7 +275,7 @@ class OpenChain(Chain):
     def _used_up_before(self, definition: Definition, tick: int) -> str:
         """Will max_runs be reached before a tick, if every tick before it runs?"""
         cursor = self.schedule.cursor
-        if definition.max_runs is None:
+        if definition.max_runs is None or definition.shadow:
             return ""
         left = definition.max_runs - cursor.runs_planned
         after = cursor.planned_until or to_seconds(self.evidence.now)

@@ -73,6 +73,7 @@ TABLE = (
         "Schedules that must have succeeded: objects with after, within and wait.",
         relies=("start_within", "catch_up", "grace"),
     ),
+    Field("shadow", "flag", "Its ticks are planned and recorded, and nothing runs; else false."),
 )
 POLICIES: Mapping[str, Field] = {field.name: field for field in TABLE}
 NAMES = (*TRIGGERS, *BESIDE, *TARGETS, *POLICIES)

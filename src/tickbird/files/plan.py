@@ -18,6 +18,7 @@ from tickbird.domain.rates import Rate
 from tickbird.domain.schedule import Pause, Schedule
 from tickbird.domain.sync import StoredSchedule, is_removed
 from tickbird.files.mistakes import Mistake
+from tickbird.files.shadows import shadow_notes
 from tickbird.files.shape import Document
 from tickbird.files.ticks import NO_CHANGES, Budget, Crowd, TickChanges, compare, crowds
 
@@ -314,8 +315,16 @@ class _Planner:
             compare(schedule, after, floor(self.now), self.budget),
             _late(schedule, self.now),
             len(done.plan.void),
-            tuple(_notes(after, schedule, self.now)),
+            (*_notes(after, schedule), *shadow_notes(schedule, after, self.now), *self._waits_for_shadows(after)),
         )
+
+    def _waits_for_shadows(self, schedule: Schedule) -> Iterable[str]:
+        definition = schedule.definition
+        for each in () if definition is None or definition.shadow else definition.depends_on:
+            stored = self.known.schedules.get(each.schedule)
+            needed = self.document.schedules.get(each.schedule) or (stored.schedule.definition if stored else None)
+            if needed is not None and needed.shadow:
+                yield f"it depends on {each.schedule}, which is a shadow and never succeeds"
 
     # Others
 
@@ -402,7 +411,7 @@ def _kept(schedule: Schedule | None, encoded: Mapping[str, Any]) -> tuple[Kept, 
 
 def _late(schedule: Schedule | None, now: float) -> Late | None:
     """Ticks that nobody has planned yet although they are due."""
-    if schedule is None or schedule.definition is None or schedule.state != "active":
+    if schedule is None or schedule.definition is None or schedule.state != "active" or schedule.definition.shadow:
         return None
     reached, due = schedule.cursor.planned_until, schedule.cursor.next_run_at
     if reached is None or due is None or due > now:
@@ -411,7 +420,7 @@ def _late(schedule: Schedule | None, now: float) -> Late | None:
     return Late(ticks, schedule.definition.catch_up) if ticks else None
 
 
-def _notes(after: Schedule, before: Schedule | None, now: float) -> Iterable[str]:
+def _notes(after: Schedule, before: Schedule | None) -> Iterable[str]:
     """What a person should know of a schedule before it is written."""
     if before is None and after.state == "ended":
         yield "it has no tick to come: it is recorded as missed, and ended"

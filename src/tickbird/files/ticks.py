@@ -128,6 +128,8 @@ class _Coming:
             until = schedule.pause.until if schedule.pause else None
             # What is due before the pause ends does not run.
             self.first = self.last if until is None else max(self.first, until - schedule.offset - 1)
+        if self.definition.shadow:
+            self.first = self.last
         if self.definition.max_runs is not None:
             self.left = max(0, self.definition.max_runs - schedule.cursor.runs_planned)
         self.count = self._count()

@@ -62,6 +62,14 @@ class Imported:
             entry.name, number = f"{wanted}-{number}", number + 1
         self.entries.append(entry)
 
+    def cast_shadows(self) -> None:
+        """Have each planned and recorded only, while the other system goes on."""
+        for entry in self.entries:
+            entry.fields["shadow"] = True
+        self.notes.append(
+            "All are shadows, of which nothing runs; see `tickbird shadow report`. To cut over, take shadow away."
+        )
+
     def leave(self, origin: str, reason: str, line: int | None = None) -> None:
         """Leave something out."""
         self.left.append(Left(short(origin), reason, line))

@@ -244,7 +244,7 @@ HAVING count(*) >= %(streak)s AND bool_and(f.status = 'failed')
 ORDER BY s.name;
 
 -- name: examine_dependencies
--- Active schedules that depend on one which is not.
+-- Active schedules that depend on one which is not, or never succeeds, since it is a shadow.
 SELECT d.name, e.value ->> 'after', o.state
 FROM tickbird.schedules AS d
 JOIN tickbird.cursors AS c ON c.schedule_id = d.id AND c.state = 'active'
@@ -252,11 +252,13 @@ CROSS JOIN LATERAL jsonb_array_elements(
     CASE jsonb_typeof(d.definition -> 'depends_on') WHEN 'array' THEN d.definition -> 'depends_on' ELSE '[]' END
 ) AS e(value)
 LEFT JOIN LATERAL (
-    SELECT oc.state FROM tickbird.schedules AS os
+    SELECT CASE WHEN oc.state = 'active' AND os.definition @> '{"shadow": true}' THEN 'a shadow' ELSE oc.state END AS state
+    FROM tickbird.schedules AS os
     JOIN tickbird.cursors AS oc ON oc.schedule_id = os.id
     WHERE os.namespace = d.namespace AND os.name = e.value ->> 'after' AND oc.state <> 'deleted'
 ) AS o ON true
-WHERE d.namespace = %(namespace)s AND d.definition ? 'depends_on' AND o.state IS DISTINCT FROM 'active'
+WHERE d.namespace = %(namespace)s AND d.definition ? 'depends_on'
+    AND NOT d.definition @> '{"shadow": true}' AND o.state IS DISTINCT FROM 'active'
 ORDER BY 1, 2
 LIMIT %(limit)s;
 

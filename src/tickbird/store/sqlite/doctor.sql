@@ -96,8 +96,9 @@ ORDER BY id DESC
 LIMIT :streak;
 
 -- name: examine_dependencies
--- Active schedules that depend on one which is not.
-SELECT d.name, json_extract(e.value, '$.after'), o.state
+-- Active schedules that depend on one which is not, or never succeeds, since it is a shadow.
+SELECT d.name, json_extract(e.value, '$.after'),
+    iif(o.state = 'active' AND json_type(o.definition, '$.shadow') = 'true', 'a shadow', o.state)
 FROM schedules AS d
 JOIN cursors AS c ON c.schedule_id = d.id AND c.state = 'active'
 JOIN json_each(d.definition, '$.depends_on') AS e ON e.type = 'object'
@@ -105,7 +106,8 @@ LEFT JOIN schedule_records AS o
     ON o.namespace = d.namespace AND o.name = json_extract(e.value, '$.after') AND o.state <> 'deleted'
 WHERE d.namespace = :namespace
     AND json_type(d.definition, '$.depends_on') = 'array'
-    AND o.state IS NOT 'active'
+    AND json_type(d.definition, '$.shadow') IS NOT 'true'
+    AND (o.state IS NOT 'active' OR json_type(o.definition, '$.shadow') = 'true')
 ORDER BY d.name, e.key
 LIMIT :limit;
 

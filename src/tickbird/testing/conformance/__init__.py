@@ -40,6 +40,7 @@ from tickbird.testing.conformance.rates import Rates
 from tickbird.testing.conformance.rescue import Rescue
 from tickbird.testing.conformance.runs import Runs
 from tickbird.testing.conformance.schedules import Schedules
+from tickbird.testing.conformance.shadow import Shadows
 from tickbird.testing.conformance.states import States
 from tickbird.testing.conformance.targets import Targets
 from tickbird.testing.conformance.together import Together
@@ -78,6 +79,7 @@ class Exercise(
     PlainEdits,
     Calendars,
     Targets,
+    Shadows,
     Together,
     Tokens,
     Happenings,
