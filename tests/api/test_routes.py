@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,7 @@ from fastapi.routing import APIRoute
 
 from tests.api.conftest import Api, refused
 from tickbird.api.auth import role_of
-from tickbird.api.guard import OPEN
+from tickbird.api.guard import BASIC, OPEN
 from tickbird.api.models.problems import ProblemDocument
 from tickbird.domain.tokens import ROLES, allows
 from tickbird.store.sqlite import SqliteStore
@@ -56,18 +57,23 @@ async def test_every_route_names_its_role(api: Api) -> None:
 async def test_every_route_refuses_without_a_token(api: Api) -> None:
     made, text = await api.client().create_token("gone", "admin", actor="ada")
     await api.client().revoke_token(made.id, actor="ada")
+    password = base64.b64encode(f"ana:{await api.token()}".encode()).decode()
     wrong = ("Bearer tbk_aaaaaaaa_" + "a" * 43, f"Bearer {text}", f"Basic {text}", text, "Bearer", "")
     sentences = set()
     for method, path, _ in routes(api):
         if path in OPEN:
             continue
-        for headers in ({}, *({"Authorization": each} for each in wrong)):
+        # Only where it is meant to be is a password looked at.
+        passwords = () if path in BASIC else (f"Basic {password}",)
+        for headers in ({}, *({"Authorization": each} for each in (*wrong, *passwords))):
             answer = await api.plain(method, path, headers=headers)
             sentences.add(refused(answer, 401, "unauthorized"))
             assert answer.headers["www-authenticate"].startswith("Bearer")
+            assert ("Basic" in answer.headers["www-authenticate"]) == (path in BASIC)
     # Nothing tells what is wrong with a token, nor whether there is such a path.
     sentences.add(refused(await api.plain("GET", "/api/v1/nothing"), 401, "unauthorized"))
     assert len(sentences) == 1
+    assert {(method, path) for method, path, _ in routes(api) if path in BASIC} == {("GET", each) for each in BASIC}
 
 
 async def test_every_route_refuses_a_lower_role_and_another_namespace(api: Api) -> None:

@@ -55,6 +55,8 @@ apply -f shop.toml
 apply -f shop.toml
 export --app shop
 export --all --format json
+export --ical --days 3
+export --ical --schedule digets
 apply -f wrong.toml
 """,
     "changes": """
@@ -89,6 +91,7 @@ retries = 2
 warehouse = 3
 """
 _TIMES = (
+    (r"\b\d{8}T\d{6}Z", "TIME"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "TIME"),
     (r"\b\d\d:\d\d:\d\d\b", "TIME"),
     (r"(in )?\d+ (d|h|min|s)( \d+ (h|min|s))*( ago| after due)?", "LENGTH"),

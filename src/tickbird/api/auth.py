@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import time
 from collections.abc import Callable, Collection, MutableMapping
 from contextlib import suppress
@@ -132,14 +134,27 @@ def _parsed(authorization: str | None) -> tuple[str, str] | None:
     return parse_token(text.strip()) if scheme.lower() == "bearer" else None
 
 
-def unauthorized() -> Problem:
-    """No token, or none that opens anything."""
+def as_bearer(authorization: str | None) -> str | None:
+    """The header as if the password in it had been sent as a bearer token; as it is where it holds none."""
+    scheme, _, text = (authorization or "").partition(" ")
+    if scheme.lower() != "basic":
+        return authorization
+    try:
+        _, _, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        return None
+    return f"Bearer {password}"
+
+
+def unauthorized(*, basic: bool = False) -> Problem:
+    """No token, or none that opens anything; `basic` where a password is taken for one."""
+    other = ', Basic realm="tickbird", charset="UTF-8"' if basic else ""
     return Problem(
         401,
         "unauthorized",
         "This needs a token that is neither expired nor revoked;",
         hint="make one with `tickbird token create`, and send it as `Authorization: Bearer tbk_…`.",
-        headers={"WWW-Authenticate": 'Bearer realm="tickbird"'},
+        headers={"WWW-Authenticate": f'Bearer realm="tickbird"{other}'},
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tickbird.api.auth import Authority, Caller
+from tickbird.api.auth import Authority, Caller, as_bearer, unauthorized
 from tickbird.api.problems import Problem, busy, problem_of, unexpected
 from tickbird.api.rates import Pace
 from tickbird.domain.errors import TickbirdError
@@ -24,6 +24,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 log = logging.getLogger("tickbird.api")
 # All that answers without a token; neither tells anything about what is stored.
 OPEN: Final = frozenset({"/healthz", "/readyz"})
+# All that also takes a token as the password of HTTP Basic authentication, since calendar programs send nothing else.
+BASIC: Final = frozenset({"/calendar.ics"})
 # One that does not end reaches to the end, so that nothing is looked at twice.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _OTHERS: Final = bytes(set(range(256)) - set(b"[]{},"))
@@ -109,9 +111,15 @@ class Guard:
     async def _admit(self, scope: Scope) -> Caller:
         """Who calls, if they may now."""
         authorization = _header(scope, b"authorization")
+        basic = path_of(scope) in BASIC
+        if basic:
+            authorization = as_bearer(authorization)
         if not self._authority.remembers(authorization):
             _wait(self._lookups.take((scope.get("client") or [""])[0]), "too many tokens from this address")
-        caller = await self._authority.caller(authorization)
+        try:
+            caller = await self._authority.caller(authorization)
+        except Problem as problem:
+            raise unauthorized(basic=basic) if problem.status == 401 else problem from None
         _wait(self._paces.take(caller.token_id), "too many requests with this token")
         return caller
 

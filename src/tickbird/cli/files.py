@@ -14,6 +14,7 @@ import click
 
 from tickbird.cli.arguments import words
 from tickbird.cli.errors import FAILED, INVALID, Failed
+from tickbird.cli.ical import STDOUT, export_ical, ical_options, refuse_alone
 from tickbird.cli.output import Cell, Screen, clean, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
@@ -123,12 +124,32 @@ def diff(settings: Settings, files: Sequence[str], spelling: Format | None, prun
 @click.option("--all", "everything", is_flag=True, help="Schedules of all owners, for another store.")
 @click.option("--format", "spelling", type=click.Choice(FORMATS), help="How to write it; else as the file's name says.")
 @click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@ical_options
 @click.pass_obj
-def export(settings: Settings, app: str | None, everything: bool, spelling: Format | None, output: str | None) -> None:
+def export(
+    settings: Settings,
+    /,
+    app: str | None,
+    everything: bool,
+    spelling: Format | None,
+    output: str | None,
+    ical: str | None,
+    **asked: Any,
+) -> None:
     """Write what is stored as a file that can be applied.
 
-    Applying it changes nothing: what operators have set over it is not part of it, and remarks tell of that.
+    Applying it changes nothing: what operators have set over it is not part of it, and remarks tell of that. With
+    --ical the file is a calendar of coming ticks instead, for any calendar program.
     """
+    if ical is not None:
+        if app is not None or everything or spelling is not None or (output is not None and ical != STDOUT):
+            raise click.UsageError(
+                "--ical goes with none of --app, --all and --format, and names its file itself.",
+                click.get_current_context(),
+            )
+        export_ical(settings, output or ical, asked)
+        return
+    refuse_alone(asked)
     if app is not None and everything:
         raise click.UsageError("--app and --all exclude each other.", click.get_current_context())
     found = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from tickbird.domain.ahead import Ahead
 from tickbird.domain.clock_changes import notes
@@ -43,18 +44,21 @@ def overrides_of(schedule: Schedule) -> Sequence[OverrideRecord]:
 
 def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[ComingTick]:
     """The next ticks of a schedule, with what will keep them from running, as it stands now."""
-    check_count(count)
+    return [*islice(ticks_ahead(schedule, now), check_count(count))]
+
+
+def ticks_ahead(schedule: Schedule, now: datetime) -> Iterator[ComingTick]:
+    """The same one by one, as many as there are."""
     definition, cursor = schedule.definition, schedule.cursor
     if definition is None or schedule.state in ("parked", "ended", "deleted"):
-        return []
+        return
     after = to_seconds(now) if cursor.planned_until is None else cursor.planned_until
     if schedule.state == "paused":
         after = max(after, to_seconds(now))
     left = None if definition.max_runs is None else definition.max_runs - cursor.runs_planned
     ahead = None if cursor.planned_until is None else Ahead(schedule)
     until = schedule.pause.until if schedule.pause else None
-    ticks: list[ComingTick] = []
-    while len(ticks) < count and (tick := schedule.grid.next(after)) is not None and left != 0:
+    while left != 0 and (tick := schedule.grid.next(after)) is not None:
         after = tick
         override = None if ahead is None else ahead.override(tick)
         skipped: str | None = None
@@ -73,8 +77,7 @@ def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Comi
         elif left is not None:
             left -= 1
         shown = None if ahead is None or override is None else ahead.record(override)
-        ticks.append(ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped, shown))
-    return ticks
+        yield ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped, shown)
 
 
 def check_count(count: int) -> int:
