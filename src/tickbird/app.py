@@ -415,24 +415,31 @@ class Tickbird:
 
         With `under="/tickbird"` and `otherwise=` another ASGI app, what is not under that path goes to the other one.
         """
+        return self._mounted("api", under, otherwise)
+
+    def dashboard(self, *, under: str = "", otherwise: Any = None) -> Any:
+        """The dashboard with the HTTP API as an ASGI app, to be mounted as `api` is; visitors log in with a token."""
+        return self._mounted("dashboard", under, otherwise)
+
+    def _mounted(self, what: str, under: str, otherwise: Any) -> Any:
         if under and (not under.startswith("/") or under.endswith("/")):
             raise InvalidError(f"under: {under[:60]!r} is no path;", field="under", hint='write it like "/tickbird".')
         if bool(under) != (otherwise is not None):
             raise InvalidError(
                 "under and otherwise: give both, or none of them;",
                 field="under",
-                hint='mount bird.api() in a framework, or bird.api(under="/tickbird", otherwise=app).',
+                hint=f'mount bird.{what}() in a framework, or bird.{what}(under="/tickbird", otherwise=app).',
             )
         try:
             # It is built on an app, so the app can only ask for it by name.
-            made = import_module("tickbird.mounting").api
+            return getattr(import_module("tickbird.mounting"), what)(self, under, otherwise)
         except ImportError as error:
-            if error.name not in ("fastapi", "starlette"):
+            if error.name not in ("fastapi", "starlette", "jinja2"):
                 raise
             raise StoreError(
-                "the HTTP API needs FastAPI;", hint="install it with `pip install 'tickbird[server]'`."
+                "the HTTP API needs FastAPI, and the dashboard Jinja2 too;",
+                hint="install them with `pip install 'tickbird[server]'`.",
             ) from None
-        return made(self, under, otherwise)
 
     def enqueue_in(
         self,

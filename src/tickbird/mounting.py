@@ -1,4 +1,4 @@
-"""The API inside another ASGI app, mounted under any path and closed to everyone without a token."""
+"""The API and the dashboard inside another ASGI app, under any path, closed to everyone without a token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from tickbird.api.app import create_api
+from tickbird.api.app import Clients, create_api
 from tickbird.app import Tickbird
 from tickbird.client import Client
 
@@ -19,10 +19,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Mounted:
-    """What `Tickbird.api` gives: opens the app's store when first asked, and serves it."""
+    """What `Tickbird.api` and `Tickbird.dashboard` give: opens the app's store when first asked, and serves it."""
 
-    def __init__(self, bird: Tickbird, under: str, otherwise: App | None) -> None:
+    def __init__(self, bird: Tickbird, make: Callable[[Clients], Any], under: str, otherwise: App | None) -> None:
         self._bird = bird
+        self._make = make
         self._under = under
         self._otherwise = otherwise
         # One for each store that is open: an event loop has its own, and another one after it was closed.
@@ -56,7 +57,7 @@ class Mounted:
         key = id(asyncio.get_running_loop())
         kept = self._apis.get(key)
         if kept is None or kept[0] is not client:
-            kept = self._apis[key] = (client, create_api(client.in_namespace))
+            kept = self._apis[key] = (client, self._make(client.in_namespace))
         return kept[1]
 
     async def _live(self, receive: Receive, send: Send) -> None:
@@ -76,4 +77,11 @@ class Mounted:
 
 def api(bird: Tickbird, under: str, otherwise: App | None) -> App:
     """What `Tickbird.api` gives."""
-    return Mounted(bird, under, otherwise)
+    return Mounted(bird, create_api, under, otherwise)
+
+
+def dashboard(bird: Tickbird, under: str, otherwise: App | None) -> App:
+    """What `Tickbird.dashboard` gives."""
+    from tickbird.web.app import create_site
+
+    return Mounted(bird, create_site, under, otherwise)

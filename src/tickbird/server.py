@@ -1,4 +1,4 @@
-"""The server: the API on a store of its own, served by uvicorn."""
+"""The server: the API and the dashboard on a store of its own, served by uvicorn."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class Address:
         return "http" if self.certfile is None else "https"
 
 
-def _server(config: Any, api: Any) -> Any:
+def _server(config: Any, site: Any) -> Any:
     import uvicorn
 
     class Ending(uvicorn.Server):
         """Does not wait for those who listen to events: they would never have heard enough."""
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            api.state.streams.close()
+            site.state.streams.close()
             await super().shutdown(sockets)
 
     return Ending(config)
@@ -69,10 +69,10 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
     """Serve until a signal; `started` is told where."""
     import uvicorn
 
-    from tickbird.api.app import create_api
     from tickbird.api.heads import Patient
+    from tickbird.web.app import create_site
 
-    api = create_api(lambda namespace: Client(store, namespace))
+    site = create_site(lambda namespace: Client(store, namespace))
     listening = _listen(address)
     settings: dict[str, Any] = {
         **_SETTINGS,
@@ -82,7 +82,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
         "ssl_keyfile": address.keyfile,
     }
     try:
-        config = uvicorn.Config(api, http=Patient, **settings)
+        config = uvicorn.Config(site, http=Patient, **settings)
         _load(config, address)
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
@@ -90,8 +90,8 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
         # Once it has ended in order, uvicorn raises the signal again that told it to.
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, lambda *_: None)
-        await _server(config, api).serve([listening])
-        await api.state.authority.settle()
+        await _server(config, site).serve([listening])
+        await site.state.authority.settle()
     finally:
         listening.close()
 
@@ -136,8 +136,8 @@ class Beside:
     async def _serve(self) -> None:
         import uvicorn
 
-        from tickbird.api.app import create_api
         from tickbird.api.heads import Patient
+        from tickbird.web.app import create_site
 
         store = open_store(self._url, within=_STATEMENT_WITHIN)
         while not self._ending.is_set():
@@ -150,8 +150,8 @@ class Beside:
         try:
             if self._ending.is_set():
                 return
-            api = create_api(lambda namespace: Client(store, namespace), loopback=self._namespace)
-            self._server = _server(uvicorn.Config(api, http=Patient, **_SETTINGS), api)
+            site = create_site(lambda namespace: Client(store, namespace), loopback=self._namespace)
+            self._server = _server(uvicorn.Config(site, http=Patient, **_SETTINGS), site)
             await self._server.serve([self._listening])
         finally:
             await store.close()

@@ -24,8 +24,8 @@ class Loopback(Authority):
         super().__init__(client)
         self._caller = Caller("", "dev", "admin", (namespace,))
 
-    def check(self, scope: MutableMapping[str, Any]) -> None:
-        """Refuse what another site may have had a browser send."""
+    def check_site(self, scope: MutableMapping[str, Any]) -> None:
+        """Refuse what was asked of another site, or by a page of one."""
         host = _header(scope, b"host")
         if not _is_local(host):
             # Its name may lead here all the same, by whoever answers for it: then its pages could read everything.
@@ -45,6 +45,10 @@ class Loopback(Authority):
                 field="Origin",
                 hint="Ask directly.",
             )
+
+    def check(self, scope: MutableMapping[str, Any]) -> None:
+        """Refuse what another site may have had a browser send."""
+        self.check_site(scope)
         method = scope["method"]
         if method in _READING:
             return

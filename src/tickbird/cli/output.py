@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tickbird.cli.settings import Settings
-from tickbird.domain.durations import in_words
+from tickbird.domain.durations import relative as relative
 from tickbird.domain.instants import utc_text
 from tickbird.domain.zone_data import clock_text
 
@@ -151,19 +151,6 @@ def _fits(rows: Sequence[Sequence[Cell]]) -> bool:
 # For programs, and on the clock of a zone.
 iso = utc_text
 clock = clock_text
-
-
-def relative(at: datetime, now: datetime) -> str:
-    """How far off an instant is: "in 4 h 12 min", "3 d ago"."""
-    away = (at - now).total_seconds()
-    length = abs(away)
-    if length < 1:
-        return "now"
-    for unit, step in ((86_400, 3_600), (3_600, 60), (0, 1)):
-        if length >= unit:
-            words = in_words(round(length / step) * step)
-            return f"in {words}" if away > 0 else f"{words} ago"
-    raise AssertionError
 
 
 def both(at: datetime | None, now: datetime, tz: str = "UTC") -> str:

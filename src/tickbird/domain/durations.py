@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tickbird.domain.errors import DefinitionError
 
@@ -57,3 +57,16 @@ def in_words(total: float) -> str:
         if n:
             parts.append(f"{n} {name}")
     return " ".join(parts[:2])
+
+
+def relative(at: datetime, now: datetime) -> str:
+    """How far off an instant is: "in 4 h 12 min", "3 d ago"."""
+    away = (at - now).total_seconds()
+    length = abs(away)
+    if length < 1:
+        return "now"
+    for unit, step in ((86_400, 3_600), (3_600, 60), (0, 1)):
+        if length >= unit:
+            words = in_words(round(length / step) * step)
+            return f"in {words}" if away > 0 else f"{words} ago"
+    raise AssertionError

@@ -1,0 +1,1 @@
+"""The dashboard: pages made on the server, live by server-sent events; through the client alone, as the API is."""

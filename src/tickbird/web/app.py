@@ -1,0 +1,119 @@
+"""The dashboard as one ASGI app, and the site of which it is the part that people see."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tickbird.api.app import Clients, create_api
+from tickbird.api.feed import Pauses
+from tickbird.api.guard import App, Limits, Receive, Scope, Send, path_of
+from tickbird.api.problems import Problem
+from tickbird.web import now, zone
+from tickbird.web.gate import Gate
+from tickbird.web.live import live
+from tickbird.web.login import Login
+from tickbird.web.static import asset
+from tickbird.web.visits import Door, Visit
+
+# A noun's pages come in here, and nowhere else; the first that fits counts.
+DOORS: Final[tuple[Door, ...]] = (
+    *now.DOORS,
+    *zone.DOORS,
+    Door("/live", live),
+)
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = [
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
+
+
+def create_web(api: Any, limits: Limits) -> App:
+    """The pages on the store that an API serves."""
+    gate = Gate(api, limits)
+    login = Login(gate, api)
+
+    async def lost(door_less: Request, _: Exception) -> Response:
+        return await gate.enter(Door("", _nothing), door_less)
+
+    routes = [
+        Route("/static/{mark}/{name}", asset, methods=["GET"]),
+        Route("/login", login.show, methods=["GET"]),
+        Route("/login", login.enter, methods=["POST"]),
+        Door("/logout", login.leave, methods=("POST",)).route(gate.enter),
+        *(door.route(gate.enter) for door in DOORS),
+    ]
+    pages = Starlette(routes=routes, exception_handlers={HTTPException: lost})
+    pages.state = api.state
+    pages.router.redirect_slashes = False
+    return Secured(pages)
+
+
+async def _nothing(visit: Visit) -> Response:
+    if visit.request.method not in ("GET", "HEAD"):
+        raise Problem(405, "no-such-method", "Nothing here takes a form.", hint="Go back to the page that sent it.")
+    raise Problem(
+        404, "no-such-page", f"There is no page {visit.path[:200]!r};", hint="the menu leads to those that there are."
+    )
+
+
+class Secured:
+    """Says with every answer what a browser may do with it."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def secured(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                headers = message.get("headers", [])
+                kept = any(key == b"cache-control" for key, _ in headers)
+                message = {
+                    **message,
+                    "headers": [*headers, *_HEADERS, *([] if kept else [(b"cache-control", b"no-store")])],
+                }
+            await send(message)
+
+        await self._app(scope, receive, secured)
+
+
+class Site:
+    """The API and the pages of one store, at one address."""
+
+    def __init__(self, api: Any, web: App) -> None:
+        self.state = api.state
+        self._api = api
+        self._web = web
+        # All that the API serves begins with one of these.
+        self._of_api = frozenset(route.path.split("/")[1] for route in api.routes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, to whichever it is for."""
+        first = path_of(scope).lstrip("/").partition("/")[0] if scope["type"] == "http" else ""
+        await (self._api if first in self._of_api else self._web)(scope, receive, send)
+
+
+def create_site(
+    clients: Clients, *, limits: Limits | None = None, pauses: Pauses | None = None, loopback: str | None = None
+) -> Site:
+    """The API and the dashboard on a store that is open; `loopback` as for the API."""
+    limits = limits or Limits()
+    api = create_api(clients, limits=limits, pauses=pauses, loopback=loopback)
+    return Site(api, create_web(api, limits))

@@ -1,0 +1,284 @@
+"""What stands before every page: who comes, what they may do, and that it was they who sent a form."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from tickbird.api.auth import Caller
+from tickbird.api.guard import Limits
+from tickbird.api.loopback import Loopback
+from tickbird.api.namespaces import choose
+from tickbird.api.problems import Problem, busy, of_status, problem_of, unexpected
+from tickbird.api.rates import Pace
+from tickbird.client import Client
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.tokens import allows
+from tickbird.web.memory import Kept, Memory
+from tickbird.web.readings import Readings
+from tickbird.web.rendering import render
+from tickbird.web.times import read_clock
+from tickbird.web.visits import Door, Form, Visit, first_namespace, read_form
+
+log = logging.getLogger("tickbird.web")
+SESSION: Final = "tickbird_session"
+# Each form has it, and each request of a script sends it.
+CSRF_FIELD: Final = "csrf"
+CSRF_HEADER: Final = "x-csrf"
+# While the store cannot be asked, somebody who was let in so lately still sees what they saw before.
+_TRUSTED_FOR: Final = 900.0
+_MOST_KNOWN: Final = 1_000
+# Where a page that is shown again says how old it is.
+STALE_MARK: Final = b"<!--stale-->"
+
+
+class NoSession(Exception):
+    """Nobody that the server knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Somebody who was let in, and when."""
+
+    caller: Caller
+    at: float
+
+
+class Gate:
+    """Lets visitors in to pages, and shows them what went wrong as a page."""
+
+    def __init__(self, api: Any, limits: Limits) -> None:
+        self._state = api.state
+        self._limits = limits
+        self._authority: Any = api.state.authority
+        self._readings = Readings()
+        self._memory = Memory()
+        self._paces = Pace(limits.per_second, limits.burst)
+        self._lookups = Pace(limits.lookups_per_second, limits.lookups_burst)
+        self._known: dict[str, Known] = {}
+        # Of who needs no session.
+        self._secret = secrets.token_hex(32)
+
+    @property
+    def tokenless(self) -> bool:
+        """Is it open to whoever is at this machine?"""
+        return isinstance(self._authority, Loopback)
+
+    async def enter(self, door: Door, request: Request) -> Response:
+        """One visit: the page, or a page that says why not."""
+        caller: Caller | None = None
+        try:
+            async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
+                self._check_site(request)
+                caller, sure = await self._caller(request)
+                _check_pace(self._paces.take(caller.token_id))
+                form = await self._form(request)
+                patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
+                if not sure:
+                    raise _away()
+                answer = await door.page(await self._visit(door, request, caller, form))
+        except NoSession:
+            return _to_login(request)
+        except (Problem, TickbirdError, TimeoutError, HTTPException) as error:
+            return self._refuse(request, caller, _problem(error))
+        except ClientDisconnect:
+            raise
+        except Exception:
+            log.exception("a page failed unexpectedly")
+            return self._refuse(request, caller, unexpected())
+        self._remember(request, caller, answer)
+        return answer
+
+    def _check_site(self, request: Request) -> None:
+        if isinstance(self._authority, Loopback):
+            self._authority.check_site(request.scope)
+        check_origin(request)
+
+    async def _caller(self, request: Request) -> tuple[Caller, bool]:
+        """Who comes; and whether the store could be asked about it."""
+        if self.tokenless:
+            return await self._authority.caller(None), True
+        text = request.cookies.get(SESSION, "")
+        if not text:
+            raise NoSession
+        mark = hashlib.sha256(text.encode()).hexdigest()
+        try:
+            caller = await self._authority.session(text)
+        except Problem:
+            self._known.pop(mark, None)
+            raise NoSession from None
+        except TickbirdError:
+            known = self._known.get(mark)
+            if known is None or time.monotonic() - known.at > _TRUSTED_FOR:
+                raise
+            return known.caller, False
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[mark] = Known(caller, time.monotonic())
+        return caller, True
+
+    async def _form(self, request: Request) -> Form:
+        """What was sent, if it was sent by a page of ours to this very visitor."""
+        if request.method in ("GET", "HEAD"):
+            return Form([])
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/x-www-form-urlencoded":
+            raise Problem(415, "not-a-form", "This is no form that a page of ours sends.", hint="Go back to the page.")
+        form = read_form(await self._body(request))
+        given = request.headers.get(CSRF_HEADER) or form.raw(CSRF_FIELD) or ""
+        if not hmac.compare_digest(given.encode(), self.csrf(request).encode()):
+            raise Problem(
+                403,
+                "foreign-form",
+                "This form was not made for your session: nothing was changed;",
+                hint="open the page again, and send it from there.",
+            )
+        return form
+
+    async def _body(self, request: Request) -> bytes:
+        parts, size = [], 0
+        async with asyncio.timeout(self._limits.body_within):
+            async for part in request.stream():
+                size += len(part)
+                if size > self._limits.body:
+                    raise Problem(413, "too-large", f"The form is larger than {self._limits.body:,} bytes.")
+                parts.append(part)
+        return b"".join(parts)
+
+    def csrf(self, request: Request) -> str:
+        """What only pages of this visitor know: it cannot be told from it who they are."""
+        secret = self._secret if self.tokenless else request.cookies.get(SESSION, "")
+        return hashlib.blake2b(b"form", key=secret.encode()[:64], digest_size=16).hexdigest()
+
+    async def _visit(self, door: Door, request: Request, caller: Caller, form: Form) -> Visit:
+        if not allows(caller.role, door.role):
+            raise Problem(
+                403,
+                "forbidden",
+                f"This needs the role {door.role}, and you came with {caller.role};",
+                hint="log in with another token.",
+            )
+        asked = request.query_params.get("ns")
+        namespace = choose(caller.namespaces, asked if asked is not None else first_namespace(caller))
+        client = self._state.clients(namespace)
+        # By the store's clock, whatever this machine's says.
+        read_at, now = await self._readings.share("now", lambda: _now(client), fresh=10.0)
+        request.scope.setdefault("state", {})["caller"] = caller
+        return Visit(
+            request=request,
+            caller=caller,
+            namespace=namespace,
+            client=client,
+            form=form,
+            csrf=self.csrf(request),
+            clock=read_clock(request.cookies, now + timedelta(seconds=time.monotonic() - read_at)),
+            readings=self._readings,
+            tokenless=self.tokenless,
+        )
+
+    def check_lookup(self, request: Request) -> None:
+        """Nobody tries tokens faster than this."""
+        _check_pace(self._lookups.take(request.client.host if request.client else ""))
+
+    def forget(self, request: Request) -> None:
+        """Somebody has left."""
+        text = request.cookies.get(SESSION, "")
+        known = self._known.pop(hashlib.sha256(text.encode()).hexdigest(), None)
+        if known is not None:
+            self._memory.forget(known.caller.token_id)
+
+    def _remember(self, request: Request, caller: Caller, answer: Response) -> None:
+        if request.method == "GET" and answer.status_code == 200 and isinstance(answer, HTMLResponse):
+            self._memory.keep(caller.token_id, _where(request), bytes(answer.body))
+
+    def _refuse(self, request: Request, caller: Caller | None, problem: Problem) -> Response:
+        if problem.status == 503 and caller is not None and request.method == "GET":
+            kept = self._memory.find(caller.token_id, _where(request))
+            if kept is not None:
+                return _stale(kept, problem)
+        return problem_page(request, problem, caller)
+
+
+async def _now(client: Client) -> tuple[float, datetime]:
+    before = time.monotonic()
+    return before, await client.now()
+
+
+def _where(request: Request) -> str:
+    return f"{request.url.path}?{request.url.query}"
+
+
+def _check_pace(wait: float) -> None:
+    if wait > 0:
+        raise Problem(429, "too-many", "You ask too often;", hint=f"wait {wait:.0f} s.", headers={"Retry-After": "5"})
+
+
+def check_origin(request: Request) -> None:
+    """Refuse a form that a page of another site has sent."""
+    if request.method in ("GET", "HEAD"):
+        return
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("host", "").lower():
+        raise Problem(
+            403, "foreign-origin", f"Origin: {origin[:100]!r} is another site.", hint="Use the dashboard's own pages."
+        )
+
+
+def _to_login(request: Request) -> Response:
+    """Log in, and come back to where one was."""
+    root = request.scope.get("root_path", "")
+    where = request.url.path.removeprefix(root)
+    if request.method not in ("GET", "HEAD"):
+        # What was sent cannot be sent again by us; the page that it was sent from can be shown.
+        where = urlsplit(request.headers.get("referer", "")).path.removeprefix(root) or "/"
+    elif request.url.query:
+        where += f"?{request.url.query}"
+    to = f"{root}/login?next={quote(where, safe='')}"
+    if request.headers.get("hx-request") == "true":
+        return Response(status_code=401, headers={"HX-Redirect": to})
+    return RedirectResponse(to, 303)
+
+
+def _away() -> Problem:
+    return Problem(503, "store-unavailable", "The store cannot be used at the moment.", hint="This page tries again.")
+
+
+def _problem(error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, TickbirdError):
+        return problem_of(error)
+    if isinstance(error, TimeoutError):
+        return busy()
+    assert isinstance(error, HTTPException)
+    return of_status(error.status_code, error.detail, error.headers)
+
+
+def problem_page(request: Request, problem: Problem, caller: Caller | None) -> Response:
+    """A page that says what went wrong, and what to do."""
+    context = {
+        "problem": problem,
+        "root": str(request.scope.get("root_path", "")),
+        "caller": caller,
+        # A part of a page shows the sentence where it was asked for.
+        "part": request.headers.get("hx-request") == "true",
+    }
+    return HTMLResponse(render("problem.html", context), problem.status, problem.headers)
+
+
+def _stale(kept: Kept, problem: Problem) -> Response:
+    banner = render("stale.html", {"age": kept.age, "problem": problem}).encode()
+    body = kept.body.replace(STALE_MARK, banner, 1).replace(b"<body ", b"<body data-stale ", 1)
+    return HTMLResponse(body, 503, {"Retry-After": "2"})

@@ -1,0 +1,93 @@
+"""Log in with a token, and out again."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from tickbird.api.problems import Problem
+from tickbird.domain.errors import TickbirdError
+from tickbird.web.gate import SESSION, Gate, check_origin, problem_page
+from tickbird.web.rendering import render
+from tickbird.web.visits import Visit, read_form
+
+_LONGEST_FORM: Final = 10_000
+
+
+class Login:
+    """The page that opens a session, and what ends it."""
+
+    def __init__(self, gate: Gate, api: Any) -> None:
+        self._gate = gate
+        self._authority = api.state.authority
+        self._clients = api.state.clients
+
+    async def show(self, request: Request) -> Response:
+        """Ask for a token."""
+        if self._gate.tokenless:
+            return RedirectResponse(_root(request) + _next(request.query_params.get("next", "")), 303)
+        return self._page(request, _next(request.query_params.get("next", "")))
+
+    async def enter(self, request: Request) -> Response:
+        """Open a session with a token, and go to where one wanted to."""
+        try:
+            return await self._enter(request)
+        except Problem as problem:
+            return problem_page(request, problem, None)
+        except TickbirdError:
+            return self._page(request, "/", "The store cannot be asked at the moment. Try again.", 503)
+
+    async def _enter(self, request: Request) -> Response:
+        check_origin(request)
+        self._gate.check_lookup(request)
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > _LONGEST_FORM:
+                raise Problem(413, "too-large", "This is too long for a token.")
+        form = read_form(body)
+        to = _next(form.text("next"))
+        try:
+            caller = await self._authority.caller(f"Bearer {form.text('token')}")
+        except Problem:
+            said = "This token opens nothing: it is unknown, expired or revoked."
+            return self._page(request, to, said, 401)
+        agent = request.headers.get("user-agent", "")
+        opened, text = await self._clients("default").open_session(caller.token_id, agent=agent)
+        answer = RedirectResponse(_root(request) + to, 303)
+        answer.set_cookie(
+            SESSION,
+            text,
+            max_age=max(0, int((opened.expires_at - opened.opened_at).total_seconds())),
+            path=_root(request) or "/",
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
+        return answer
+
+    def _page(self, request: Request, to: str, wrong: str = "", status: int = 200) -> Response:
+        context = {"root": _root(request), "next": to, "wrong": wrong}
+        return HTMLResponse(render("login.html", context), status)
+
+    async def leave(self, visit: Visit) -> Response:
+        """End the session."""
+        await self._authority.close(visit.caller)
+        self._gate.forget(visit.request)
+        answer = visit.done(f"{visit.root}/login")
+        answer.delete_cookie(SESSION, path=visit.root or "/")
+        return answer
+
+
+def _root(request: Request) -> str:
+    return str(request.scope.get("root_path", ""))
+
+
+def _next(text: str) -> str:
+    """A place of ours to go to; the first page for anything else."""
+    parts = urlsplit(text)
+    safe = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
+    return text if safe and not parts.scheme and not parts.netloc and not text.startswith("/login") else "/"

@@ -1,0 +1,50 @@
+"""The last known pages, for when the store does not answer: shown greyed, with their age."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+_MOST_PAGES: Final = 200
+_LARGEST: Final = 1_000_000
+# An older page tells nothing any more.
+_OLDEST: Final = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A page as it was, and how many seconds ago."""
+
+    body: bytes
+    age: float
+
+
+class Memory:
+    """Pages by who saw them and where they are; the oldest make room."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._pages: OrderedDict[tuple[str, str], tuple[float, bytes]] = OrderedDict()
+
+    def keep(self, who: str, where: str, body: bytes) -> None:
+        """Remember a page."""
+        if len(body) > _LARGEST:
+            return
+        self._pages[who, where] = (self._clock(), body)
+        self._pages.move_to_end((who, where))
+        if len(self._pages) > _MOST_PAGES:
+            self._pages.popitem(last=False)
+
+    def find(self, who: str, where: str) -> Kept | None:
+        """The page as they saw it last, unless that is too long ago."""
+        at, body = self._pages.get((who, where), (0.0, b""))
+        age = self._clock() - at
+        return Kept(body, age) if body and age <= _OLDEST else None
+
+    def forget(self, who: str) -> None:
+        """Whoever logs out leaves nothing behind."""
+        for key in [key for key in self._pages if key[0] == who]:
+            del self._pages[key]

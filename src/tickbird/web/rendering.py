@@ -1,0 +1,93 @@
+"""Templates: everything that comes from data is escaped, and shows as the text that it is."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+from urllib.parse import unquote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tickbird.domain.durations import in_words
+from tickbird.web.static import asset_path
+
+# Longer texts are cut on pages; the API has them whole.
+_LONGEST: Final = 100_000
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("tickbird.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {
+        "plain": plain,
+        "text": text,
+        "cut": cut,
+        "duration": duration,
+        "pretty": pretty,
+        "unquoted": unquote,
+    }
+    environment.globals |= {"asset": asset_path}
+    return environment
+
+
+def render(template: str, context: Mapping[str, Any]) -> str:
+    """A template filled in."""
+    return str(_environment().get_template(template).render(context))
+
+
+def plain(value: object, most: int = _LONGEST) -> str:
+    """A text from data with what cannot be seen made visible, and cut where it is too long to look at."""
+    whole = str(value)
+    shown = "".join(each if _visible(each) else _shown(each) for each in whole[:most])
+    return shown if len(whole) <= most else f"{shown}… ({len(whole):,} characters)"
+
+
+def text(value: object, most: int = _LONGEST) -> Markup:
+    """A text from data, kept from turning the direction of what stands around it."""
+    return Markup("<bdi>{}</bdi>").format(plain(value, most))
+
+
+def cut(value: object, most: int = 60) -> Markup:
+    """The beginning of a text; the whole of it where one points at it."""
+    whole = plain(value, 2_000)
+    if len(whole) <= most:
+        return Markup("<bdi>{}</bdi>").format(whole)
+    return Markup('<bdi title="{}">{}…</bdi>').format(whole, whole[: most - 1])
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time in words, exact where it is short."""
+    if seconds is None:
+        return "—"
+    return f"{seconds:.1f} s" if 1 <= abs(seconds) < 10 else in_words(seconds)
+
+
+def pretty(value: object) -> str:
+    """A JSON value for people."""
+    return plain(json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True, default=str))
+
+
+def _visible(character: str) -> bool:
+    # Control characters, invisible ones such as those that turn the direction of writing, and halves of characters.
+    return (
+        character == "\n"
+        or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        or character == "\u200d"
+    )
+
+
+def _shown(character: str) -> str:
+    if character == "\t":
+        return "    "
+    return character.encode("unicode_escape").decode()

@@ -1,0 +1,82 @@
+// What pages do beyond links and forms. Every page works without it.
+import { startLive } from "./live.js";
+import { startKeys } from "./keys.js";
+
+const root = document.documentElement;
+
+// Forms that a script sends carry what proves that a page of ours did.
+document.addEventListener("htmx:configRequest", (event) => {
+  event.detail.headers["X-CSRF"] = document.querySelector("meta[name=csrf]").content;
+});
+
+// Light or dark.
+document.querySelector("[data-theme-switch]")?.addEventListener("click", () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("tickbird-theme", root.dataset.theme);
+});
+
+// A choice that needs no button. The browser's own zone goes along with the choice of zones.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const mine = document.querySelector("#zone option[value=mine]");
+if (mine && zone) mine.textContent = `my zone (${zone})`;
+document.addEventListener("change", (event) => {
+  if (!event.target.matches("[data-submit]")) return;
+  const form = event.target.form;
+  if (event.target.id === "zone" && zone) {
+    const field = document.createElement("input");
+    Object.assign(field, { type: "hidden", name: "mine", value: zone });
+    form.append(field);
+  }
+  form.requestSubmit();
+});
+
+// Copy as CLI.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const said = button.textContent;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select it and copy";
+  }
+  setTimeout(() => { button.textContent = said; }, 1500);
+});
+
+// Forms of actions come in a dialog; where that fails, their link leads to a page that has the same form.
+const dialog = document.getElementById("dialog");
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.id !== "dialog-body" || dialog.open) return;
+  dialog.showModal();
+  dialog.querySelector("[autofocus], input:not([type=hidden]), select, textarea, button")?.focus();
+});
+document.addEventListener("click", (event) => {
+  if (event.target === dialog || event.target.closest("[data-close]")) {
+    const open = event.target.closest("dialog");
+    if (open) { event.preventDefault(); open.close(); }
+  }
+});
+document.addEventListener("htmx:responseError", (event) => {
+  const opener = event.detail.elt.closest("[data-dialog]");
+  if (opener) location.assign(opener.href);
+});
+
+// All of a list at once.
+document.addEventListener("change", (event) => {
+  if (!event.target.matches("[data-all]")) return;
+  for (const box of document.querySelectorAll(event.target.dataset.all)) box.checked = event.target.checked;
+  document.dispatchEvent(new Event("selected"));
+});
+
+// What is kept through a redraw: opened parts, and what one has ticked or written.
+if (window.Idiomorph) {
+  const keep = new Set(["open", "checked", "value"]);
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
+    !(keep.has(name) && node.matches("details, dialog, input, select, textarea, option"));
+  Idiomorph.defaults.ignoreActiveValue = true;
+}
+
+startLive();
+startKeys();

@@ -1,0 +1,86 @@
+"""Times on pages: in the zone that the visitor chose, with its abbreviation, and how far off they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from markupsafe import Markup
+
+from tickbird.domain.durations import relative
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.zone_data import zone_info
+from tickbird.domain.zones import zone
+
+# What the visitor chose: each schedule's own zone, the browser's, or UTC; and which zone the browser is in.
+CHOICE: Final = "tickbird_zone"
+MINE: Final = "tickbird_mine"
+Choice = Literal["schedule", "mine", "utc"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """On whose clock times are shown, and what time it is by the store's."""
+
+    choice: Choice
+    mine: str
+    now: datetime
+
+    def zone(self, own: str | None = None) -> str:
+        """The zone for something whose own zone this is."""
+        if self.choice == "utc":
+            return "UTC"
+        return self.mine if self.choice == "mine" or own is None else own
+
+    def text(self, at: datetime, own: str | None = None, *, short: bool = False) -> str:
+        """An instant on that clock; `short` leaves out the date where it is today."""
+        local = _local(at, self.zone(own))
+        if short and local.date() == _local(self.now, self.zone(own)).date():
+            return f"{local:%H:%M:%S %Z}"
+        return f"{local:%Y-%m-%d %H:%M:%S %Z}" if not short else f"{local:%d %b %H:%M %Z}"
+
+    def tag(self, at: datetime | None, own: str | None = None, *, far: bool = True) -> Markup:
+        """Absolute and, with `far`, relative to now; in UTC as well where one points at it."""
+        if at is None:
+            return Markup("—")
+        utc = at.astimezone(UTC)
+        title = f"{utc:%Y-%m-%d %H:%M:%S UTC}"
+        machine = utc.isoformat().replace("+00:00", "Z")
+        shown = Markup('<time datetime="{}" title="{}">{}</time>').format(machine, title, self.text(at, own))
+        if not far:
+            return shown
+        return Markup('{} <span class="far" data-at="{}">{}</span>').format(shown, machine, relative(at, self.now))
+
+    def far(self, at: datetime | None, own: str | None = None) -> Markup:
+        """How far off an instant is; the instant itself where one points at it."""
+        if at is None:
+            return Markup("—")
+        machine = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        words = relative(at, self.now)
+        return Markup('<time class="far" datetime="{}" data-at="{}" title="{}">{}</time>').format(
+            machine, machine, self.text(at, own), words
+        )
+
+
+def _local(at: datetime, tz: str) -> datetime:
+    try:
+        return at.astimezone(zone_info(tz))
+    except OverflowError:
+        # The first and the last hours of the calendar exist in UTC alone.
+        return at.astimezone(UTC)
+
+
+def read_clock(cookies: dict[str, str], now: datetime) -> Clock:
+    """The clock that a browser asks for; each schedule's own where it asks for none that there is."""
+    chosen = cookies.get(CHOICE, "schedule")
+    choice: Choice = "mine" if chosen == "mine" else "utc" if chosen == "utc" else "schedule"
+    return Clock(choice, known_zone(cookies.get(MINE, "")) or "UTC", now)
+
+
+def known_zone(name: str) -> str | None:
+    """The zone of this name, if there is one."""
+    try:
+        return zone(name).name
+    except TickbirdError:
+        return None

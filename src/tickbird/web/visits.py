@@ -1,0 +1,195 @@
+"""One visit of a page: who comes, to which namespace, with what, and how they are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from tickbird.api.auth import Caller
+from tickbird.client import Client
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.tokens import Role, allows
+from tickbird.web.readings import Readings
+from tickbird.web.rendering import render
+from tickbird.web.times import Clock
+
+# Said on the next page that is shown, once.
+SAID: Final = "tickbird_said"
+_MOST_FIELDS: Final = 20_000
+
+
+class Form:
+    """What was sent with a form: texts by name, some of them more than once."""
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self._pairs = pairs
+
+    def text(self, name: str, default: str = "") -> str:
+        """The last value of a field, without white space around it."""
+        found = self.all(name)
+        return found[-1].strip() if found else default
+
+    def raw(self, name: str) -> str | None:
+        """The last value of a field as it was sent; None where it was not."""
+        found = self.all(name)
+        return found[-1] if found else None
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a field."""
+        return [value for key, value in self._pairs if key == name]
+
+    def names(self) -> list[str]:
+        """The fields that were sent, each once."""
+        return list(dict.fromkeys(key for key, _ in self._pairs))
+
+    def __contains__(self, name: str) -> bool:
+        return any(key == name for key, _ in self._pairs)
+
+
+def read_form(body: bytes) -> Form:
+    """The fields of a body as a browser sends it."""
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS, encoding="utf-8"
+        )
+    except ValueError:
+        raise InvalidError("The form cannot be read.", hint="Send it again from its page.") from None
+    # A browser ends lines as e-mail does.
+    return Form([(key, value.replace("\r\n", "\n")) for key, value in pairs])
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a page is given."""
+
+    request: Request
+    caller: Caller
+    namespace: str
+    client: Client
+    form: Form
+    csrf: str
+    clock: Clock
+    readings: Readings
+    # Whoever is at this machine needs no session, and cannot end one.
+    tokenless: bool = False
+
+    @property
+    def actor(self) -> str:
+        """Who is recorded as having done something."""
+        return self.caller.actor
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """What the address asks for."""
+        asked: Mapping[str, str] = self.request.query_params
+        return asked
+
+    @property
+    def by_htmx(self) -> bool:
+        """Is only a part of the page wanted, by the script of a page that is open?"""
+        return bool(self.request.headers.get("hx-request") == "true")
+
+    @property
+    def root(self) -> str:
+        """Where the pages begin, in an app that they are mounted in."""
+        return str(self.request.scope.get("root_path", ""))
+
+    @property
+    def path(self) -> str:
+        """The path of this page within the dashboard."""
+        return str(self.request.scope["path"]).removeprefix(self.root)
+
+    @property
+    def namespaces(self) -> tuple[str, ...] | None:
+        """Those that may be visited; None for all."""
+        return self.caller.namespaces
+
+    def may(self, role: Role) -> bool:
+        """May the visitor do what needs this role?"""
+        return allows(self.caller.role, role)
+
+    def url(self, path: str, **query: object) -> str:
+        """The address of a page in this namespace; parts that are None or empty are left out."""
+        return page_url(self.root, self.caller, self.namespace, path, query)
+
+    def here(self, **changed: object) -> str:
+        """The address of this page with some of what it asks for changed; None takes it away."""
+        asked = {key: value for key, value in self.query.items() if key != "ns"}
+        return self.url(self.path, **{**asked, **changed})
+
+    def param(self, name: str) -> str:
+        """A part of the path."""
+        return str(self.request.path_params[name])
+
+    def number(self, name: str) -> int | None:
+        """A number of the path; None for what is no number that an id can have."""
+        text = self.param(name)
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+    def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
+        """A page."""
+        said = self.request.cookies.get(SAID) if not self.by_htmx else None
+        context |= {"visit": self, "said": said}
+        answer = HTMLResponse(render(template, context), status)
+        if said:
+            answer.delete_cookie(SAID, path=self.root or "/")
+        return answer
+
+    def done(self, to: str, said: str = "") -> Response:
+        """After a change: go to an address, and say there what was done."""
+        answer: Response = RedirectResponse(to, 303)
+        if self.by_htmx:
+            # Followed by the script, a redirect would be shown inside of the page.
+            answer = Response(status_code=204, headers={"HX-Redirect": to})
+        if said:
+            secure = self.request.url.scheme == "https"
+            answer.set_cookie(
+                SAID,
+                quote(said[:1_000]),
+                max_age=60,
+                path=self.root or "/",
+                httponly=True,
+                samesite="lax",
+                secure=secure,
+            )
+        return answer
+
+
+def page_url(root: str, caller: Caller, namespace: str, path: str, query: Mapping[str, object]) -> str:
+    """The address of a page; the namespace stands in it where it is not the one that the caller comes to first."""
+    asked = [(key, str(value)) for key, value in query.items() if value is not None and value != ""]
+    if namespace != first_namespace(caller):
+        asked.append(("ns", namespace))
+    return f"{root}{quote(path, safe='/:@+,~')}" + (f"?{urlencode(asked)}" if asked else "")
+
+
+def first_namespace(caller: Caller) -> str:
+    """Where a caller begins."""
+    return "default" if caller.namespaces is None else caller.namespaces[0]
+
+
+Page = Callable[[Visit], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A page, the path and the methods that lead to it, and the role that it needs."""
+
+    path: str
+    page: Page
+    role: Role = "viewer"
+    methods: tuple[str, ...] = ("GET",)
+
+    def route(self, enter: Callable[[Door, Request], Awaitable[Response]]) -> Route:
+        """How the framework knows it."""
+
+        async def endpoint(request: Request) -> Response:
+            return await enter(self, request)
+
+        return Route(self.path, endpoint, methods=list(self.methods))

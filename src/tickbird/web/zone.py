@@ -1,0 +1,28 @@
+"""On whose clock times are shown: chosen once, kept by the browser."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from tickbird.web.times import CHOICE, MINE, known_zone
+from tickbird.web.visits import Door, Visit
+
+_A_YEAR: Final = 31_536_000
+
+
+async def choose(visit: Visit) -> Response:
+    """Keep the choice, and go back."""
+    back = visit.form.text("back")
+    answer = visit.done(back if back.startswith(f"{visit.root}/") and not back.startswith("//") else visit.url("/"))
+    chosen = visit.form.text("zone")
+    if chosen in ("schedule", "mine", "utc"):
+        answer.set_cookie(CHOICE, chosen, max_age=_A_YEAR, path=visit.root or "/", httponly=True, samesite="lax")
+    mine = known_zone(visit.form.text("mine"))
+    if mine is not None:
+        answer.set_cookie(MINE, mine, max_age=_A_YEAR, path=visit.root or "/", samesite="lax")
+    return answer
+
+
+DOORS: Final = (Door("/zone", choose, methods=("POST",)),)
