@@ -49,8 +49,8 @@ async def test_what_needs_the_store_says_so(both: Both) -> None:
 
 async def test_many_are_changed_at_once(both: Both) -> None:
     for name in ("a", "b"):
-        await both.local.create(name, cron("0 9 * * *"), "report", actor="ana", unknown_task_ok=True, tags=["mail"])
-    paused = await both.remote.pause_all(actor="nobody", tag="mail", expected=2, note="upgrade")
+        await both.local.create(name, cron("0 9 * * *"), "report", actor="ana", unknown_task_ok=True, tags=["post"])
+    paused = await both.remote.pause_all(actor="nobody", tag="post", expected=2, note="upgrade")
     assert (paused.changed, paused.left) == (["a", "b"], [])
     again = await both.remote.pause_all(actor="nobody", note="again")
     assert (again.matched, again.changed) == (2, [])

@@ -41,7 +41,7 @@ SCHEDULES = 12_000
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
 EMPTY = b"""TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.run_payloads,
     tickbird.attempts, tickbird.skips, tickbird.workers, tickbird.audit, tickbird.calendars, tickbird.last_success,
-    tickbird.awaits"""
+    tickbird.awaits, tickbird.listed"""
 
 
 LISTENERS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%%'"

@@ -41,7 +41,9 @@ router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["schedules"])
 @router.get("", summary="List schedules by name", operation_id="list_schedules", response_model=SchedulePage)
 async def list_schedules(
     access: Viewer,
-    contains: Annotated[str, Query(max_length=200, description="Only those whose name contains this.")] = "",
+    contains: Annotated[
+        str, Query(max_length=200, description="Only those whose name, tag or target contains this.")
+    ] = "",
     state: Annotated[State | None, Query(description="Only those in this state; deleted ones only so.")] = None,
     tag: Annotated[str | None, Query(max_length=200, description="Only those with this tag.")] = None,
     limit: Limit = 100,

@@ -37,7 +37,9 @@ def many_options(command: F) -> F:
     options = (
         click.option("--all", "everything", is_flag=True, help="Every schedule that matches, or all, instead of NAME."),
         click.option("--tag", type=words, metavar="TAG", help="With --all: those with this tag."),
-        click.option("--contains", type=words, metavar="TEXT", help="With --all: those whose name contains this."),
+        click.option(
+            "--contains", type=words, metavar="TEXT", help="With --all: those whose name, tag or target contains this."
+        ),
         click.option(
             "--state",
             type=click.Choice(["active", "paused", "parked", "ended"]),

@@ -60,7 +60,9 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
 @click.command(cls=Command)
 @click.option("--state", type=click.Choice(get_args(State)), help="Only those in this state.")
 @click.option("--tag", type=words, metavar="TAG", help="Only those with this tag.")
-@click.option("--contains", type=words, default="", metavar="TEXT", help="Only those whose name contains this.")
+@click.option(
+    "--contains", type=words, default="", metavar="TEXT", help="Only those whose name, tag or target contains this."
+)
 @click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="At most so many; else all.")
 @click.pass_obj
 def ls(settings: Settings, state: State | None, tag: str | None, contains: str, limit: int | None) -> None:

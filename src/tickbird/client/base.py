@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from tickbird.client.board import Board
 from tickbird.client.payloads import check_by_schema
 from tickbird.client.source import Source
 from tickbird.domain.commands import (
@@ -41,6 +42,11 @@ class Base:
     def source(self) -> Source:
         """What a server reads of the whole store."""
         return Source(self._store)
+
+    @property
+    def board(self) -> Board:
+        """What a dashboard reads of the namespace."""
+        return Board(self._store, self._namespace)
 
     async def get(self, name: str) -> Schedule:
         """A schedule by name."""

@@ -14,6 +14,8 @@ from tickbird.domain.overrides import TickOverride
 from tickbird.domain.ticks import Ticks
 
 State = Literal["active", "paused", "parked", "ended", "deleted"]
+# What a list shows unless asked otherwise.
+LISTED_STATES: tuple[State, ...] = ("active", "paused", "parked", "ended")
 
 
 @dataclass(frozen=True, slots=True)

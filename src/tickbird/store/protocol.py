@@ -33,6 +33,7 @@ from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData
+from tickbird.store.readings import Readings
 
 # The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.
 Expected = tuple[datetime, datetime]
@@ -323,6 +324,11 @@ class Store(Protocol):
     @property
     def url(self) -> str:
         """Where it is, without a password."""
+        ...
+
+    @property
+    def readings(self) -> Readings:
+        """What a dashboard reads of it."""
         ...
 
     async def open(self) -> None:
@@ -688,7 +694,10 @@ class Store(Protocol):
         after: str = "",
         limit: int = 100,
     ) -> Sequence[ScheduleRow]:
-        """Schedules by name, behind `after`; deleted ones only when asked for by state."""
+        """Schedules by name, behind `after`; deleted ones only when asked for by state.
+
+        `contains` is looked for in names, tags and targets.
+        """
         ...
 
     async def get_run(self, run_id: int) -> RunRecord | None:

@@ -6,35 +6,6 @@ SELECT * FROM tickbird.schedule_details WHERE namespace = %(namespace)s AND name
 -- name: read_schedules
 SELECT * FROM tickbird.schedule_details WHERE id = ANY(%(ids)s::bigint[]);
 
--- name: list_schedules
-SELECT
-    s.*,
-    (SELECT r.id FROM tickbird.runs AS r WHERE r.schedule_id = s.id ORDER BY r.id DESC LIMIT 1) AS last_run_id,
-    (
-        -- The newest hundred runs that tell: how many failed since the last that did well?
-        SELECT count(*)
-        FROM (
-            SELECT count(*) FILTER (WHERE told.status = 'succeeded') OVER (ORDER BY told.id DESC) AS good
-            FROM (
-                SELECT r.id, r.status FROM tickbird.runs AS r
-                WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
-                ORDER BY r.id DESC LIMIT 100
-            ) AS told
-        ) AS counted
-        WHERE counted.good = 0
-    ) AS failure_streak,
-    (
-        SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2
-    ) AS held
-FROM tickbird.schedule_details AS s
-WHERE s.namespace = %(namespace)s
-    AND s.name > %(after)s
-    AND (%(contains)s = '' OR strpos(lower(s.name), lower(%(contains)s)) > 0)
-    AND CASE WHEN %(state)s::text IS NULL THEN s.state <> 'deleted' ELSE s.state = %(state)s END
-    AND (%(tag)s::text IS NULL OR s.definition -> 'tags' ? %(tag)s)
-ORDER BY s.name
-LIMIT %(limit)s;
-
 -- name: read_runs
 SELECT * FROM tickbird.run_details WHERE id = ANY(%(ids)s::bigint[]);
 

@@ -27,6 +27,7 @@ from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.measures import MOST_COUNTED, RECENTLY, Measures, measured
 from tickbird.domain.rates import Queue, Rate, Turn
+from tickbird.domain.readings import ScheduleFilter
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -61,6 +62,7 @@ from tickbird.store.postgres.errors import is_row_error, translate
 from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
 from tickbird.store.postgres.planning import Batch
+from tickbird.store.postgres.readings import PostgresReadings
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
 from tickbird.store.postgres.runs import START, cancel, enqueue, finish, page_of, prune, renew, rescue
 from tickbird.store.protocol import (
@@ -125,6 +127,11 @@ class PostgresStore:
     def url(self) -> str:
         """Where it is, without a password."""
         return self._connections.url
+
+    @property
+    def readings(self) -> PostgresReadings:
+        """What a dashboard reads of it."""
+        return PostgresReadings(self._once)
 
     async def open(self) -> None:
         """Connect; raise SchemaError unless the schema fits this code."""
@@ -681,20 +688,8 @@ class PostgresStore:
         limit: int = 100,
     ) -> Sequence[ScheduleRow]:
         """Schedules by name, behind `after`; deleted ones only when asked for by state."""
-        rows = await self._named(
-            "list_schedules", namespace=namespace, contains=contains, state=state, tag=tag, after=after, limit=limit
-        )
-        last_ids = numbers(row["last_run_id"] for row in rows if row["last_run_id"] is not None)
-        last = {run["id"]: to_run(run) for run in await self._named("read_runs", ids=last_ids)}
-        return [
-            ScheduleRow(
-                schedule=to_schedule(row),
-                last_run=last.get(row["last_run_id"]),
-                failure_streak=row["failure_streak"],
-                held=row["held"],
-            )
-            for row in rows
-        ]
+        wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
+        return await self.readings.schedules(namespace, wanted, after=after, limit=limit)
 
     async def get_run(self, run_id: int) -> RunRecord | None:
         """A run by id."""

@@ -119,6 +119,7 @@ def connect(place: Place) -> sqlite3.Connection:
         patiently(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
         for setting in _SETTINGS:
             db.execute(setting)
+        db.create_function("casefold", 1, str.casefold, deterministic=True)
     except BaseException:
         db.close()
         raise

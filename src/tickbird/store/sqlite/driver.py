@@ -24,6 +24,7 @@ from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.measures import MOST_COUNTED, RECENTLY, Measures, measured
 from tickbird.domain.rates import Queue, Rate, Turn
+from tickbird.domain.readings import ScheduleFilter
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sync import StoredSchedule
@@ -79,6 +80,7 @@ from tickbird.store.sqlite.connection import Connection, read, write
 from tickbird.store.sqlite.dependencies import read_successes
 from tickbird.store.sqlite.following import follow
 from tickbird.store.sqlite.place import MEMORY, read_url
+from tickbird.store.sqlite.readings import SqliteReadings
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, clock, to_instant, to_micros
@@ -118,6 +120,11 @@ class SqliteStore:
     def url(self) -> str:
         """Where it is."""
         return "sqlite://" if self.path == MEMORY else f"sqlite:///{self.path}"
+
+    @property
+    def readings(self) -> SqliteReadings:
+        """What a dashboard reads of it."""
+        return SqliteReadings(self._read)
 
     async def open(self) -> None:
         """Connect; make or migrate the schema where it is older than this code."""
@@ -662,15 +669,8 @@ class SqliteStore:
         limit: int = 100,
     ) -> Sequence[ScheduleRow]:
         """Schedules by name, behind `after`."""
-        filters = {
-            "namespace": namespace,
-            "contains": contains,
-            "state": state,
-            "tag": tag,
-            "after": after,
-            "limit": limit,
-        }
-        return await self._read(lambda db: reading.list_schedules(db, filters))
+        wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
+        return await self.readings.schedules(namespace, wanted, after=after, limit=limit)
 
     async def get_run(self, run_id: int) -> RunRecord | None:
         """A run by id."""

@@ -11,7 +11,7 @@ from tickbird.domain.audit import Decision
 from tickbird.domain.runs import AttemptRecord, RunRecord
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.sync import StoredSchedule
-from tickbird.store.protocol import AuditRecord, Decisions, Ledger, Recent, RevisionRecord, ScheduleRow
+from tickbird.store.protocol import AuditRecord, Decisions, Ledger, Recent, RevisionRecord
 from tickbird.store.sqlite.records import (
     attempt_record,
     audit_record,
@@ -28,17 +28,6 @@ def get_schedule(db: sqlite3.Connection, namespace: str, name: str) -> Schedule 
     """A schedule by name, also a deleted one."""
     row = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
     return None if row is None else schedule_record(row)
-
-
-def list_schedules(db: sqlite3.Connection, filters: dict[str, Any]) -> list[ScheduleRow]:
-    """Schedules by name, with the newest run of each."""
-    rows = db.execute(SQL["list_schedules"], filters).fetchall()
-    ids = dump([row[-3] for row in rows if row[-3] is not None])
-    runs = {row[0]: run_record(row) for row in db.execute(SQL["some_runs"], {"ids": ids})}
-    return [
-        ScheduleRow(schedule=schedule_record(row), last_run=runs.get(row[-3]), failure_streak=row[-2], held=row[-1])
-        for row in rows
-    ]
 
 
 def app_schedules(

@@ -3,30 +3,6 @@
 -- name: schedule_by_name
 SELECT * FROM schedule_records WHERE namespace = :namespace AND name = :name;
 
--- name: list_schedules
-SELECT
-    s.*,
-    (SELECT max(r.id) FROM runs AS r WHERE r.schedule_id = s.id) AS last_run_id,
-    (
-        SELECT count(*) FILTER (WHERE status = 'failed' AND id > last_success)
-        FROM (
-            SELECT id, status, coalesce(max(id) FILTER (WHERE status = 'succeeded') OVER (), 0) AS last_success
-            FROM (SELECT id, status FROM runs WHERE schedule_id = s.id ORDER BY id DESC LIMIT 100)
-        )
-    ) AS failure_streak,
-    (SELECT count(*) FROM runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2) AS held
-FROM schedule_records AS s
-WHERE s.namespace = :namespace
-    AND s.name > :after
-    AND (:contains = '' OR instr(lower(s.name), lower(:contains)))
-    AND iif(:state IS NULL, s.state <> 'deleted', s.state = :state)
-    AND (
-        :tag IS NULL
-        OR EXISTS (SELECT 1 FROM json_each(s.definition, '$.tags') AS t WHERE t.value = :tag)
-    )
-ORDER BY s.name
-LIMIT :limit;
-
 -- name: app_schedules
 SELECT
     s.*,

@@ -37,6 +37,7 @@ from tickbird.testing.conformance.planning import Planning
 from tickbird.testing.conformance.prune import Prune
 from tickbird.testing.conformance.races import Races
 from tickbird.testing.conformance.rates import Rates
+from tickbird.testing.conformance.readings import DashboardReadings
 from tickbird.testing.conformance.rescue import Rescue
 from tickbird.testing.conformance.runs import Runs
 from tickbird.testing.conformance.schedules import Schedules
@@ -84,6 +85,7 @@ class Exercise(
     Tokens,
     Happenings,
     Measured,
+    DashboardReadings,
     Answers,
     Races,
     Histories,

@@ -1,0 +1,114 @@
+"""What a dashboard shows: bounded reads of one namespace of a store; a client over HTTP has no use for them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import get_args
+
+from tickbird.domain.definition import check_text
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.happenings import AuditRecord
+from tickbird.domain.readings import (
+    AuditFilter,
+    Count,
+    Marked,
+    Page,
+    RunFilter,
+    ScheduleFilter,
+    Timeline,
+    Timing,
+    newest_marks,
+)
+from tickbird.domain.runs import Origin, RunRecord, Status
+from tickbird.domain.schedule import State
+from tickbird.store.protocol import ScheduleRow, Store
+
+_ALL = ScheduleFilter()
+_RUNS = RunFilter()
+_AUDIT = AuditFilter()
+
+
+class Board:
+    """The reads of a dashboard, each as quick beside millions of runs as beside a few."""
+
+    def __init__(self, store: Store, namespace: str) -> None:
+        self._store = store
+        self._readings = store.readings
+        self._namespace = namespace
+
+    async def schedules(
+        self, wanted: ScheduleFilter = _ALL, *, after: str = "", before: str | None = None, limit: int = 100
+    ) -> Sequence[ScheduleRow]:
+        """Schedules by name: those behind `after`, or with `before` the last in front of that name."""
+        _check_schedules(wanted)
+        for name, text in (("after", after), ("before", before or "")):
+            check_text(text, name)
+        return await self._readings.schedules(
+            self._namespace, wanted, after=after, before=before, limit=_within(limit, "limit", 1_000)
+        )
+
+    async def count(self, wanted: ScheduleFilter = _ALL, *, most: int = 10_000) -> Count:
+        """How many schedules are wanted; beyond `most` it says only that there are more."""
+        _check_schedules(wanted)
+        return await self._readings.count_schedules(self._namespace, wanted, _within(most, "most", 100_000))
+
+    async def marks(self, ids: Collection[int], *, each: int = 60) -> Mapping[int, Sequence[Marked]]:
+        """The newest runs and skips of each of up to 200 schedules, by the id of the schedule, oldest first."""
+        if len(ids) > 200:
+            raise InvalidError("ids: at most 200 schedules can be asked for at once.", field="ids")
+        return newest_marks(*await self._readings.marks(ids, _within(each, "each", 500)), each)
+
+    async def timeline(self, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100) -> Timeline:
+        """What went on between two instants, and which schedules are to come until the last."""
+        if first > last:
+            raise InvalidError("last: must not lie before first.", field="last")
+        most, runs = _within(schedules, "schedules", 200), _within(each, "each", 500)
+        return await self._readings.timeline(self._namespace, first, last, schedules=most, each=runs)
+
+    async def timings(self, since: datetime, *, schedule_id: int | None = None, limit: int = 2_000) -> Sequence[Timing]:
+        """When the newest runs since an instant were due, began and ended; newest first."""
+        limit = _within(limit, "limit", 2_000)
+        return await self._readings.timings(self._namespace, schedule_id=schedule_id, since=since, limit=limit)
+
+    async def runs(
+        self, wanted: RunFilter = _RUNS, *, before: int | None = None, after: int | None = None, limit: int = 100
+    ) -> Page[RunRecord]:
+        """Runs, newest first: those below `before`, or with `after` the next ones above it.
+
+        A page that is not full and has `reached` looked at as many runs as it may: go on from there.
+        """
+        _check_words("status", wanted.statuses, get_args(Status))
+        _check_words("origin", [wanted.origin] if wanted.origin else (), get_args(Origin))
+        for name, text in (("schedule", wanted.schedule), ("target", wanted.target), ("worker", wanted.worker)):
+            check_text(text or "", name)
+        check_text(wanted.error, "error")
+        limit = _within(limit, "limit", 1_000)
+        return await self._readings.runs(self._namespace, wanted, before=before, after=after, limit=limit)
+
+    async def audit(
+        self, wanted: AuditFilter = _AUDIT, *, before: int | None = None, after: int | None = None, limit: int = 100
+    ) -> Page[AuditRecord]:
+        """Who did what, newest first; pages as those of runs."""
+        for name, text in (("actor", wanted.actor), ("action", wanted.action), ("schedule", wanted.schedule)):
+            check_text(text or "", name)
+        limit = _within(limit, "limit", 1_000)
+        return await self._readings.audit(self._namespace, wanted, before=before, after=after, limit=limit)
+
+
+def _check_schedules(wanted: ScheduleFilter) -> None:
+    _check_words("state", wanted.states, get_args(State))
+    for name in ("contains", "tag", "app", "queue"):
+        check_text(getattr(wanted, name) or "", name)
+
+
+def _check_words(field: str, given: Collection[str], known: Sequence[str]) -> None:
+    for word in given:
+        if word not in known:
+            raise InvalidError(f"{field}: {str(word)[:60]!r} is not one of {', '.join(known)}.", field=field)
+
+
+def _within(number: int, field: str, most: int) -> int:
+    if not 1 <= number <= most:
+        raise InvalidError(f"{field}: must be from 1 to {most}.", field=field)
+    return number

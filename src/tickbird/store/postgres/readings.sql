@@ -1,0 +1,514 @@
+-- What a dashboard reads. Each statement looks at no more rows than its bounds say, however many are stored, but for
+-- those that look for schedules: these may walk the narrow table `listed`.
+
+-- name: find_schedules
+SELECT l.schedule_id
+FROM tickbird.listed AS l
+JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
+JOIN tickbird.schedules AS s ON s.id = l.schedule_id
+WHERE l.namespace = %(namespace)s
+    AND l.name > %(after)s
+    AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
+    AND (%(app)s::text IS NULL OR l.app = %(app)s)
+    AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
+    AND (%(failing)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(failing)s::bigint[])))
+    AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
+    AND c.state = ANY(%(states)s::text[])
+    -- Not read for others, since tags are words as well.
+    AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE s.definition -> 'tags' ? %(tag)s END
+ORDER BY l.name
+LIMIT %(limit)s;
+
+-- name: find_schedules_before
+SELECT l.schedule_id
+FROM tickbird.listed AS l
+JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
+JOIN tickbird.schedules AS s ON s.id = l.schedule_id
+WHERE l.namespace = %(namespace)s
+    AND l.name < %(before)s
+    AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
+    AND (%(app)s::text IS NULL OR l.app = %(app)s)
+    AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
+    AND (%(failing)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(failing)s::bigint[])))
+    AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
+    AND c.state = ANY(%(states)s::text[])
+    AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE s.definition -> 'tags' ? %(tag)s END
+ORDER BY l.name DESC
+LIMIT %(limit)s;
+
+-- name: count_schedules
+SELECT count(*)
+FROM (
+    SELECT
+    FROM tickbird.listed AS l
+    JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
+    JOIN tickbird.schedules AS s ON s.id = l.schedule_id
+    WHERE l.namespace = %(namespace)s
+        AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
+        AND (%(app)s::text IS NULL OR l.app = %(app)s)
+        AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
+        AND (%(failing)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(failing)s::bigint[])))
+        AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
+        AND c.state = ANY(%(states)s::text[])
+        AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE s.definition -> 'tags' ? %(tag)s END
+    LIMIT %(limit)s
+) AS found;
+
+-- name: failing_schedules
+-- Of the schedules that failed lately, those that have not succeeded since.
+SELECT lately.schedule_id
+FROM (
+    SELECT DISTINCT r.schedule_id
+    FROM (
+        SELECT schedule_id FROM tickbird.runs
+        WHERE namespace = %(namespace)s AND status = 'failed' AND status IN ('failed', 'cancelled')
+        ORDER BY id DESC
+        LIMIT %(most)s
+    ) AS r
+    WHERE r.schedule_id IS NOT NULL
+) AS lately
+CROSS JOIN LATERAL (
+    SELECT r.status FROM tickbird.runs AS r
+    WHERE r.schedule_id = lately.schedule_id AND r.status IN ('succeeded', 'failed')
+    ORDER BY r.id DESC LIMIT 1
+) AS newest
+WHERE newest.status = 'failed';
+
+-- name: list_these
+SELECT
+    s.*,
+    (SELECT r.id FROM tickbird.runs AS r WHERE r.schedule_id = s.id ORDER BY r.id DESC LIMIT 1) AS last_run_id,
+    (
+        -- The newest hundred runs that tell: how many failed since the last that did well?
+        SELECT count(*)
+        FROM (
+            SELECT count(*) FILTER (WHERE told.status = 'succeeded') OVER (ORDER BY told.id DESC) AS good
+            FROM (
+                SELECT r.id, r.status FROM tickbird.runs AS r
+                WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
+                ORDER BY r.id DESC LIMIT 100
+            ) AS told
+        ) AS counted
+        WHERE counted.good = 0
+    ) AS failure_streak,
+    (
+        SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2
+    ) AS held
+FROM tickbird.schedule_details AS s
+WHERE s.id = ANY(%(ids)s::bigint[]);
+
+-- name: run_marks
+-- The newest of each schedule; of these, those that touch the time that is asked for.
+SELECT r.*
+FROM unnest(%(ids)s::bigint[]) AS wanted(id)
+CROSS JOIN LATERAL (
+    SELECT schedule_id, id, status, origin, scheduled_for, due_at, started_at, finished_at
+    FROM tickbird.runs
+    WHERE schedule_id = wanted.id
+    ORDER BY id DESC
+    LIMIT %(each)s
+) AS r
+WHERE (r.finished_at IS NULL OR r.finished_at >= coalesce(%(first)s::timestamptz, '-infinity'))
+    AND r.due_at <= coalesce(%(last)s::timestamptz, 'infinity');
+
+-- name: skip_marks
+SELECT s.*
+FROM unnest(%(ids)s::bigint[]) AS wanted(id)
+CROSS JOIN LATERAL (
+    SELECT schedule_id, id, reason, first_at, last_at, count
+    FROM tickbird.skips
+    WHERE schedule_id = wanted.id
+    ORDER BY last_at DESC
+    LIMIT %(each)s
+) AS s
+WHERE s.last_at >= coalesce(%(first)s::timestamptz, '-infinity')
+    AND s.first_at <= coalesce(%(last)s::timestamptz, 'infinity');
+
+-- name: lively_schedules
+-- Schedules with runs in a time: those that failed first, then those that run, then the others, last active first.
+WITH seen AS MATERIALIZED (
+    (
+        SELECT schedule_id, namespace, finished_at AS at, status = 'failed' AS failed, false AS running
+        FROM tickbird.runs
+        WHERE status IN ('succeeded', 'failed', 'cancelled') AND finished_at >= %(first)s
+        ORDER BY finished_at DESC
+        LIMIT %(most)s
+    )
+    UNION ALL
+    (
+        SELECT schedule_id, namespace, started_at, false, true
+        FROM tickbird.runs
+        WHERE status = 'running' AND lease_until IS NOT NULL
+        LIMIT %(most)s
+    )
+    UNION ALL
+    (
+        SELECT schedule_id, namespace, available_at, false, false
+        FROM tickbird.runs
+        WHERE status = 'queued' AND namespace = %(namespace)s AND available_at <= %(last)s
+        LIMIT %(most)s
+    )
+    UNION ALL
+    (
+        SELECT k.schedule_id, s.namespace, k.decided_at, false, false
+        FROM (
+            SELECT schedule_id, decided_at FROM tickbird.skips
+            WHERE decided_at >= %(first)s
+            ORDER BY decided_at DESC
+            LIMIT %(most)s
+        ) AS k
+        JOIN tickbird.schedules AS s ON s.id = k.schedule_id
+    )
+)
+SELECT schedule_id
+FROM seen
+WHERE namespace = %(namespace)s AND schedule_id IS NOT NULL
+GROUP BY schedule_id
+ORDER BY bool_or(failed) DESC, bool_or(running) DESC, max(at) DESC, schedule_id
+LIMIT %(limit)s;
+
+-- name: coming_schedules
+SELECT c.schedule_id
+FROM (
+    SELECT schedule_id, next_run_at FROM tickbird.cursors
+    WHERE next_run_at <= %(last)s
+    ORDER BY next_run_at, schedule_id
+    LIMIT %(most)s
+) AS c
+JOIN tickbird.schedules AS s ON s.id = c.schedule_id
+WHERE s.namespace = %(namespace)s
+ORDER BY c.next_run_at, c.schedule_id
+LIMIT %(limit)s;
+
+-- name: timings
+SELECT schedule_id, id, status, due_at, started_at, finished_at
+FROM (
+    SELECT * FROM tickbird.runs
+    WHERE status IN ('succeeded', 'failed', 'cancelled') AND finished_at >= %(since)s
+    ORDER BY finished_at DESC, id DESC
+    LIMIT %(most)s
+) AS ended
+WHERE namespace = %(namespace)s AND started_at IS NOT NULL AND due_at >= %(since)s
+ORDER BY finished_at DESC, id DESC
+LIMIT %(limit)s;
+
+-- name: timings_of
+SELECT schedule_id, id, status, due_at, started_at, finished_at
+FROM (
+    SELECT * FROM tickbird.runs
+    WHERE schedule_id = %(schedule_id)s AND namespace = %(namespace)s
+    ORDER BY id DESC
+    LIMIT %(most)s
+) AS newest
+WHERE started_at IS NOT NULL AND due_at >= %(since)s
+ORDER BY id DESC
+LIMIT %(limit)s;
+
+-- name: streaks
+-- Of schedules that fail: how many of the newest hundred runs that tell failed since one did well, and since when.
+SELECT s.name, count(*)::integer, min(f.finished_at), max(f.id)
+FROM tickbird.schedules AS s
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'
+CROSS JOIN LATERAL (
+    SELECT told.*, count(*) FILTER (WHERE told.status = 'succeeded') OVER (ORDER BY told.id DESC) AS good
+    FROM (
+        SELECT r.id, r.status, r.finished_at FROM tickbird.runs AS r
+        WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
+        ORDER BY r.id DESC LIMIT 100
+    ) AS told
+) AS f
+WHERE s.id = ANY(%(ids)s::bigint[]) AND f.good = 0
+GROUP BY s.name
+ORDER BY max(f.id) DESC
+LIMIT %(limit)s;
+
+-- name: errors_of
+SELECT id, left(coalesce(error, ''), 10000) FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[]);
+
+-- name: late_runs
+-- What nobody takes stays in front of its queue, so the first ones of each tell.
+WITH RECURSIVE queues AS (
+    (
+        SELECT queue FROM tickbird.runs
+        WHERE namespace = %(namespace)s AND status = 'queued'
+        ORDER BY queue LIMIT 1
+    )
+    UNION ALL
+    SELECT (
+        SELECT r.queue FROM tickbird.runs AS r
+        WHERE r.namespace = %(namespace)s AND r.status = 'queued' AND r.queue > q.queue
+        ORDER BY r.queue LIMIT 1
+    )
+    FROM queues AS q
+    WHERE q.queue IS NOT NULL
+)
+SELECT f.id, s.name AS schedule, q.queue, f.target, f.available_at
+FROM (SELECT queue FROM queues WHERE queue IS NOT NULL LIMIT %(limit)s) AS q
+CROSS JOIN LATERAL (
+    SELECT w.*
+    FROM (
+        SELECT r.id, r.schedule_id, r.target, r.available_at FROM tickbird.runs AS r
+        WHERE r.namespace = %(namespace)s AND r.queue = q.queue AND r.status = 'queued'
+        ORDER BY r.priority DESC, r.behind, r.available_at, r.id
+        LIMIT %(most)s
+    ) AS w
+    WHERE w.available_at < %(before)s
+    LIMIT %(limit)s
+) AS f
+LEFT JOIN tickbird.schedules AS s ON s.id = f.schedule_id
+ORDER BY f.available_at, f.id
+LIMIT %(limit)s;
+
+-- name: load_page
+SELECT
+    s.id,
+    s.name,
+    jsonb_strip_nulls(jsonb_build_object(
+        'v', 1,
+        'target', '{"task": "any"}'::jsonb,
+        'trigger', s.definition -> 'trigger',
+        'spread', s.definition -> 'spread',
+        'start_at', s.definition -> 'start_at',
+        'end_at', s.definition -> 'end_at',
+        'exclude', s.definition -> 'exclude',
+        'calendars', s.definition -> 'calendars',
+        'closed', s.definition -> 'closed',
+        'roll', s.definition -> 'roll'
+    ))::text AS definition,
+    coalesce(s.definition ->> 'queue', 'default') AS queue,
+    c.next_run_at,
+    CASE WHEN %(durations)s THEN (
+        SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY date_part('epoch', r.finished_at - r.started_at))
+        FROM (
+            SELECT status, started_at, finished_at FROM tickbird.runs
+            WHERE schedule_id = s.id
+            ORDER BY id DESC LIMIT 20
+        ) AS r
+        WHERE r.status = 'succeeded'
+    ) END AS duration
+FROM (
+    SELECT id, name, namespace, definition FROM tickbird.schedules WHERE id > %(after)s ORDER BY id
+) AS s
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+WHERE s.namespace = %(namespace)s AND c.state = 'active'
+ORDER BY s.id
+LIMIT %(limit)s;
+
+-- name: find_runs
+-- At most so many are looked at; the last of these is told as well, so that the next page can begin behind it.
+SELECT id, place, wanted
+FROM (
+    SELECT
+        id,
+        row_number() OVER (ORDER BY id DESC) AS place,
+        (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
+            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
+            AND (%(target)s::text IS NULL OR target = %(target)s)
+            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
+    FROM tickbird.runs
+    WHERE namespace = %(namespace)s AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+    ORDER BY id DESC
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_runs_after
+SELECT id, place, wanted
+FROM (
+    SELECT
+        id,
+        row_number() OVER (ORDER BY id) AS place,
+        (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
+            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
+            AND (%(target)s::text IS NULL OR target = %(target)s)
+            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
+    FROM tickbird.runs
+    WHERE namespace = %(namespace)s AND id > %(after)s::bigint
+    ORDER BY id
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_runs_of
+SELECT id, place, wanted
+FROM (
+    SELECT
+        id,
+        row_number() OVER (ORDER BY id DESC) AS place,
+        (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
+            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
+            AND (%(target)s::text IS NULL OR target = %(target)s)
+            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
+    FROM tickbird.runs
+    WHERE schedule_id = (
+            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
+        )
+        AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+    ORDER BY id DESC
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_runs_of_after
+SELECT id, place, wanted
+FROM (
+    SELECT
+        id,
+        row_number() OVER (ORDER BY id) AS place,
+        (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
+            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
+            AND (%(target)s::text IS NULL OR target = %(target)s)
+            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
+    FROM tickbird.runs
+    WHERE schedule_id = (
+            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
+        )
+        AND id > %(after)s::bigint
+    ORDER BY id
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_unwell
+-- Of one status that few have: its own index finds them, also far back.
+SELECT id, place, wanted
+FROM (
+    SELECT
+        id,
+        row_number() OVER (ORDER BY id DESC) AS place,
+        (%(origin)s::text IS NULL OR origin = %(origin)s)
+            AND (%(target)s::text IS NULL OR target = %(target)s)
+            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
+    FROM tickbird.runs
+    WHERE namespace = %(namespace)s
+        AND status = %(status)s
+        AND status IN ('failed', 'cancelled')
+        AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+    ORDER BY id DESC
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_unwell_after
+SELECT id, place, wanted
+FROM (
+    SELECT
+        id,
+        row_number() OVER (ORDER BY id) AS place,
+        (%(origin)s::text IS NULL OR origin = %(origin)s)
+            AND (%(target)s::text IS NULL OR target = %(target)s)
+            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
+    FROM tickbird.runs
+    WHERE namespace = %(namespace)s
+        AND status = %(status)s
+        AND status IN ('failed', 'cancelled')
+        AND id > %(after)s::bigint
+    ORDER BY id
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_audit
+SELECT id, at, actor, action, schedule, run_id, detail, place, wanted
+FROM (
+    SELECT
+        id, at, actor, action, schedule, run_id, detail,
+        row_number() OVER (ORDER BY id DESC) AS place,
+        (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
+            AND (%(action)s::text IS NULL OR action = %(action)s)
+            AND (%(schedule)s::text IS NULL OR schedule = %(schedule)s)
+            AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS wanted
+    FROM tickbird.audit
+    WHERE namespace = %(namespace)s AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+    ORDER BY id DESC
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_audit_after
+SELECT id, at, actor, action, schedule, run_id, detail, place, wanted
+FROM (
+    SELECT
+        id, at, actor, action, schedule, run_id, detail,
+        row_number() OVER (ORDER BY id) AS place,
+        (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
+            AND (%(action)s::text IS NULL OR action = %(action)s)
+            AND (%(schedule)s::text IS NULL OR schedule = %(schedule)s)
+            AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS wanted
+    FROM tickbird.audit
+    WHERE namespace = %(namespace)s AND id > %(after)s::bigint
+    ORDER BY id
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_audit_of
+-- By the schedule's own index; what was done to one of the same name that plain SQL took away is not in it.
+SELECT id, at, actor, action, schedule, run_id, detail, place, wanted
+FROM (
+    SELECT
+        id, at, actor, action, schedule, run_id, detail,
+        row_number() OVER (ORDER BY id DESC) AS place,
+        (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
+            AND (%(action)s::text IS NULL OR action = %(action)s)
+            AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS wanted
+    FROM tickbird.audit
+    WHERE schedule_id = (
+            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
+        )
+        AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+    ORDER BY id DESC
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;
+
+-- name: find_audit_of_after
+SELECT id, at, actor, action, schedule, run_id, detail, place, wanted
+FROM (
+    SELECT
+        id, at, actor, action, schedule, run_id, detail,
+        row_number() OVER (ORDER BY id) AS place,
+        (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
+            AND (%(action)s::text IS NULL OR action = %(action)s)
+            AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS wanted
+    FROM tickbird.audit
+    WHERE schedule_id = (
+            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
+        )
+        AND id > %(after)s::bigint
+    ORDER BY id
+    LIMIT %(most)s
+) AS seen
+WHERE wanted OR place = %(most)s
+LIMIT %(limit)s;

@@ -1,0 +1,412 @@
+-- What a dashboard reads. Each statement looks at no more rows than its bounds say, however many are stored, but for
+-- those that look for schedules: these may walk the narrow table `listed`.
+
+-- name: find_schedules
+SELECT l.schedule_id
+FROM listed AS l
+WHERE l.namespace = :namespace
+    AND l.name > :after
+    AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
+    AND (:app IS NULL OR l.app = :app)
+    AND (:queue IS NULL OR l.queue = :queue)
+    AND (:failing IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:failing)))
+    AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
+    AND EXISTS (
+        SELECT 1 FROM cursors AS c
+        WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
+    )
+    -- Not read for others, since tags are words as well.
+    AND (
+        :tag IS NULL
+        OR EXISTS (
+            SELECT 1 FROM schedules AS s, json_each(s.definition, '$.tags') AS t
+            WHERE s.id = l.schedule_id AND t.value = :tag
+        )
+    )
+ORDER BY l.name
+LIMIT :limit;
+
+-- name: find_schedules_before
+SELECT l.schedule_id
+FROM listed AS l
+WHERE l.namespace = :namespace
+    AND l.name < :before
+    AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
+    AND (:app IS NULL OR l.app = :app)
+    AND (:queue IS NULL OR l.queue = :queue)
+    AND (:failing IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:failing)))
+    AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
+    AND EXISTS (
+        SELECT 1 FROM cursors AS c
+        WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
+    )
+    -- Not read for others, since tags are words as well.
+    AND (
+        :tag IS NULL
+        OR EXISTS (
+            SELECT 1 FROM schedules AS s, json_each(s.definition, '$.tags') AS t
+            WHERE s.id = l.schedule_id AND t.value = :tag
+        )
+    )
+ORDER BY l.name DESC
+LIMIT :limit;
+
+-- name: count_schedules
+SELECT count(*)
+FROM (
+    SELECT 1
+    FROM listed AS l
+    WHERE l.namespace = :namespace
+        AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
+        AND (:app IS NULL OR l.app = :app)
+        AND (:queue IS NULL OR l.queue = :queue)
+        AND (:failing IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:failing)))
+        AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
+        AND EXISTS (
+            SELECT 1 FROM cursors AS c
+            WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
+        )
+        -- Not read for others, since tags are words as well.
+        AND (
+            :tag IS NULL
+            OR EXISTS (
+                SELECT 1 FROM schedules AS s, json_each(s.definition, '$.tags') AS t
+                WHERE s.id = l.schedule_id AND t.value = :tag
+            )
+        )
+    LIMIT :limit
+);
+
+-- name: failing_schedules
+-- Of the schedules that failed lately, those that have not succeeded since.
+SELECT lately.schedule_id
+FROM (
+    SELECT DISTINCT schedule_id
+    FROM (
+        SELECT schedule_id FROM runs
+        WHERE namespace = :namespace AND status = 'failed' AND status IN ('failed', 'cancelled')
+        ORDER BY id DESC
+        LIMIT :most
+    )
+    WHERE schedule_id IS NOT NULL
+) AS lately
+WHERE (
+    SELECT r.status FROM runs AS r
+    WHERE r.schedule_id = lately.schedule_id AND r.status IN ('succeeded', 'failed')
+    ORDER BY r.id DESC LIMIT 1
+) = 'failed';
+
+-- name: list_these
+SELECT
+    s.*,
+    (SELECT max(r.id) FROM runs AS r WHERE r.schedule_id = s.id) AS last_run_id,
+    (
+        SELECT count(*) FILTER (WHERE status = 'failed' AND id > last_success)
+        FROM (
+            SELECT id, status, coalesce(max(id) FILTER (WHERE status = 'succeeded') OVER (), 0) AS last_success
+            FROM (SELECT id, status FROM runs WHERE schedule_id = s.id ORDER BY id DESC LIMIT 100)
+        )
+    ) AS failure_streak,
+    (SELECT count(*) FROM runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2) AS held
+FROM schedule_records AS s
+WHERE s.id IN (SELECT value FROM json_each(:ids));
+
+-- name: read_schedules
+SELECT * FROM schedule_records WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: run_marks
+-- The newest of a schedule; of these, those that touch the time that is asked for.
+SELECT schedule_id, id, status, origin, scheduled_for, due_at, started_at, finished_at
+FROM (SELECT * FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT :each)
+WHERE (finished_at IS NULL OR :first IS NULL OR finished_at >= :first) AND (:last IS NULL OR due_at <= :last);
+
+-- name: skip_marks
+SELECT schedule_id, id, reason, first_at, last_at, count
+FROM (SELECT * FROM skips WHERE schedule_id = :id ORDER BY last_at DESC LIMIT :each)
+WHERE (:first IS NULL OR last_at >= :first) AND (:last IS NULL OR first_at <= :last);
+
+-- name: lively_schedules
+-- Schedules with runs in a time: those that failed first, then those that run, then the others, last active first.
+WITH seen AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT schedule_id, namespace, finished_at AS at, status = 'failed' AS failed, 0 AS running
+        FROM runs
+        WHERE finished_at IS NOT NULL AND finished_at >= :first
+        ORDER BY finished_at DESC
+        LIMIT :most
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT schedule_id, namespace, started_at, 0, 1 FROM runs WHERE status = 'running' LIMIT :most
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT schedule_id, namespace, available_at, 0, 0
+        FROM runs
+        WHERE status = 'queued' AND namespace = :namespace AND available_at <= :last
+        LIMIT :most
+    )
+    UNION ALL
+    SELECT k.schedule_id, s.namespace, k.decided_at, 0, 0
+    FROM (
+        SELECT schedule_id, decided_at FROM skips WHERE decided_at >= :first ORDER BY decided_at DESC LIMIT :most
+    ) AS k
+    JOIN schedules AS s ON s.id = k.schedule_id
+)
+SELECT schedule_id
+FROM seen
+WHERE namespace = :namespace AND schedule_id IS NOT NULL
+GROUP BY schedule_id
+ORDER BY max(failed) DESC, max(running) DESC, max(at) DESC, schedule_id
+LIMIT :limit;
+
+-- name: coming_schedules
+SELECT c.schedule_id
+FROM (
+    SELECT schedule_id, next_run_at FROM cursors
+    WHERE next_run_at IS NOT NULL AND next_run_at <= :last
+    ORDER BY next_run_at
+    LIMIT :most
+) AS c
+JOIN schedules AS s ON s.id = c.schedule_id
+WHERE s.namespace = :namespace
+ORDER BY c.next_run_at, c.schedule_id
+LIMIT :limit;
+
+-- name: timings
+SELECT schedule_id, id, status, due_at, started_at, finished_at
+FROM (
+    SELECT * FROM runs
+    WHERE finished_at IS NOT NULL AND finished_at >= :since
+    ORDER BY finished_at DESC, id DESC
+    LIMIT :most
+)
+WHERE namespace = :namespace AND started_at IS NOT NULL AND due_at >= :since
+ORDER BY finished_at DESC, id DESC
+LIMIT :limit;
+
+-- name: timings_of
+SELECT schedule_id, id, status, due_at, started_at, finished_at
+FROM (SELECT * FROM runs WHERE schedule_id = :schedule_id ORDER BY id DESC LIMIT :most)
+WHERE namespace = :namespace AND started_at IS NOT NULL AND due_at >= :since
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: newest_told
+-- The newest hundred runs of a schedule that tell whether it fails.
+SELECT r.id, r.status, r.finished_at
+FROM runs AS r
+WHERE r.schedule_id = :id AND r.status IN ('succeeded', 'failed')
+ORDER BY r.id DESC
+LIMIT 100;
+
+-- name: failing_names
+SELECT s.name, s.id, (SELECT max(r.id) FROM runs AS r WHERE r.schedule_id = s.id AND r.status = 'failed') AS newest
+FROM schedules AS s
+JOIN cursors AS c ON c.schedule_id = s.id
+WHERE s.id IN (SELECT value FROM json_each(:ids)) AND c.state <> 'deleted'
+ORDER BY newest DESC
+LIMIT :limit;
+
+-- name: error_of
+SELECT substr(coalesce(error, ''), 1, 10000) FROM runs WHERE id = :id;
+
+-- name: late_runs
+-- What nobody takes stays in front of its queue, so the first ones of each tell.
+SELECT f.id, s.name, f.queue, f.target, f.available_at
+FROM (
+    SELECT id, schedule_id, queue, target, available_at
+    FROM runs
+    WHERE namespace = :namespace AND queue = :queue AND status = 'queued'
+    LIMIT :most
+) AS f
+LEFT JOIN schedules AS s ON s.id = f.schedule_id
+WHERE f.available_at < :before
+ORDER BY f.available_at, f.id
+LIMIT :limit;
+
+-- name: load_page
+SELECT
+    s.id,
+    s.name,
+    json_patch('{}', json_object(
+        'v', 1,
+        'target', json('{"task": "any"}'),
+        'trigger', json_extract(s.definition, '$.trigger'),
+        'spread', json_extract(s.definition, '$.spread'),
+        'start_at', json_extract(s.definition, '$.start_at'),
+        'end_at', json_extract(s.definition, '$.end_at'),
+        'exclude', json_extract(s.definition, '$.exclude'),
+        'calendars', json_extract(s.definition, '$.calendars'),
+        'closed', json_extract(s.definition, '$.closed'),
+        'roll', json_extract(s.definition, '$.roll')
+    )),
+    coalesce(json_extract(s.definition, '$.queue'), 'default'),
+    c.next_run_at
+FROM schedules AS s
+JOIN cursors AS c ON c.schedule_id = s.id
+WHERE s.id > :after AND s.namespace = :namespace AND c.state = 'active'
+ORDER BY s.id
+LIMIT :limit;
+
+-- name: newest_durations
+SELECT finished_at - started_at
+FROM (SELECT status, started_at, finished_at FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT 20)
+WHERE status = 'succeeded' AND started_at IS NOT NULL
+ORDER BY 1;
+
+-- What follows gives each run that is looked at, and if it is wanted: who asks stops when a page is full.
+
+-- name: find_runs
+SELECT
+    id,
+    (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+        AND (:origin IS NULL OR origin = :origin)
+        AND (:target IS NULL OR target = :target)
+        AND (:worker IS NULL OR worker = :worker)
+        AND (:since IS NULL OR due_at >= :since)
+        AND (:until IS NULL OR due_at < :until)
+        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
+FROM runs
+WHERE namespace = :namespace
+    AND id < coalesce(:before, 9223372036854775807)
+ORDER BY id DESC
+LIMIT :most;
+
+-- name: find_runs_after
+SELECT
+    id,
+    (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+        AND (:origin IS NULL OR origin = :origin)
+        AND (:target IS NULL OR target = :target)
+        AND (:worker IS NULL OR worker = :worker)
+        AND (:since IS NULL OR due_at >= :since)
+        AND (:until IS NULL OR due_at < :until)
+        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
+FROM runs
+WHERE namespace = :namespace
+    AND id > :after
+ORDER BY id
+LIMIT :most;
+
+-- name: find_runs_of
+SELECT
+    id,
+    (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+        AND (:origin IS NULL OR origin = :origin)
+        AND (:target IS NULL OR target = :target)
+        AND (:worker IS NULL OR worker = :worker)
+        AND (:since IS NULL OR due_at >= :since)
+        AND (:until IS NULL OR due_at < :until)
+        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
+FROM runs
+WHERE schedule_id = (SELECT s.id FROM schedules AS s WHERE s.namespace = :namespace AND s.name = :schedule)
+    AND id < coalesce(:before, 9223372036854775807)
+ORDER BY id DESC
+LIMIT :most;
+
+-- name: find_runs_of_after
+SELECT
+    id,
+    (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+        AND (:origin IS NULL OR origin = :origin)
+        AND (:target IS NULL OR target = :target)
+        AND (:worker IS NULL OR worker = :worker)
+        AND (:since IS NULL OR due_at >= :since)
+        AND (:until IS NULL OR due_at < :until)
+        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
+FROM runs
+WHERE schedule_id = (SELECT s.id FROM schedules AS s WHERE s.namespace = :namespace AND s.name = :schedule)
+    AND id > :after
+ORDER BY id
+LIMIT :most;
+
+-- Of one status that few have: its own index finds them, also far back.
+
+-- name: find_unwell
+SELECT
+    id,
+    (:origin IS NULL OR origin = :origin)
+        AND (:target IS NULL OR target = :target)
+        AND (:worker IS NULL OR worker = :worker)
+        AND (:since IS NULL OR due_at >= :since)
+        AND (:until IS NULL OR due_at < :until)
+        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
+FROM runs
+WHERE namespace = :namespace
+    AND status = :status
+    AND status IN ('failed', 'cancelled')
+    AND id < coalesce(:before, 9223372036854775807)
+ORDER BY id DESC
+LIMIT :most;
+
+-- name: find_unwell_after
+SELECT
+    id,
+    (:origin IS NULL OR origin = :origin)
+        AND (:target IS NULL OR target = :target)
+        AND (:worker IS NULL OR worker = :worker)
+        AND (:since IS NULL OR due_at >= :since)
+        AND (:until IS NULL OR due_at < :until)
+        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
+FROM runs
+WHERE namespace = :namespace
+    AND status = :status
+    AND status IN ('failed', 'cancelled')
+    AND id > :after
+ORDER BY id
+LIMIT :most;
+
+-- name: find_audit
+SELECT
+    id, at, actor, action, schedule, run_id, detail,
+    (:actor = '' OR instr(lower(actor), lower(:actor)))
+        AND (:action IS NULL OR action = :action)
+        AND (:since IS NULL OR at >= :since)
+        AND (:until IS NULL OR at < :until)
+FROM audit
+WHERE namespace = :namespace
+    AND id < coalesce(:before, 9223372036854775807)
+ORDER BY id DESC
+LIMIT :most;
+
+-- name: find_audit_after
+SELECT
+    id, at, actor, action, schedule, run_id, detail,
+    (:actor = '' OR instr(lower(actor), lower(:actor)))
+        AND (:action IS NULL OR action = :action)
+        AND (:since IS NULL OR at >= :since)
+        AND (:until IS NULL OR at < :until)
+FROM audit
+WHERE namespace = :namespace
+    AND id > :after
+ORDER BY id
+LIMIT :most;
+
+-- name: find_audit_of
+SELECT
+    id, at, actor, action, schedule, run_id, detail,
+    (:actor = '' OR instr(lower(actor), lower(:actor)))
+        AND (:action IS NULL OR action = :action)
+        AND (:since IS NULL OR at >= :since)
+        AND (:until IS NULL OR at < :until)
+FROM audit
+WHERE namespace = :namespace
+    AND schedule = :schedule
+    AND id < coalesce(:before, 9223372036854775807)
+ORDER BY id DESC
+LIMIT :most;
+
+-- name: find_audit_of_after
+SELECT
+    id, at, actor, action, schedule, run_id, detail,
+    (:actor = '' OR instr(lower(actor), lower(:actor)))
+        AND (:action IS NULL OR action = :action)
+        AND (:since IS NULL OR at >= :since)
+        AND (:until IS NULL OR at < :until)
+FROM audit
+WHERE namespace = :namespace
+    AND schedule = :schedule
+    AND id > :after
+ORDER BY id
+LIMIT :most;
