@@ -1,0 +1,65 @@
+"""From a value to a place: in proportion, or by powers. What lies outside comes to stand at the edge."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """[low, high] in proportion onto [start, end]; a range of no length has everything at its start."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        if not self.low < self.high or math.isnan(value):
+            return self.start
+        part = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return self.start + part * (self.end - self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """[low, high] by powers onto [start, end]; zero and less stand with the lowest."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        if not 0 < self.low < self.high or math.isnan(value):
+            return self.start
+        part = math.log(min(max(value, self.low), self.high) / self.low) / math.log(self.high / self.low)
+        return self.start + part * (self.end - self.start)
+
+
+def nice_steps(highest: float, most: int = 4) -> tuple[float, ...]:
+    """Round values from 0 to at least `highest`, at most so many above 0: (0, 50, 100, 150, 200)."""
+    highest = min(max(highest, 1e-6), 1e15) if math.isfinite(highest) else 1.0
+    power = 10.0 ** math.floor(math.log10(highest / most))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power * most >= highest * 0.999_999)
+    return tuple(step * place for place in range(math.ceil(highest / step - 1e-6) + 1))
+
+
+def whole_steps(highest: float, most: int = 4) -> tuple[float, ...]:
+    """The same for what is counted: no step below 1."""
+    return (0.0, 1.0) if highest <= 1 else tuple(each for each in nice_steps(highest, most) if each == int(each))
+
+
+def nice_powers(low: float, high: float) -> tuple[float, ...]:
+    """Lengths of time that people know, within a range: 10 ms, 1 s, 1 min, 1 h."""
+    known = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000, 86_400, 864_000, 8_640_000)
+    return tuple(float(each) for each in known if low <= each <= high)
+
+
+def percentile(values: list[float], part: float) -> float:
+    """The value at which at least this part of all values is reached, one of their own; of none it is 0."""
+    if not values:
+        return 0.0
+    ordered = sorted(values)
+    return ordered[min(len(ordered), max(1, math.ceil(part * len(ordered)))) - 1]
