@@ -29,6 +29,7 @@ from tickbird.domain.preview import Preview
 from tickbird.domain.rates import Queue, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule
+from tickbird.domain.sessions import SessionRecord
 from tickbird.domain.tokens import TokenRecord
 from tickbird.domain.zone_moves import TickMoves
 from tickbird.store.protocol import (
@@ -282,6 +283,25 @@ def token_document(token: TokenRecord) -> dict[str, Any]:
         "revoked_at": iso(token.revoked_at),
         "revoked_by": token.revoked_by,
         "last_used_at": iso(token.last_used_at),
+        "sessions": token.sessions,
+    }
+
+
+def session_document(session: SessionRecord) -> dict[str, Any]:
+    """A session, without what it is checked by, and with what its token may do."""
+    return {
+        "id": session.id,
+        "token_id": session.token_id,
+        "name": session.name,
+        "role": session.role,
+        "namespaces": None if session.namespaces is None else list(session.namespaces),
+        "state": session.state,
+        "agent": session.agent,
+        "opened_at": iso(session.opened_at),
+        "expires_at": iso(session.expires_at),
+        "closed_at": iso(session.closed_at),
+        "closed_by": session.closed_by,
+        "last_used_at": iso(session.last_used_at),
     }
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.auth import REMEMBERED, Authority
+from tickbird.api.auth import Authority
 from tickbird.api.problems import Problem
+from tickbird.api.remembered import REMEMBERED
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.tokens import TokenRecord

@@ -1,4 +1,4 @@
-"""Who calls: a bearer token, what its role may do, and what each route asks for."""
+"""Who calls: a bearer token or a browser's session, what its role may do, and what each route asks for."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import asyncio
 import base64
 import binascii
 import time
-from collections.abc import Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
@@ -17,14 +17,13 @@ from fastapi.security import HTTPBearer
 from tickbird.api.asked import check_asked
 from tickbird.api.namespaces import choose
 from tickbird.api.problems import Problem
+from tickbird.api.remembered import MOST_REMEMBERED, Remembered
 from tickbird.client import Client
 from tickbird.domain.definition_schema import NAME
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, parse_token
+from tickbird.domain.sessions import SessionRecord, parse_session
+from tickbird.domain.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, holder, parse_token
 
-# A look-up counts for so many seconds: a token that is revoked opens nothing any more after that.
-REMEMBERED: Final = 1.0
-_MOST_REMEMBERED: Final = 10_000
 _SCHEME = HTTPBearer(auto_error=False, scheme_name="token", description="`tickbird token create` makes one.")
 # The role that each dependency asks for; a route without one of them is closed, and a test finds it.
 _ROLES: dict[Callable[..., Any], Role] = {}
@@ -32,17 +31,23 @@ _ROLES: dict[Callable[..., Any], Role] = {}
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The holder of a token."""
+    """The holder of a token, or of a session that was opened with it."""
 
     token_id: str
     name: str
     role: Role
     namespaces: Namespaces
+    session_id: str = ""
 
     @property
     def actor(self) -> str:
-        """Who is recorded as having done something: names are not unique, and neither are they checked."""
-        return f"{self.name} (token {self.token_id})" if self.token_id else self.name
+        """Who is recorded as having done something."""
+        return holder(self.name, self.token_id) if self.token_id else self.name
+
+    @property
+    def held(self) -> str:
+        """The id of what they hold: with it ends what they listen to."""
+        return self.session_id or self.token_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +65,13 @@ class Access:
 
 
 class Authority:
-    """Tells whose token a request carries."""
+    """Tells whose token, or whose session, a request carries."""
 
     def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._clock = clock
-        self._remembered: dict[str, tuple[float, TokenRecord | None]] = {}
+        self._tokens = Remembered[TokenRecord](clock)
+        self._sessions = Remembered[SessionRecord](clock)
         self._noted: dict[str, float] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
@@ -75,58 +81,60 @@ class Authority:
     def remembers(self, authorization: str | None) -> bool:
         """Can it be told without asking the store?"""
         parsed = _parsed(authorization)
-        return parsed is None or self._remembered.get(parsed[0], (0.0, None))[0] > self._clock()
+        return parsed is None or self._tokens.has(parsed[0])
 
     async def caller(self, authorization: str | None) -> Caller:
         """The holder of the token in this header; a Problem in the same words whatever is wrong with it."""
         parsed = _parsed(authorization)
-        if parsed is None:
+        token = None if parsed is None else await self._tokens.find(parsed[0], self._client.find_token)
+        if parsed is None or token is None or not token.matches(parsed[1]) or token.state != "live":
             raise unauthorized()
-        token = await self._find(parsed[0])
-        if token is None or not token.matches(parsed[1]) or token.state != "live":
-            raise unauthorized()
-        self._note_use(token)
+        self._note_use(token.id, self._client.note_token_use)
         return Caller(token.id, token.name, token.role, token.namespaces)
 
-    async def _find(self, token_id: str) -> TokenRecord | None:
-        now = self._clock()
-        until, token = self._remembered.get(token_id, (0.0, None))
-        if until > now:
-            return token
-        token = await self._client.find_token(token_id)
-        if len(self._remembered) >= _MOST_REMEMBERED:
-            self._remembered.clear()
-        # Counted from before the look-up, so that a slow one does not count for longer.
-        self._remembered[token_id] = (now + REMEMBERED, token)
-        return token
+    def remembers_session(self, text: str | None) -> bool:
+        """Can it be told without asking the store?"""
+        parsed = parse_session(text or "")
+        return parsed is None or self._sessions.has(parsed[0])
 
-    def _note_use(self, token: TokenRecord) -> None:
+    async def session(self, text: str | None) -> Caller:
+        """The holder of the session in this cookie; a Problem in the same words whatever is wrong with it."""
+        parsed = parse_session(text or "")
+        session = None if parsed is None else await self._sessions.find(parsed[0], self._client.find_session)
+        if parsed is None or session is None or not session.matches(parsed[1]) or session.state != "live":
+            raise logged_out()
+        self._note_use(session.id, self._client.note_session_use)
+        return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
+
+    def _note_use(self, key: str, write: Callable[[str], Awaitable[None]]) -> None:
         now = self._clock()
-        if self._noted.get(token.id, 0.0) > now:
+        if self._noted.get(key, 0.0) > now:
             return
-        if len(self._noted) >= _MOST_REMEMBERED:
+        if len(self._noted) >= MOST_REMEMBERED:
             self._noted.clear()
-        self._noted[token.id] = now + USE_NOTED_EVERY
+        self._noted[key] = now + USE_NOTED_EVERY
         # Beside the request, which does not wait for a write.
-        task = asyncio.get_running_loop().create_task(self._write_use(token.id))
+        task = asyncio.get_running_loop().create_task(_written(write(key)))
         self._notes.add(task)
         task.add_done_callback(self._notes.discard)
 
-    async def _write_use(self, token_id: str) -> None:
-        with suppress(TickbirdError):
-            await self._client.note_token_use(token_id)
-
     async def live(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these tokens that open anything."""
+        """Those of these tokens and sessions that open anything."""
         return await self._client.source.live_tokens(ids)
 
-    def forget(self, token_id: str) -> None:
-        """Look a token up anew the next time."""
-        self._remembered.pop(token_id, None)
+    def forget(self, key: str) -> None:
+        """Look a token and its sessions, or one session, up anew the next time."""
+        self._tokens.forget(lambda token: token.id == key)
+        self._sessions.forget(lambda session: key in (session.id, session.token_id))
 
     async def settle(self) -> None:
         """Wait for what is still being written."""
         await asyncio.gather(*self._notes)
+
+
+async def _written(note: Awaitable[None]) -> None:
+    with suppress(TickbirdError):
+        await note
 
 
 def _parsed(authorization: str | None) -> tuple[str, str] | None:
@@ -156,6 +164,11 @@ def unauthorized(*, basic: bool = False) -> Problem:
         hint="make one with `tickbird token create`, and send it as `Authorization: Bearer tbk_…`.",
         headers={"WWW-Authenticate": f'Bearer realm="tickbird"{other}'},
     )
+
+
+def logged_out() -> Problem:
+    """No session, or none that is open."""
+    return Problem(401, "logged-out", "This needs a session, and yours has ended;", hint="log in with a token.")
 
 
 def _check_role(caller: Caller, role: Role) -> None:

@@ -46,7 +46,7 @@ class Streams:
         self._authority = authority
         self._limits = limits
         # What ends each, and whose it is.
-        self._open: dict[asyncio.Future[None], str] = {}
+        self._open: dict[asyncio.Future[None], Caller] = {}
         self._watching: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -58,7 +58,7 @@ class Streams:
     def open(self, request: Request, events: Callable[[], Events]) -> StreamingResponse:
         """The answer that tells of events as they come; a Problem where too many listen already."""
         caller: Caller = request.scope["state"]["caller"]
-        if list(self._open.values()).count(caller.token_id) >= self._limits.streams_each:
+        if sum(each.token_id == caller.token_id for each in self._open.values()) >= self._limits.streams_each:
             raise Problem(
                 429,
                 "too-many",
@@ -72,7 +72,7 @@ class Streams:
         ending = asyncio.get_running_loop().create_future()
         return _Stream(
             self._flow(ending, events()),
-            lambda: self._listening(ending, caller.token_id),
+            lambda: self._listening(ending, caller),
             self._limits.answer_within,
         )
 
@@ -83,8 +83,8 @@ class Streams:
             _end(ending)
 
     @contextmanager
-    def _listening(self, ending: asyncio.Future[None], token_id: str) -> Iterator[None]:
-        self._open[ending] = token_id
+    def _listening(self, ending: asyncio.Future[None], caller: Caller) -> Iterator[None]:
+        self._open[ending] = caller
         if self._closed:
             _end(ending)
         if self._watching is None:
@@ -98,15 +98,15 @@ class Streams:
                 self._watching = None
 
     async def _watch(self) -> None:
-        """A token may be revoked, or expire, while somebody listens: one question for all of them."""
+        """A token or session may end while somebody listens: one question for all of them."""
         while True:
             await asyncio.sleep(self._limits.tokens_every)
             # While the store is away, nothing is told anyway.
             with suppress(TickbirdError):
-                asked = set(self._open.values())
+                asked = {caller.held for caller in self._open.values()}
                 gone = asked - await self._authority.live(asked)
-                for ending, token_id in self._open.items():
-                    if token_id in gone:
+                for ending, caller in self._open.items():
+                    if caller.held in gone:
                         _end(ending)
 
     async def _flow(self, ending: asyncio.Future[None], events: Events) -> Events:

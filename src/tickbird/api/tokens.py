@@ -29,7 +29,7 @@ async def list_tokens(
     after: AfterName = None,
 ) -> Any:
     """Tokens by id: those that open nothing but what the caller's own opens. None of them shows its secret."""
-    found = await _client(request, caller).tokens(
+    found = await client_of(request, caller).tokens(
         within=caller.namespaces, live=live, after=read_name(after), limit=limit + 1
     )
     return page(found, limit, lambda each: each.id, token_document)
@@ -48,7 +48,7 @@ async def create_token(request: Request, caller: AnyAdmin, body: NewTokenBody) -
             hint=f"name some of {', '.join((caller.namespaces or ())[:20])}.",
         )
     end = None if body.expires_at is None else read_instant(body.expires_at, "expires_at")
-    made, text = await _client(request, caller).create_token(
+    made, text = await client_of(request, caller).create_token(
         body.name, body.role, actor=caller.actor, namespaces=opened, expires_at=end
     )
     return {**token_document(made), "token": text}
@@ -57,20 +57,21 @@ async def create_token(request: Request, caller: AnyAdmin, body: NewTokenBody) -
 @router.get("/{token_id}", summary="One token", operation_id="get_token", response_model=TokenModel)
 async def get_token(request: Request, caller: AnyAdmin, token_id: str) -> Any:
     """A token by its id, without its secret."""
-    return token_document(await _found(request, caller, token_id))
+    return token_document(await find_token(request, caller, token_id))
 
 
 @router.delete("/{token_id}", summary="Revoke a token", operation_id="revoke_token", response_model=TokenModel)
 async def revoke_token(request: Request, caller: AnyAdmin, token_id: str) -> Any:
-    """End a token: this server refuses it at once, others within a second. Harmless where that was done before."""
-    await _found(request, caller, token_id)
-    revoked = await _client(request, caller).revoke_token(token_id, actor=caller.actor)
+    """End a token and its sessions: this server refuses them at once, others within a second. Harmless twice."""
+    await find_token(request, caller, token_id)
+    revoked = await client_of(request, caller).revoke_token(token_id, actor=caller.actor)
     request.app.state.authority.forget(token_id)
     return token_document(revoked)
 
 
-async def _found(request: Request, caller: Caller, token_id: str) -> TokenRecord:
-    found = await _client(request, caller).find_token(token_id)
+async def find_token(request: Request, caller: Caller, token_id: str) -> TokenRecord:
+    """A token, if the caller may know of it."""
+    found = await client_of(request, caller).find_token(token_id)
     if found is None or not covers(caller.namespaces, found.namespaces):
         raise no_such_token(token_id)
     return found
@@ -91,7 +92,7 @@ def _wanted(caller: Caller, body: NewTokenBody) -> Namespaces:
     return check_namespaces(caller.namespaces if body.namespaces is None else body.namespaces)
 
 
-def _client(request: Request, caller: Caller) -> Client:
+def client_of(request: Request, caller: Caller) -> Client:
     """What is done to a token that opens all is audited in the first namespace of who does it."""
     client: Client = request.app.state.clients(caller.namespaces[0] if caller.namespaces else "default")
     return client

@@ -80,7 +80,7 @@ def list_(settings: Settings, everything: bool) -> None:
         if not found:
             screen.line("No tokens. Make one with `tickbird token create NAME --role viewer`.")
             return
-        heads = ("ID", "NAME", "ROLE", "NAMESPACES", "STATE", "EXPIRES", "LAST USED", "MADE BY")
+        heads = ("ID", "NAME", "ROLE", "NAMESPACES", "STATE", "EXPIRES", "LAST USED", "SESSIONS", "MADE BY")
         screen.table(heads, (_row(each, now, settings.tz or "UTC") for each in found))
 
     emit(settings, lambda: {"tokens": [token_document(each) for each in found]}, show)
@@ -91,17 +91,19 @@ def list_(settings: Settings, everything: bool) -> None:
 @actor_option
 @click.pass_obj
 def revoke(settings: Settings, which: str, actor: str) -> None:
-    """End a token: within a second it opens nothing any more."""
+    """End a token, and all sessions that are open with it: within a second it opens nothing any more."""
 
-    async def work() -> TokenRecord:
+    async def work() -> tuple[TokenRecord, int]:
         async with opened(settings) as client:
-            return await client.revoke_token(await _id_of(client, which), actor=actor)
+            found = await _find(client, which)
+            return await client.revoke_token(found.id, actor=actor), found.sessions
 
-    ended = complete(work(), settings)
+    token, sessions = complete(work(), settings)
+    ends = f", which ends {sessions} open session{'' if sessions == 1 else 's'}" if sessions else ""
     emit(
         settings,
-        lambda: token_document(ended),
-        lambda screen: screen.line(f"Token {ended.id} ({ended.name}) is revoked."),
+        lambda: {**token_document(token), "sessions_ended": sessions},
+        lambda screen: screen.line(f"Token {token.id} ({token.name}) is revoked{ends}."),
     )
 
 
@@ -123,15 +125,16 @@ async def _all(client: Client, *, live: bool) -> list[TokenRecord]:
     return found
 
 
-async def _id_of(client: Client, which: str) -> str:
-    """The id of a token that is named by it, or by the name that only one live token has."""
-    if is_token_id(which) and await client.find_token(which) is not None:
-        return which
-    named = [each.id for each in await _all(client, live=True) if each.name == which]
+async def _find(client: Client, which: str) -> TokenRecord:
+    """A token by its id, or by the name that only one live token has."""
+    if is_token_id(which) and (found := await client.find_token(which)) is not None:
+        return found
+    named = [each for each in await _all(client, live=True) if each.name == which]
     if not named:
         raise no_such_token(which)
     if len(named) > 1:
-        raise ConflictError(f"{len(named)} tokens are named {which!r};", hint=f"give an id: {', '.join(named[:9])}.")
+        ids = ", ".join(each.id for each in named[:9])
+        raise ConflictError(f"{len(named)} tokens are named {which!r};", hint=f"give an id: {ids}.")
     return named[0]
 
 
@@ -154,5 +157,6 @@ def _row(token: TokenRecord, now: datetime, tz: str) -> Sequence[Text]:
         Cell(token.state, _STYLES.get(token.state, "")),
         both(token.expires_at, now, tz) or "never",
         both(token.last_used_at, now, tz) or "never",
+        str(token.sessions),
         token.created_by,
     )

@@ -29,7 +29,7 @@ class Source:
         return self._store.wakeups()
 
     async def live_tokens(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these tokens that can be used."""
+        """Those of these tokens and sessions that can be used."""
         return await self._store.live_tokens(ids)
 
     async def measure(self, namespace: str) -> Measures:

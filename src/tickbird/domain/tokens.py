@@ -61,6 +61,8 @@ class TokenRecord:
     revoked_by: str | None = None
     last_used_at: datetime | None = None
     state: TokenState = "live"
+    # How many are open with it.
+    sessions: int = 0
 
     def opens(self, namespace: str) -> bool:
         """May its holder see this namespace at all?"""
@@ -75,9 +77,14 @@ def make_token(noise: bytes) -> tuple[str, str, str]:
     """The id, the secret and the whole text of a token made of random bytes."""
     if len(noise) != NOISE:
         raise ValueError(f"a token is made of {NOISE} random bytes, not of {len(noise)}")
-    token_id = base64.b32encode(noise[:5]).decode().lower()
-    secret = base64.urlsafe_b64encode(noise[5:]).decode().rstrip("=")
-    return token_id, secret, f"tbk_{token_id}_{secret}"
+    return named_by("tbk", noise[:5], noise[5:])
+
+
+def named_by(prefix: str, name: bytes, rest: bytes) -> tuple[str, str, str]:
+    """An id, a secret and the text that has both, written so that neither has to be quoted anywhere."""
+    made = base64.b32encode(name).decode().lower()
+    secret = base64.urlsafe_b64encode(rest).decode().rstrip("=")
+    return made, secret, f"{prefix}_{made}_{secret}"
 
 
 def parse_token(text: str) -> tuple[str, str] | None:
@@ -113,9 +120,14 @@ def covers(mine: Namespaces, others: Namespaces) -> bool:
     return mine is None or (others is not None and {*others} <= {*mine})
 
 
-def audited_in(record: TokenRecord, own: str) -> tuple[str, ...]:
+def holder(name: str, token_id: str) -> str:
+    """Who is recorded as having done something with a token: names are not unique, and neither are they checked."""
+    return f"{name} (token {token_id})"
+
+
+def audited_in(opened: Namespaces, own: str) -> tuple[str, ...]:
     """Where it is recorded what was done to a token: in the namespaces that it opens, else in that of who did it."""
-    return (own,) if record.namespaces is None else record.namespaces
+    return (own,) if opened is None else opened
 
 
 def audit_detail(record: TokenRecord) -> dict[str, Any]:

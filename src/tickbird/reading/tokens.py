@@ -1,7 +1,8 @@
-"""Tokens."""
+"""Tokens, and the sessions that are opened with them."""
 
 from __future__ import annotations
 
+from tickbird.domain.sessions import SessionRecord
 from tickbird.domain.tokens import TokenRecord
 from tickbird.reading.parts import Document, instant, maybe
 
@@ -19,6 +20,27 @@ def read_token(document: Document) -> TokenRecord:
         expires_at=maybe(instant, document["expires_at"]),
         revoked_at=maybe(instant, document["revoked_at"]),
         revoked_by=document["revoked_by"],
+        last_used_at=maybe(instant, document["last_used_at"]),
+        state=document["state"],
+        # An older server has none.
+        sessions=document.get("sessions", 0),
+    )
+
+
+def read_session(document: Document) -> SessionRecord:
+    """A session; what it is checked by never leaves the store, so that this one matches nothing."""
+    return SessionRecord(
+        id=document["id"],
+        digest="",
+        token_id=document["token_id"],
+        name=document["name"],
+        role=document["role"],
+        namespaces=maybe(tuple, document["namespaces"]),
+        agent=document["agent"],
+        opened_at=instant(document["opened_at"]),
+        expires_at=instant(document["expires_at"]),
+        closed_at=maybe(instant, document["closed_at"]),
+        closed_by=document["closed_by"],
         last_used_at=maybe(instant, document["last_used_at"]),
         state=document["state"],
     )

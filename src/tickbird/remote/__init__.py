@@ -12,6 +12,7 @@ from tickbird.remote.overrides import RemoteOverrides
 from tickbird.remote.previews import RemotePreviews
 from tickbird.remote.runs import RemoteRuns
 from tickbird.remote.schedules import RemoteSchedules
+from tickbird.remote.sessions import RemoteSessions
 from tickbird.remote.store_only import StoreOnly
 from tickbird.remote.tokens import RemoteTokens
 from tickbird.remote.transport import Transport
@@ -31,6 +32,7 @@ class RemoteClient(
     RemoteLimits,
     RemoteCalendars,
     RemoteTokens,
+    RemoteSessions,
     RemoteWhole,
     StoreOnly,
     Client,

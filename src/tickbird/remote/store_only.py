@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 
+from tickbird.client.sessions import Sessions
 from tickbird.client.tokens import Tokens
 from tickbird.client.whole import Whole
+from tickbird.domain.durations import Duration
 from tickbird.domain.errors import StoreError
 from tickbird.domain.happenings import Happened, Horizon, Mark
+from tickbird.domain.sessions import USUAL_SECONDS, SessionRecord
 from tickbird.remote.base import Remote
 
 
-class StoreOnly(Remote, Tokens, Whole):
+class StoreOnly(Remote, Tokens, Sessions, Whole):
     """The verbs that a server itself is made of: each says where to go instead."""
 
     async def settle(self, before: Horizon | None = None) -> Horizon:
@@ -34,6 +37,16 @@ class StoreOnly(Remote, Tokens, Whole):
     async def note_token_use(self, token_id: str) -> None:
         """Refused: a server writes which tokens are used."""
         raise _refused("tokens are looked after")
+
+    async def open_session(
+        self, token_id: str, *, agent: str = "", within: Duration = USUAL_SECONDS
+    ) -> tuple[SessionRecord, str]:
+        """Refused: a server opens sessions for browsers, and for nobody else."""
+        raise _refused("sessions are opened")
+
+    async def note_session_use(self, session_id: str) -> None:
+        """Refused: a server writes which sessions are used."""
+        raise _refused("sessions are looked after")
 
 
 def _refused(what: str) -> StoreError:

@@ -30,6 +30,7 @@ from tickbird.domain.measures import Measures
 from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.sessions import NewSession, SessionRecord
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData
@@ -651,11 +652,51 @@ class Store(Protocol):
         ...
 
     async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
-        """Those of these tokens that can be used."""
+        """Those of these tokens and sessions that can be used."""
         ...
 
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
+        ...
+
+    # Sessions
+
+    async def open_session(self, namespace: str, new: NewSession, *, now: datetime | None = None) -> SessionRecord:
+        """Keep a new session, which ends with its token at the latest; the oldest is closed where that has too many.
+
+        Audited as done by the token's holder, where the token opens. ConflictError where the token is not live.
+        """
+        ...
+
+    async def find_session(self, session_id: str, *, now: datetime | None = None) -> SessionRecord | None:
+        """A session by its id, with its state, and its token's, by the store's clock."""
+        ...
+
+    async def list_sessions(
+        self,
+        *,
+        token_id: str | None = None,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[SessionRecord]:
+        """Sessions by id, behind `after`; of one token, of tokens that open nothing but `within`, or live ones."""
+        ...
+
+    async def close_session(
+        self, namespace: str, session_id: str, actor: str, *, now: datetime | None = None
+    ) -> SessionRecord:
+        """End a session; harmless where it has ended before. NotFoundError where there is none."""
+        ...
+
+    async def close_sessions(self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None) -> int:
+        """End all sessions of a token; how many were live. NotFoundError where there is no such token."""
+        ...
+
+    async def note_session_use(self, session_id: str, *, now: datetime | None = None) -> None:
+        """Write that a session was used, at most once a minute."""
         ...
 
     # Answers

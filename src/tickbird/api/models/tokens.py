@@ -26,6 +26,8 @@ class TokenModel(BaseModel):
     revoked_at: Instant | None
     revoked_by: str | None
     last_used_at: Instant | None
+    # Open ones.
+    sessions: int
 
 
 class NewToken(TokenModel):

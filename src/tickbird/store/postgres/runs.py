@@ -17,6 +17,7 @@ from tickbird.domain.errors import NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.limits import Key, take
 from tickbird.domain.runs import FINAL, NewRun, Outcome, RunRecord, Status, enqueued_detail, final_already
+from tickbird.domain.sessions import SESSION_KEPT
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import cancel_unmet, note_successes
@@ -241,6 +242,7 @@ async def prune(
     await db.execute("prune_backfills", older_than=older_than, now=now)
     await db.execute("prune_workers", older_than=older_than, now=now)
     await db.execute("prune_answers", kept=float(ANSWER_SECONDS), limit=limit, now=now)
+    await db.execute("prune_sessions", kept=float(SESSION_KEPT), limit=limit, now=now)
     await db.execute("unwatch")
     if not found:
         return 0, START

@@ -30,6 +30,7 @@ from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.readings import ScheduleFilter
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.sessions import NewSession, SessionRecord
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
@@ -49,6 +50,7 @@ from tickbird.store.postgres import (
     planning,
     queues,
     schema,
+    sessions,
     together,
     tokens,
     wakeups,
@@ -641,13 +643,50 @@ class PostgresStore:
         return await self._transact(lambda db: tokens.revoke(db, namespace, token_id, actor, now))
 
     async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
-        """Those of these tokens that can be used."""
+        """Those of these tokens and sessions that can be used."""
         rows = await self._once(lambda db: db.fetch("live_tokens", ids=texts(sorted(ids)), now=now))
         return frozenset(token_id for (token_id,) in rows)
 
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         await self._once(lambda db: tokens.note_use(db, token_id, now))
+
+    # Sessions
+
+    async def open_session(self, namespace: str, new: NewSession, *, now: datetime | None = None) -> SessionRecord:
+        """Keep a new session."""
+        return await self._transact(lambda db: sessions.open_one(db, namespace, new, now))
+
+    async def find_session(self, session_id: str, *, now: datetime | None = None) -> SessionRecord | None:
+        """A session by its id."""
+        return await self._once(lambda db: sessions.find(db, session_id, now))
+
+    async def list_sessions(
+        self,
+        *,
+        token_id: str | None = None,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[SessionRecord]:
+        """Sessions by id, behind `after`."""
+        return await self._once(lambda db: sessions.listed(db, token_id, within, live, after, limit, now))
+
+    async def close_session(
+        self, namespace: str, session_id: str, actor: str, *, now: datetime | None = None
+    ) -> SessionRecord:
+        """End a session."""
+        return await self._transact(lambda db: sessions.close(db, namespace, session_id, actor, now))
+
+    async def close_sessions(self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None) -> int:
+        """End all sessions of a token."""
+        return await self._transact(lambda db: sessions.close_all(db, namespace, token_id, actor, now))
+
+    async def note_session_use(self, session_id: str, *, now: datetime | None = None) -> None:
+        """Write that a session was used, at most once a minute."""
+        await self._once(lambda db: sessions.note_use(db, session_id, now))
 
     # Answers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,15 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.tokens import USE_NOTED_EVERY, NewToken, TokenRecord, audit_detail, audited_in, no_such_token
+from tickbird.domain.tokens import (
+    USE_NOTED_EVERY,
+    Namespaces,
+    NewToken,
+    TokenRecord,
+    audit_detail,
+    audited_in,
+    no_such_token,
+)
 from tickbird.domain.tokens import state_at as token_state
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import texts
@@ -34,7 +42,7 @@ async def create(db: Session, namespace: str, new: NewToken, actor: str, now: da
     if not rows:
         raise ConflictError("another token has this id already;", hint="try again.")
     record = _record(rows[0])
-    await _audit(db, namespace, record, "create_token", actor, record.created_at)
+    await audit(db, namespace, record.namespaces, "create_token", actor, record.created_at, audit_detail(record))
     return record
 
 
@@ -59,7 +67,7 @@ async def revoke(db: Session, namespace: str, token_id: str, actor: str, now: da
     if rows:
         record = _record(rows[0])
         assert record.revoked_at is not None
-        await _audit(db, namespace, record, "revoke_token", actor, record.revoked_at)
+        await audit(db, namespace, record.namespaces, "revoke_token", actor, record.revoked_at, audit_detail(record))
         return record
     found = await find(db, token_id, now)
     if found is None:
@@ -67,13 +75,30 @@ async def revoke(db: Session, namespace: str, token_id: str, actor: str, now: da
     return found
 
 
+async def lock(db: Session, token_id: str, now: datetime | None) -> TokenRecord:
+    """A token, which nobody else locks until the transaction ends."""
+    rows = await db.fetch_named("lock_token", id=token_id, now=now)
+    if not rows:
+        raise no_such_token(token_id)
+    return _record(rows[0])
+
+
 async def note_use(db: Session, token_id: str, now: datetime | None) -> None:
     """Write that a token was used, unless that was written just before."""
     await db.execute("note_token_use", id=token_id, now=now, every=USE_NOTED_EVERY)
 
 
-async def _audit(db: Session, namespace: str, record: TokenRecord, action: str, actor: str, now: datetime) -> None:
-    for each in audited_in(record, namespace):
+async def audit(
+    db: Session,
+    namespace: str,
+    opened: Namespaces,
+    action: str,
+    actor: str,
+    now: datetime,
+    detail: Mapping[str, Any],
+) -> None:
+    """Record what was done to a token, or to what was opened with it, where that opens."""
+    for each in audited_in(opened, namespace):
         await db.execute(
             "write_audit",
             now=now,
@@ -83,7 +108,7 @@ async def _audit(db: Session, namespace: str, record: TokenRecord, action: str, 
             schedule_id=None,
             schedule=None,
             run_id=None,
-            detail=Jsonb(audit_detail(record)),
+            detail=Jsonb(dict(detail)),
         )
 
 
@@ -92,4 +117,8 @@ def _record(row: dict[str, Any]) -> TokenRecord:
     known = {name: value for name, value in row.items() if name in _FIELDS}
     if known["namespaces"] is not None:
         known["namespaces"] = tuple(known["namespaces"])
-    return TokenRecord(**known, state=token_state(row["revoked_at"], row["expires_at"], row["now"]))
+    state = token_state(row["revoked_at"], row["expires_at"], row["now"])
+    if state != "live":
+        # They end with it, without being closed.
+        known["sessions"] = 0
+    return TokenRecord(**known, state=state)

@@ -10,10 +10,22 @@ ON CONFLICT (id) DO NOTHING
 RETURNING *, created_at AS now;
 
 -- name: find_token
-SELECT *, coalesce(%(now)s::timestamptz, statement_timestamp()) AS now FROM tickbird.tokens WHERE id = %(id)s;
+SELECT
+    t.*, clock.now,
+    (
+        SELECT count(*) FROM tickbird.sessions AS s
+        WHERE s.token_id = t.id AND s.closed_at IS NULL AND s.expires_at > clock.now
+    ) AS sessions
+FROM tickbird.tokens AS t, (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS clock
+WHERE t.id = %(id)s;
 
 -- name: list_tokens
-SELECT t.*, clock.now
+SELECT
+    t.*, clock.now,
+    (
+        SELECT count(*) FROM tickbird.sessions AS s
+        WHERE s.token_id = t.id AND s.closed_at IS NULL AND s.expires_at > clock.now
+    ) AS sessions
 FROM tickbird.tokens AS t, (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS clock
 WHERE t.id > %(after)s
     AND (%(within)s::text[] IS NULL OR t.namespaces <@ %(within)s::text[])
@@ -38,7 +50,16 @@ WHERE id = %(id)s
     );
 
 -- name: live_tokens
-SELECT id FROM tickbird.tokens
-WHERE id = ANY(%(ids)s::text[])
-    AND revoked_at IS NULL
-    AND (expires_at IS NULL OR expires_at > coalesce(%(now)s::timestamptz, statement_timestamp()));
+-- Also sessions: no id is of both kinds.
+WITH live AS (
+    SELECT id FROM tickbird.tokens
+    WHERE revoked_at IS NULL
+        AND (expires_at IS NULL OR expires_at > coalesce(%(now)s::timestamptz, statement_timestamp()))
+)
+SELECT id FROM live WHERE id = ANY(%(ids)s::text[])
+UNION ALL
+SELECT s.id FROM tickbird.sessions AS s
+JOIN live AS t ON t.id = s.token_id
+WHERE s.id = ANY(%(ids)s::text[])
+    AND s.closed_at IS NULL
+    AND s.expires_at > coalesce(%(now)s::timestamptz, statement_timestamp());

@@ -27,6 +27,7 @@ from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.readings import ScheduleFilter
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.sessions import NewSession, SessionRecord
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
@@ -71,6 +72,7 @@ from tickbird.store.sqlite import (
     reading,
     schedules,
     schema,
+    sessions,
     together,
     tokens,
     workers,
@@ -623,13 +625,52 @@ class SqliteStore:
         return await self._write(lambda db: tokens.revoke(db, namespace, token_id, actor, _dated(now)))
 
     async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
-        """Those of these tokens that can be used."""
+        """Those of these tokens and sessions that can be used."""
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: tokens.live(db, ids, at))
 
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         await self._write(lambda db: tokens.note_use(db, token_id, _dated(now)))
+
+    # Sessions
+
+    async def open_session(self, namespace: str, new: NewSession, *, now: datetime | None = None) -> SessionRecord:
+        """Keep a new session."""
+        return await self._write(lambda db: sessions.open_one(db, namespace, new, _dated(now)))
+
+    async def find_session(self, session_id: str, *, now: datetime | None = None) -> SessionRecord | None:
+        """A session by its id."""
+        at = clock() if now is None else to_micros(now)
+        return await self._read(lambda db: sessions.find(db, session_id, at))
+
+    async def list_sessions(
+        self,
+        *,
+        token_id: str | None = None,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[SessionRecord]:
+        """Sessions by id, behind `after`."""
+        at = clock() if now is None else to_micros(now)
+        return await self._read(lambda db: sessions.listed(db, token_id, within, live, after, limit, at))
+
+    async def close_session(
+        self, namespace: str, session_id: str, actor: str, *, now: datetime | None = None
+    ) -> SessionRecord:
+        """End a session."""
+        return await self._write(lambda db: sessions.close(db, namespace, session_id, actor, _dated(now)))
+
+    async def close_sessions(self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None) -> int:
+        """End all sessions of a token."""
+        return await self._write(lambda db: sessions.close_all(db, namespace, token_id, actor, _dated(now)))
+
+    async def note_session_use(self, session_id: str, *, now: datetime | None = None) -> None:
+        """Write that a session was used, at most once a minute."""
+        await self._write(lambda db: sessions.note_use(db, session_id, _dated(now)))
 
     # Answers
 

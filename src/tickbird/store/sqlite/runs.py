@@ -16,6 +16,7 @@ from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.limits import Key
 from tickbird.domain.lines import MINUTE
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
+from tickbird.domain.sessions import SESSION_KEPT
 from tickbird.store.plans import Known, KnownRevisions, clean
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 from tickbird.store.rates import Paced
@@ -321,5 +322,6 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
     db.execute(SQL["prune_audit"], bounds)
     db.execute(SQL["prune_backfills"], bounds)
     db.execute(SQL["prune_answers"], {"kept_since": now - ANSWER_SECONDS * MICROS, "limit": limit})
+    db.execute(SQL["prune_sessions"], {"kept_since": now - SESSION_KEPT * MICROS, "limit": limit})
     db.execute(SQL["unwatch"])
     return len(runs)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.tokens import USE_NOTED_EVERY, NewToken, TokenRecord, audit_detail, audited_in, no_such_token
+from tickbird.domain.tokens import (
+    USE_NOTED_EVERY,
+    Namespaces,
+    NewToken,
+    TokenRecord,
+    audit_detail,
+    audited_in,
+    no_such_token,
+)
 from tickbird.domain.tokens import state_at as token_state
 from tickbird.store.sqlite.records import Row, dump
 from tickbird.store.sqlite.runs import write_audit
@@ -31,13 +40,13 @@ def create(db: sqlite3.Connection, namespace: str, new: NewToken, actor: str, no
     if not rows:
         raise ConflictError("another token has this id already;", hint="try again.")
     record = _record(rows[0], now)
-    _audit(db, namespace, record, "create_token", actor, now)
+    audit(db, namespace, record.namespaces, "create_token", actor, now, audit_detail(record))
     return record
 
 
 def find(db: sqlite3.Connection, token_id: str, now: int) -> TokenRecord | None:
     """A token by its id."""
-    rows = db.execute(SQL["find_token"], {"id": token_id}).fetchall()
+    rows = db.execute(SQL["find_token"], {"id": token_id, "now": now}).fetchall()
     return _record(rows[0], now) if rows else None
 
 
@@ -55,7 +64,7 @@ def revoke(db: sqlite3.Connection, namespace: str, token_id: str, actor: str, no
     rows = db.execute(SQL["revoke_token"], {"id": token_id, "actor": actor, "now": now}).fetchall()
     if rows:
         record = _record(rows[0], now)
-        _audit(db, namespace, record, "revoke_token", actor, now)
+        audit(db, namespace, record.namespaces, "revoke_token", actor, now, audit_detail(record))
         return record
     found = find(db, token_id, now)
     if found is None:
@@ -73,13 +82,24 @@ def note_use(db: sqlite3.Connection, token_id: str, now: int) -> None:
     db.execute(SQL["note_token_use"], {"id": token_id, "now": now, "every": USE_NOTED_EVERY})
 
 
-def _audit(db: sqlite3.Connection, namespace: str, record: TokenRecord, action: str, actor: str, now: int) -> None:
-    for each in audited_in(record, namespace):
-        write_audit(db, now, actor, action, each, detail=audit_detail(record))
+def audit(
+    db: sqlite3.Connection,
+    namespace: str,
+    opened: Namespaces,
+    action: str,
+    actor: str,
+    now: int,
+    detail: Mapping[str, Any],
+) -> None:
+    """Record what was done to a token, or to what was opened with it, where that opens."""
+    for each in audited_in(opened, namespace):
+        write_audit(db, now, actor, action, each, detail=detail)
 
 
 def _record(row: Row, now: int) -> TokenRecord:
-    token_id, digest, name, role, namespaces, created_at, created_by, expires_at, revoked_at, revoked_by, used_at = row
+    token_id, digest, name, role, namespaces, created_at, created_by, expires_at, revoked_at, revoked_by, *rest = row
+    used_at, sessions = rest
+    state = token_state(to_instant(revoked_at), to_instant(expires_at), to_instant(now))
     return TokenRecord(
         id=token_id,
         digest=digest,
@@ -92,5 +112,7 @@ def _record(row: Row, now: int) -> TokenRecord:
         revoked_at=to_instant(revoked_at),
         revoked_by=revoked_by,
         last_used_at=to_instant(used_at),
-        state=token_state(to_instant(revoked_at), to_instant(expires_at), to_instant(now)),
+        state=state,
+        # They end with it, without being closed.
+        sessions=sessions if state == "live" else 0,
     )

@@ -41,6 +41,7 @@ from tickbird.testing.conformance.readings import DashboardReadings
 from tickbird.testing.conformance.rescue import Rescue
 from tickbird.testing.conformance.runs import Runs
 from tickbird.testing.conformance.schedules import Schedules
+from tickbird.testing.conformance.sessions import Sessions
 from tickbird.testing.conformance.shadow import Shadows
 from tickbird.testing.conformance.states import States
 from tickbird.testing.conformance.targets import Targets
@@ -83,6 +84,7 @@ class Exercise(
     Shadows,
     Together,
     Tokens,
+    Sessions,
     Happenings,
     Measured,
     DashboardReadings,

@@ -1,0 +1,79 @@
+"""Sessions: what a browser holds in place of a token."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from tickbird.client.base import Base, page_size
+from tickbird.domain.definition import check_text
+from tickbird.domain.durations import Duration
+from tickbird.domain.sessions import (
+    SESSION_NOISE,
+    USUAL_SECONDS,
+    NewSession,
+    SessionRecord,
+    check_length,
+    clean_agent,
+    is_session_id,
+    make_session,
+    no_such_session,
+)
+from tickbird.domain.tokens import digest, is_token_id, no_such_token
+
+
+class Sessions(Base):
+    """The verbs about sessions."""
+
+    async def open_session(
+        self, token_id: str, *, agent: str = "", within: Duration = USUAL_SECONDS
+    ) -> tuple[SessionRecord, str]:
+        """A new session of a live token and its text, which cannot be shown again; done by the token's holder.
+
+        It ends `within` so long, with its token, or when it is closed, whichever comes first.
+        """
+        import secrets
+
+        if not is_token_id(token_id):
+            raise no_such_token(str(token_id))
+        length = check_length(within)
+        session_id, secret, text = make_session(secrets.token_bytes(SESSION_NOISE))
+        new = NewSession(session_id, digest(secret), token_id, clean_agent(agent), length)
+        return await self._store.open_session(self._namespace, new), text
+
+    async def find_session(self, session_id: str) -> SessionRecord | None:
+        """A session by its id; None where there is none."""
+        return await self._store.find_session(session_id) if is_session_id(session_id) else None
+
+    async def sessions(
+        self,
+        *,
+        token_id: str | None = None,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[SessionRecord]:
+        """Sessions by id, a page at a time: of one token, or of those that open nothing but `within`."""
+        check_text(after, "after")
+        page_size(limit)
+        if token_id is not None and (not is_token_id(token_id) or await self._store.find_token(token_id) is None):
+            raise no_such_token(str(token_id))
+        return await self._store.list_sessions(token_id=token_id, within=within, live=live, after=after, limit=limit)
+
+    async def close_session(self, session_id: str, *, actor: str) -> SessionRecord:
+        """End a session: log out. Harmless where it has ended before."""
+        check_text(actor, "actor", least=1, most=200)
+        if not is_session_id(session_id):
+            raise no_such_session(str(session_id))
+        return await self._store.close_session(self._namespace, session_id, actor)
+
+    async def close_sessions(self, token_id: str, *, actor: str) -> int:
+        """End all sessions of a token: log out everywhere. How many were live; the token itself stays."""
+        check_text(actor, "actor", least=1, most=200)
+        if not is_token_id(token_id):
+            raise no_such_token(str(token_id))
+        return await self._store.close_sessions(self._namespace, token_id, actor)
+
+    async def note_session_use(self, session_id: str) -> None:
+        """Write that a session was used, at most once a minute."""
+        await self._store.note_session_use(session_id)
