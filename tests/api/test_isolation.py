@@ -30,15 +30,22 @@ async def fill(api: Api) -> dict[str, str]:
     await client.set_limit(SECRET, 3, actor=SECRET)
     await client.limit_queue(SECRET, "5/min", actor=SECRET)
     token, _ = await client.create_token(SECRET, "admin", actor=SECRET)
+    session, _ = await client.open_session(token.id, agent=SECRET)
     await api.store.report_worker(a_worker(SECRET, namespace="stable", queues=(SECRET,)), 600)
-    return {"id": str(run.id), "token_id": token.id, "tick": "2026-01-01T00:00:00Z"}
+    return {"id": str(run.id), "token_id": token.id, "session_id": session.id, "tick": "2026-01-01T00:00:00Z"}
 
 
 async def state(api: Api) -> list[Any]:
     """What there is in the other namespace."""
     client = api.client("stable")
-    found = [await client.get(SECRET), await client.runs(), await client.audit(), await client.workers()]
-    return [*found, await client.list_calendars(), await client.limits(), await client.queues()]
+    found: list[Any] = [await client.get(SECRET), await client.runs(), await client.audit(), await client.workers()]
+    return [
+        *found,
+        await client.list_calendars(),
+        await client.limits(),
+        await client.queues(),
+        await client.sessions(),
+    ]
 
 
 def told(answer: Any) -> tuple[int, str]:
@@ -64,7 +71,9 @@ async def ask_all(api: Api, places: dict[str, str]) -> dict[tuple[str, str], tup
 async def test_every_route_answers_as_if_nothing_were_there(api: Api) -> None:
     # Ids that the secret things will have, or might.
     await api.create("ours")
-    empty = await ask_all(api, {"id": "1", "token_id": "aaaaaaaa", "tick": "2026-01-01T00:00:00Z"})
+    empty = await ask_all(
+        api, {"id": "1", "token_id": "aaaaaaaa", "session_id": "a" * 16, "tick": "2026-01-01T00:00:00Z"}
+    )
     places = await fill(api)
     before = await state(api)
     full = await ask_all(api, places)
@@ -78,6 +87,7 @@ async def test_every_route_answers_as_if_nothing_were_there(api: Api) -> None:
         assert status == empty[asked][0], (asked, text)
         # In the same words, apart from the id that was asked for.
         words = text.replace(places["token_id"], "aaaaaaaa").replace(f" {places['id']}", " 1")
+        words = words.replace(places["session_id"], "a" * 16)
         assert words == empty[asked][1], asked
     assert await state(api) == before
 

@@ -172,6 +172,23 @@ def test_the_same_documents(ways: tuple[Way, Way]) -> None:
         assert told[0] == told[1], line
 
 
+def test_a_revoked_token_takes_its_sessions_along_either_way(ways: tuple[Way, Way]) -> None:
+    for way in ways:
+        made = [way(f"token create {name} --role viewer", "--json").json["id"] for name in ("bo", "cy", "di")]
+        for token in (made[0], made[0], made[1]):
+            way.cli.store(lambda client, _, token=token: client.open_session(token))
+        listed = {each["name"]: each["sessions"] for each in way("token list", "--json").json["tokens"]}
+        assert {name: listed[name] for name in ("bo", "cy", "di")} == {"bo": 2, "cy": 1, "di": 0}
+        row = next(line for line in way("token list").out.splitlines() if line.startswith(made[0]))
+        assert row.split()[:7] == [made[0], "bo", "viewer", "default", "live", "never", "never"]
+        assert row.split()[7] == "2"
+        assert way("token revoke bo").out == f"Token {made[0]} (bo) is revoked, which ends 2 open sessions.\n"
+        assert way(f"token revoke {made[0]}").out == f"Token {made[0]} (bo) is revoked.\n"
+        assert way("token revoke cy", "--json").json["sessions_ended"] == 1
+        assert way("token revoke di").out == f"Token {made[2]} (di) is revoked.\n"
+        assert way.cli.store(lambda client, _: client.sessions(live=True)) == []
+
+
 @pytest.mark.parametrize(
     "command", ["migrate", "sync shop:bird", "worker shop:bird", "dev shop:bird", "server", "doctor --prove"]
 )

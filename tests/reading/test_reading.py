@@ -39,6 +39,7 @@ from tickbird.domain.preview import Preview
 from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Cursor, Pause, Schedule, State
+from tickbird.domain.sessions import SessionRecord
 from tickbird.domain.tokens import TokenRecord
 from tickbird.domain.triggers import any_of, at
 from tickbird.domain.verdicts import Finding
@@ -256,6 +257,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         workers.read_worker,
     ),
     "token": (records(TokenRecord, digest=st.just("")), documents.token_document, tokens.read_token),
+    "session": (records(SessionRecord, digest=st.just("")), documents.session_document, tokens.read_session),
     "audit record": (records(AuditRecord), documents.audit_document, whole.read_audit_record),
     "finding": (records(Finding), findings.to_json, whole.read_finding),
     "place": (records(Place), documents.place_document, whole.read_place),

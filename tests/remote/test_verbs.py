@@ -42,7 +42,8 @@ def test_every_verb_is_there() -> None:
 
 
 async def test_what_needs_the_store_says_so(both: Both) -> None:
-    for asked in (both.remote.settle(), both.remote.live_tokens([]), both.remote.note_token_use("x")):
+    told = (both.remote.settle(), both.remote.live_tokens([]), both.remote.note_token_use("x"))
+    for asked in (*told, both.remote.open_session("aaaaaaaa"), both.remote.note_session_use("x")):
         with pytest.raises(StoreError, match="on the store itself, not through a server; do it where the store"):
             await asked
 
@@ -380,6 +381,34 @@ async def test_tokens_are_the_same(both: Both) -> None:
     revoked = await both.remote.revoke_token(made.id, actor="x")
     assert revoked.state == "revoked"
     assert revoked.revoked_by is not None
+
+
+async def test_sessions_are_the_same(both: Both) -> None:
+    token, _ = await both.local.create_token("ana", "viewer", actor="x")
+    other, _ = await both.local.create_token("root", "viewer", actor="x", namespaces=None)
+    made = [(await both.local.open_session(each.id, agent="Firefox"))[0] for each in (token, token, other)]
+    stored = {each.id: replace(each, digest="") for each in made}
+    ids = sorted(stored)
+    assert [stored[each] for each in ids] == await both.remote.sessions()
+    assert [each.id for each in await both.remote.sessions(after=ids[0], limit=1)] == ids[1:2]
+    mine = sorted(each.id for each in made[:2])
+    assert [each.id for each in await both.remote.sessions(token_id=token.id)] == mine
+    assert [each.id for each in await both.remote.sessions(within=["default"])] == mine
+    assert await both.remote.find_session(made[0].id) == stored[made[0].id]
+    for nothing in ("a" * 16, "nonsense!"):
+        assert await both.remote.find_session(nothing) is None
+        for client in (both.local, both.remote):
+            with pytest.raises(NotFoundError, match="there is no session"):
+                await client.close_session(nothing, actor="x")
+            with pytest.raises(NotFoundError, match="there is no token"):
+                await client.sessions(token_id=nothing)
+    found = await both.remote.find_token(token.id)
+    assert found is not None
+    assert found.sessions == 2
+    closed = await both.remote.close_session(made[0].id, actor="x")
+    assert closed == replace(await both.local.close_session(made[0].id, actor="x"), digest="")
+    assert (await both.remote.close_sessions(token.id, actor="x"), closed.state) == (1, "closed")
+    assert [each.id for each in await both.remote.sessions(live=True)] == [made[2].id]
 
 
 async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
