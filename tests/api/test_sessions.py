@@ -110,6 +110,10 @@ async def test_this_server_refuses_at_once_what_it_ended_itself(api: Api) -> Non
     await turned_away(authority, text)
     again = await api.ask("DELETE", f"/api/v1/sessions/{session.id}")
     assert again.json() == answer.json()
+    left, text, _ = await opened(api)
+    await authority.close(await authority.session(text))
+    await turned_away(authority, text)
+    assert (await api.get(f"/sessions/{left.id}"))["closed_by"] == f"ana (token {left.token_id})"
     for end, said in (("/sessions", {"closed": 1}), ("", None)):
         other, text, _ = await opened(api)
         await authority.session(text)
@@ -163,3 +167,4 @@ async def test_at_this_machine_nobody_needs_one(memory: Api) -> None:
     person = Loopback(memory.client(), "shop")
     assert person.remembers_session(None)
     assert await person.session(None) == await person.caller(None)
+    await person.close(await person.session(None))

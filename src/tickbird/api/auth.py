@@ -106,6 +106,12 @@ class Authority:
         self._note_use(session.id, self._client.note_session_use)
         return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
 
+    async def close(self, caller: Caller) -> None:
+        """End the session that somebody came with: they log out."""
+        if caller.session_id:
+            await self._client.close_session(caller.session_id, actor=caller.actor)
+            self.forget(caller.session_id)
+
     def _note_use(self, key: str, write: Callable[[str], Awaitable[None]]) -> None:
         now = self._clock()
         if self._noted.get(key, 0.0) > now:
