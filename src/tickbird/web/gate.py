@@ -26,6 +26,7 @@ from tickbird.api.rates import Pace
 from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.tokens import allows
+from tickbird.web.live import Beats
 from tickbird.web.memory import Kept, Memory
 from tickbird.web.readings import Readings
 from tickbird.web.rendering import render
@@ -64,6 +65,7 @@ class Gate:
         self._limits = limits
         self._authority: Any = api.state.authority
         self._readings = Readings()
+        api.state.beats = Beats(api.state.feed, self._readings)
         self._memory = Memory()
         self._paces = Pace(limits.per_second, limits.burst)
         self._lookups = Pace(limits.lookups_per_second, limits.lookups_burst)
@@ -174,7 +176,7 @@ class Gate:
         namespace = choose(caller.namespaces, asked if asked is not None else first_namespace(caller))
         client = self._state.clients(namespace)
         # By the store's clock, whatever this machine's says.
-        read_at, now = await self._readings.share("now", lambda: _now(client), fresh=10.0)
+        read_at, now = await self._readings.share(("", "now"), lambda: _now(client), fresh=10.0)
         request.scope.setdefault("state", {})["caller"] = caller
         return Visit(
             request=request,

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, Final, TypeVar, cast
 
 T = TypeVar("T")
+# A namespace, and what is asked of it.
+Key = tuple[Hashable, ...]
 _MOST: Final = 1_000
 
 
@@ -16,21 +18,32 @@ class Readings:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: dict[Hashable, tuple[float, asyncio.Task[Any]]] = {}
+        # When each was begun, until when it is fresh, and what comes of it.
+        self._kept: dict[Key, tuple[float, float, asyncio.Task[Any]]] = {}
+        self._changed: dict[Hashable, float] = {}
 
-    async def share(self, key: Hashable, read: Callable[[], Awaitable[T]], fresh: float = 1.0) -> T:
+    async def share(self, key: Key, read: Callable[[], Awaitable[T]], fresh: float = 1.0) -> T:
         """What was read for this key within the last `fresh` seconds, or is being read; else read it now."""
-        now = self._clock()
-        until, task = self._kept.get(key, (0.0, None))
-        if task is None or until <= now or (task.done() and (task.cancelled() or task.exception() is not None)):
+        kept = self._kept.get(key)
+        if kept is None or not self._counts(key, *kept):
+            now = self._clock()
             if len(self._kept) >= _MOST:
-                self._kept = {key: kept for key, kept in self._kept.items() if kept[0] > now}
+                self._kept = {key: each for key, each in self._kept.items() if each[1] > now}
             task = asyncio.ensure_future(_call(read))
             # A mistake is told to whoever asked; if they have left, to nobody.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._kept[key] = (now + fresh, task)
+            kept = self._kept[key] = (now, now + fresh, task)
         # Whoever leaves does not take it away from the others.
-        return cast("T", await asyncio.shield(task))
+        return cast("T", await asyncio.shield(kept[2]))
+
+    def expire(self, namespace: str) -> None:
+        """Something has happened there: what was begun before this is not fresh any more."""
+        self._changed[namespace] = self._clock()
+
+    def _counts(self, key: Key, begun: float, until: float, task: asyncio.Task[Any]) -> bool:
+        if task.done() and (task.cancelled() or task.exception() is not None):
+            return False
+        return until > self._clock() and begun >= self._changed.get(key[0], begun)
 
 
 async def _call(read: Callable[[], Awaitable[T]]) -> T:

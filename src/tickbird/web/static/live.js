@@ -7,7 +7,7 @@ let lost = null;
 function open() {
   if (source || document.hidden) return;
   source = new EventSource(document.body.dataset.live);
-  source.addEventListener("open", () => recover());
+  source.addEventListener("open", () => { lost = null; });
   source.addEventListener("changed", () => refresh());
   source.addEventListener("error", () => {
     lost ??= Date.now();
@@ -26,10 +26,6 @@ function refresh() {
   document.body.dispatchEvent(new Event("live"));
 }
 
-function recover() {
-  if (lost !== null || document.body.hasAttribute("data-stale")) refresh();
-  lost = null;
-}
 
 // Never stale green: what cannot be brought up to date is grey and says since when.
 function tell() {
@@ -95,6 +91,8 @@ export function startLive() {
   });
   addEventListener("pagehide", close);
   setInterval(() => { count(); tell(); }, 1000);
+  // Heartbeats of workers and the passing of time are nothing that happens.
+  setInterval(() => { if (!document.hidden) refresh(); }, 15000);
   // A page that was shown from memory asks until it can be read again.
   if (document.body.hasAttribute("data-stale")) { lost = Date.now(); setTimeout(refresh, 2000); }
   open();

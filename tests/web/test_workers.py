@@ -1,0 +1,76 @@
+"""The pages of workers and of the audit."""
+
+from playwright.async_api import expect
+
+from tests.web.conftest import Desk, Served, done, log_in, looked_at
+from tickbird.domain.every import every
+from tickbird.store.protocol import Worker
+
+HOSTILE = "<script>alert(1)</script>\u202eq"
+
+
+def a_worker(name: str = "w1", **options: object) -> Worker:
+    """A worker that has just reported."""
+    fields = {"app": "shop", "host": "node-1", "pid": 7, "version": "0.1.0", "slots": 10, "queues": ("default", "gpu")}
+    return Worker(id=name, namespace="default", **{**fields, **options})  # type: ignore[arg-type]
+
+
+@looked_at
+async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
+    """Who is alive, who holds back, who is asked to drain; and nothing of theirs becomes part of the page."""
+    page = await desk.open("/workers")
+    await expect(page.get_by_text("No worker is alive.")).to_be_visible()
+    await served.store.report_worker(a_worker(), live_for=600)
+    await served.store.report_worker(
+        a_worker("w2", host=HOSTILE, held="does not plan: the clock of the store has jumped"), live_for=600
+    )
+    await served.client.set_limit("mail", 3, actor="ana")
+    await expect(page.get_by_text("0 of 10").first).to_be_visible()
+    await expect(page.get_by_text("the clock of the store has jumped")).to_be_visible()
+    await expect(page.get_by_text("<script>alert(1)</script>")).to_be_visible()
+    await expect(page.get_by_role("cell", name="mail")).to_be_visible()
+    await desk.check("workers")
+
+
+@done
+async def test_a_worker_is_drained(desk: Desk, served: Served) -> None:
+    """By a form in a dialog, with a note that the audit keeps; the page says so, and offers it no more."""
+    await served.store.report_worker(a_worker(), live_for=600)
+    page = await desk.open("/workers")
+    await page.get_by_role("link", name="Drain…").click()
+    await page.get_by_label("Why, for the audit").fill("new kernel")
+    await desk.check("drain")
+    await page.get_by_role("button", name="Drain it").click()
+    await expect(page.get_by_text("Worker w1 is asked to drain.")).to_be_visible()
+    await expect(page.get_by_text("is to drain")).to_be_visible()
+    await expect(page.get_by_role("link", name="Drain…")).to_have_count(0)
+    page = await desk.open("/audit")
+    await page.locator("summary").first.click()
+    await expect(page.get_by_text("new kernel")).to_be_visible()
+
+
+async def test_only_an_admin_drains(door: Desk, guarded: Served) -> None:
+    """Others are not offered it, and are refused if they try."""
+    await guarded.store.report_worker(a_worker(), live_for=600)
+    await log_in(door, await guarded.token("editor"), "/workers")
+    await expect(door.page.get_by_text("0 of 10")).to_be_visible()
+    await expect(door.page.get_by_role("link", name="Drain…")).to_have_count(0)
+    door.expected.add(403)
+    await door.open("/workers/w1/drain")
+    await expect(door.page.get_by_text("This needs the role admin, and you came with editor;")).to_be_visible()
+
+
+@looked_at
+async def test_the_audit_tells_who_did_what(desk: Desk, served: Served) -> None:
+    """Newest first, by page, of one schedule or of all; hostile notes are texts."""
+    await served.client.create("nightly", every(hours=1), "report", actor=HOSTILE, unknown_task_ok=True)
+    await served.client.pause("nightly", actor="ana", note=HOSTILE)
+    page = await desk.open("/audit?schedule=nightly")
+    await expect(page.locator("tbody tr")).to_have_count(2)
+    await page.locator("summary").first.click()
+    await expect(page.locator("pre").first).to_contain_text("<script>alert(1)</script>")
+    # It is live, and what was opened stays open.
+    await served.client.resume("nightly", actor="ben")
+    await expect(page.locator("tbody tr")).to_have_count(3)
+    await expect(page.locator("details[open] pre")).to_contain_text("<script>alert(1)</script>")
+    await desk.check("audit")
