@@ -17,10 +17,13 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "dev": ("dev", "Work on an app while it is being written: start anew with every change."),
         "worker": ("worker", "Plan and execute the schedules of an app."),
         "server": ("server", "Serve the HTTP API, to those who have a token."),
-        "sync": ("store", "Write what an app's code declares to the store, without running it."),
-        "completion": ("completion", "Print the script that completes commands, options and names in a shell."),
+    },
+    "Set up": {
         "migrate": ("store", "Create the store's schema, or bring it up to date."),
+        "sync": ("store", "Write what an app's code declares to the store, without running it."),
+        "token": ("tokens", "Make, list and revoke the tokens that the HTTP API is used with."),
         "doctor": ("doctor", "Look at the store and all that relies on it, and say what to do about what is wrong."),
+        "completion": ("completion", "Print the script that completes commands, options and names in a shell."),
     },
     "Look": {
         "ls": ("schedules", "List schedules: state, last run and next run."),
@@ -43,6 +46,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "apply": ("files", "Bring the store to what files of schedules say, in one transaction."),
         "diff": ("files", "Show what applying files would change, ticks included; exit code 1 if anything."),
         "export": ("files", "Write what is stored as a file that can be applied."),
+        "import": ("imports", "Make a file for `tickbird apply` of another system's schedules."),
         "schema": ("files", "Print the JSON Schema of files of schedules, for editors."),
     },
     "Change": {
@@ -54,18 +58,18 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "override": ("overrides", "Skip or move one coming tick, or give its run another payload."),
         "set": ("changes", "Set some fields of a schedule and leave the others as they are."),
         "roll-back": ("revisions", "Take the definition of an earlier revision of a schedule again."),
-        "calendar": ("calendars", "Store calendars of closed days, and see what they do to schedules."),
         "rm": ("changes", "Delete a schedule; what was decided for its ticks stays on record."),
-        "import": ("imports", "Make a file for `tickbird apply` of another system's schedules."),
+        "calendar": ("calendars", "Store calendars of closed days, and see what they do to schedules."),
+    },
+    "Operate": {
         "cancel": ("runs", "Cancel a run that has not started, or ask a running one to stop."),
         "retry": ("runs", "Run again what a final run did."),
         "backfill": ("backfills", "Run the ticks of a range that have no run."),
         "release": ("held", "Let the held runs of a schedule run, oldest first."),
         "drop": ("held", "Cancel the held runs of a schedule, oldest first."),
         "limit": ("limits", "Set or remove how many runs of a concurrency key may go on at once."),
-        "token": ("tokens", "Make, list and revoke the tokens that the HTTP API is used with."),
-        "drain": ("workers", "Ask a worker to take nothing new, finish what it executes and end."),
         "queue": ("queues", "Show a queue, or set or remove the rate at which its runs begin."),
+        "drain": ("workers", "Ask a worker to take nothing new, finish what it executes and end."),
     },
 }
 _MODULES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}

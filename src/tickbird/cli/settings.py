@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tickbird.domain.addresses import is_server
 from tickbird.domain.errors import InvalidError
+
+if TYPE_CHECKING:
+    from tickbird.cli.pages import Page
 
 
 @dataclass
@@ -132,20 +135,62 @@ def shared_options() -> list[click.Parameter]:
     ]
 
 
-class Command(click.Command):
+class _Paged(click.Command):
+    """Has a page of help, and the shared options behind its own, apart from them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params = [*self.params, *shared_options()]
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What it does, when to use it and what it leaves alone."""
+        super().format_help_text(ctx, formatter)
+        if text := _page(ctx).text:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(text)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its own options, then those of every command."""
+        shared = {option.opts[0] for option in shared_options()} | {"--help"}
+        params = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        rows = [(param.opts[0], record) for param in params if (record := param.get_help_record(ctx))]
+        for title, among in (("Options", False), ("Options of every command", True)):
+            if listed := [record for name, record in rows if (name in shared) is among]:
+                with formatter.section(title):
+                    formatter.write_dl(listed)
+        if isinstance(self, click.Group):
+            self.format_commands(ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Examples, exit codes, and commands that go with it."""
+        page = _page(ctx)
+        if page.examples:
+            with formatter.section("Examples"):
+                # As they are typed: a line that was folded could not be copied.
+                for what_for, line in page.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}# {what_for}\n")
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+        if page.codes:
+            with formatter.section("Exit codes"):
+                formatter.write_text(page.codes)
+        if page.see:
+            with formatter.section("See also"):
+                formatter.write_text(", ".join(f"tickbird {name}" for name in page.see))
+
+
+def _page(ctx: click.Context) -> Page:
+    from tickbird.cli.pages import page_of
+
+    return page_of(ctx.command_path.partition(" ")[2])
+
+
+class Command(_Paged):
     """A command with the shared options behind its own."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params = [*self.params, *shared_options()]
 
-
-class Group(click.Group):
+class Group(_Paged, click.Group):
     """Commands about one noun, with the shared options before them as well."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params = [*self.params, *shared_options()]
 
 
 def login_name() -> str:

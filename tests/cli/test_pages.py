@@ -1,0 +1,157 @@
+"""The page of help of every command: there, well made, and each of its examples tried."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from tests.cli.conftest import APP, Cli
+from tickbird.cli import root
+from tickbird.cli.pages import Page, page_of
+from tickbird.client import Client
+from tickbird.domain.cron import cron
+from tickbird.store.protocol import Store
+
+FILE = 'app = "shop"\n\n[schedules.report]\ncron = "0 6 * * *"\ntask = "digest"\n'
+CRONTAB = "0 3 * * * root /usr/local/bin/backup --full\n"
+CRONJOB = """
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: backup}
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate: {spec: {template: {spec: {containers: [{name: backup, image: backup, command: [/backup]}]}}}}
+"""
+BEAT = 'from celery import Celery\napp = Celery()\napp.conf.beat_schedule = {"a": {"task": "a", "schedule": 60.0}}\n'
+# They go on until they are ended, prove by faults, or need another system; that they parse is all that is tried.
+ONLY_PARSED = ("dev", "worker ", "server", "--follow", "--prove", "--trust-", "django-celery-beat", "tail --schedule")
+# What ends with another code than 0: it tells something by it, nobody can be asked, or nothing is held.
+CODES = {
+    "tickbird diff": 1,
+    "tickbird doctor": 1,
+    "tickbird rm digest --": 0,
+    "tickbird rm digest": 2,
+    "tickbird drop digest --": 4,
+    "tickbird drop digest": 2,
+    "tickbird release": 4,
+}
+
+
+def commands(group: click.Group = root, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command by what is typed, also those of groups."""
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        found = group.get_command(ctx, name)
+        assert found is not None
+        yield f"{path}{name}", found
+        if isinstance(found, click.Group):
+            yield from commands(found, f"{path}{name} ")
+
+
+PAGES = {name: page_of(name) for name, _ in commands()}
+EXAMPLES = [(name, line) for name, page in PAGES.items() for _, line in page.examples]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_command_has_a_page(bare: Cli, name: str) -> None:
+    page = PAGES[name]
+    assert 2 <= len(page.examples) <= 4, f"cli/pages/{name.replace(' ', '-')}.txt has {len(page.examples)} examples"
+    assert page.codes.endswith(".")
+    shown = bare.ok(*name.split(), "--help").out
+    for said, line in page.examples:
+        # Those of a group may show what goes with it.
+        assert line.startswith(f"tickbird {name}") or name == "import", line
+        assert f"\n  # {said}\n  {line}\n" in shown
+        assert len(said) < 80
+    for title in ("\nOptions of every command:\n", "\nExamples:\n", "\nExit codes:\n"):
+        assert title in shown
+    for other in page.see:
+        assert other in PAGES, f"{name} names {other}, which is no command"
+        assert other != name
+
+
+def test_every_page_is_of_a_command() -> None:
+    known = {f"{name.replace(' ', '-')}.txt" for name in PAGES}
+    assert {each.name for each in files("tickbird.cli.pages").iterdir() if each.name.endswith(".txt")} == known
+    assert page_of("nothing") == Page()
+
+
+def test_every_example_parses() -> None:
+    for _, line in EXAMPLES:
+        program, *args = shlex.split(line)
+        assert program == "tickbird"
+        command: click.Command = root
+        ctx = click.Context(root, info_name="tickbird")
+        while isinstance(command, click.Group):
+            found = command.get_command(ctx, args.pop(0))
+            assert found is not None, line
+            command = found
+        # Whatever cannot be understood is raised here.
+        command.make_context(command.name, args, parent=ctx)
+
+
+async def fill(client: Client, store: Store) -> dict[str, str]:
+    """Something of everything that examples speak of; what stands for it in them."""
+    await client.put_calendar("holidays", {"weekdays": ["sat"]}, actor="ana")
+    await client.set_limit("warehouse", 2, actor="ana")
+    await client.limit_queue("gpu", "5/min", actor="ana")
+    await client.create_token("phone", "viewer", actor="ana")
+    run = await client.trigger("digest", actor="ana")
+    now = await client.now()
+    await client.backfill("etl", now - timedelta(days=3), now - timedelta(days=1), actor="ana")
+    [backfill] = await client.list_backfills()
+    await client.update("digest", actor="ana", timeout="9m")
+    return {"1042": str(run.id), "--cancel 7": f"--cancel {backfill.id}"}
+
+
+# What must have happened before an example makes sense.
+BEFORE: dict[str, Callable[[Client, dict[str, str]], Any]] = {
+    "resume": lambda client, _: client.pause("digest", actor="ana", note="x"),
+    "retry": lambda client, ids: client.cancel(int(ids["1042"]), actor="ana"),
+}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> tuple[Path, dict[str, str]]:
+    """A folder with a store and files, to be copied, and what ids are in it."""
+    folder = tmp_path_factory.mktemp("filled")
+    shutil.copy(migrated_file, folder / "tickbird.db")
+    cli = Cli(f"sqlite:///{folder}/tickbird.db", folder)
+    cli.create("digest", trigger=cron("0 9 * * 1-5", "America/New_York"), tags=["mail"])
+    cli.create("etl", trigger=cron("30 2 * * *", "Europe/Rome"), queue="gpu")
+    cli.live_worker({})
+    ids = cli.store(fill)
+    cli.write("myapp", APP.replace('app="shop"', 'app="other"').replace("digest", "other").replace("etl", "night"))
+    (folder / "schedules").mkdir()
+    for file in ("schedules.toml", "schedules/shop.toml"):
+        (folder / file).write_text(FILE)
+    for name, text in (("crontab", CRONTAB), ("cronjobs.yaml", CRONJOB), ("settings.py", BEAT)):
+        (folder / name).write_text(text)
+    return folder, ids
+
+
+RUN = [(name, line) for name, line in EXAMPLES if not any(part in line for part in ONLY_PARSED)]
+
+
+@pytest.mark.parametrize("name,line", RUN, ids=[line for _, line in RUN])
+def test_examples_do_what_they_say(filled: tuple[Path, dict[str, str]], folder: Path, name: str, line: str) -> None:
+    shutil.copytree(filled[0], folder, dirs_exist_ok=True)
+    cli = Cli(f"sqlite:///{folder}/tickbird.db", folder)
+    if name in BEFORE:
+        cli.store(lambda client, _: BEFORE[name](client, filled[1]))
+    typed = line.replace("/etc/crontab", "crontab")
+    for example, real in filled[1].items():
+        typed = typed.replace(example, real)
+    stdin = "y\n"
+    if " - " in f"{typed} ":
+        stdin = CRONJOB if "kubernetes" in typed else CRONTAB.replace(" root", "")
+    said = cli(*shlex.split(typed)[1:], stdin=stdin)
+    assert said.code == next((code for start, code in CODES.items() if line.startswith(start)), 0), said
