@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import logging
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,8 +17,11 @@ from tickbird.domain.limits import check_concurrency_key, key_for
 from tickbird.domain.runs import NewRun
 from tickbird.domain.triggers import at as once
 
+log = logging.getLogger("tickbird.client")
 # So many lost workers may be survived, if somebody asks for it.
 MOST_CRASHES = 1_000
+MOST_MISTAKES = 100
+_LONGEST_MISTAKE = 300
 
 
 def new_run(
@@ -81,10 +86,30 @@ def check_by_schema(
 
 
 def _validate_by_schema(task: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    from jsonschema import Draft202012Validator
+    for path, text in payload_mistakes(payload, schema):
+        where = ".".join(str(part) for part in path)
+        raise PayloadError(f"payload of task {task!r}: {f'{where[:200]}: ' if where else ''}{text}.", field="payload")
 
-    error = next(iter(Draft202012Validator(schema).iter_errors(dict(payload))), None)
-    if error is not None:
-        where = ".".join(str(part) for part in error.absolute_path)
-        text = f"{where}: {error.message}" if where else error.message
-        raise PayloadError(f"payload of task {task!r}: {text[:300]}.", field="payload")
+
+def payload_mistakes(payload: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """What a schema says against a payload: the path to where, and what.
+
+    Nothing where the schema itself cannot be gone by: the task looks at its payload anyway.
+    """
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    # A reference out of the schema is not fetched from anywhere.
+    validator = Draft202012Validator(schema, registry=Registry())
+    try:
+        for error in itertools.islice(validator.iter_errors(dict(payload)), MOST_MISTAKES):
+            told = _nearest(error)
+            yield tuple(told.absolute_path), str(told.message)[:_LONGEST_MISTAKE]
+    except Exception:
+        log.debug("the schema of a task cannot be gone by", exc_info=True)
+
+
+def _nearest(error: Any) -> Any:
+    """Of a choice among schemas, what is wrong by the only one that is of the kind of the value."""
+    near = [each for each in error.context or () if each.validator != "type" or list(each.relative_path)]
+    return _nearest(near[0]) if error.validator in ("anyOf", "oneOf") and len(near) == 1 else error

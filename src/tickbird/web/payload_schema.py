@@ -1,0 +1,183 @@
+"""What a JSON Schema says of each field of a payload, as far as a form can ask for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from tickbird.web.rendering import plain
+
+Kind = Literal["text", "integer", "number", "choice", "date", "instant", "json"]
+
+# More fields than a person fills in; what is beyond goes into one text of JSON.
+MOST_FIELDS: Final = 200
+MOST_CHOICES: Final = 500
+# A reference may lead to a reference, but not for ever.
+_MOST_STEPS: Final = 20
+_BOUNDS: Final = (
+    ("minimum", "at least {}"),
+    ("exclusiveMinimum", "more than {}"),
+    ("maximum", "at most {}"),
+    ("exclusiveMaximum", "less than {}"),
+    ("multipleOf", "a multiple of {}"),
+    ("minLength", "at least {} characters"),
+    ("maxLength", "at most {} characters"),
+    ("pattern", "as {}"),
+)
+_EXAMPLES: Final = {"date": "2026-03-29", "instant": "2026-03-29T03:00:00Z"}
+_MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """One field of a payload as its schema describes it; `choices` are JSON texts."""
+
+    name: str
+    kind: Kind = "json"
+    required: bool = False
+    nullable: bool = False
+    title: str = ""
+    description: str = ""
+    bounds: str = ""
+    example: str = ""
+    choices: tuple[str, ...] = ()
+    # JSON text; None where there is none.
+    default: str | None = None
+
+
+def wanted_fields(schema: Mapping[str, Any] | None) -> tuple[Wanted, ...] | None:
+    """The fields that a schema names, those that must be given first; None where it is not of an object with fields."""
+    if not isinstance(schema, Mapping):
+        return None
+    whole = _resolved(schema, schema)
+    properties = whole.get("properties")
+    if not isinstance(properties, Mapping) or not properties:
+        return None
+    must = whole.get("required")
+    required = {each for each in must if isinstance(each, str)} if isinstance(must, list | tuple) else set()
+    found = [
+        _wanted(name, part, schema, name in required)
+        for name, part in properties.items()
+        if isinstance(name, str) and len(name) <= 200 and is_plain(name) and "\n" not in name
+    ]
+    found.sort(key=lambda each: not each.required)
+    return tuple(found[:MOST_FIELDS])
+
+
+def takes_others(schema: Mapping[str, Any] | None) -> bool:
+    """May a payload have fields that the schema does not name?"""
+    if not isinstance(schema, Mapping):
+        return True
+    return _resolved(schema, schema).get("additionalProperties", True) is not False
+
+
+def is_plain(text: str) -> bool:
+    """Can a person see, and a browser send back, all of a text as it is?"""
+    return plain(text, len(text)) == text
+
+
+def _wanted(name: str, part: Any, schema: Mapping[str, Any], required: bool) -> Wanted:
+    stated = _resolved(part, schema) if isinstance(part, Mapping) else {}
+    stated, nullable = _without_null(stated, schema)
+    choices = _choices(stated)
+    kind = "choice" if choices else _kind(stated)
+    default = stated.get("default", _MISSING)
+    bounds = [
+        words.format(_short(stated[key])) for key, words in _BOUNDS if isinstance(stated.get(key), int | float | str)
+    ]
+    return Wanted(
+        name=name,
+        kind=kind,
+        required=required,
+        nullable=nullable,
+        title=_words(stated.get("title")),
+        description=_words(stated.get("description")),
+        bounds=", ".join(bounds) if kind in ("text", "integer", "number") else "",
+        example=_EXAMPLES.get(kind, ""),
+        choices=choices,
+        default=None if default is _MISSING else _short(default, quoted=True),
+    )
+
+
+def _resolved(part: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a part says once references are followed; what stands beside a reference counts more than what it leads to.
+
+    A reference that leads nowhere, to itself or out of the schema says nothing.
+    """
+    merged: dict[str, Any] = {}
+    for _ in range(_MOST_STEPS):
+        merged = {**part, **merged}
+        whole = part.get("allOf")
+        if isinstance(whole, list) and len(whole) == 1 and isinstance(whole[0], Mapping):
+            merged.pop("allOf", None)
+            part = whole[0]
+        elif isinstance(part.get("$ref"), str):
+            merged.pop("$ref", None)
+            found = _at(part["$ref"], schema)
+            if found is None:
+                break
+            part = found
+        else:
+            break
+    return merged
+
+
+def _at(reference: str, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    place: Any = schema
+    for step in reference.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        place = place.get(key) if isinstance(place, Mapping) else None
+    return place if isinstance(place, Mapping) else None
+
+
+def _without_null(stated: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    """What is said of a field where it is not null, and whether it may be."""
+    kinds = stated.get("type")
+    if isinstance(kinds, list) and "null" in kinds:
+        others = [each for each in kinds if each != "null"]
+        return {**stated, "type": others[0] if len(others) == 1 else others}, True
+    for key in ("anyOf", "oneOf"):
+        parts = stated.get(key)
+        if isinstance(parts, list) and all(isinstance(each, Mapping) for each in parts):
+            others = [each for each in parts if each.get("type") != "null"]
+            if len(others) < len(parts):
+                rest = {name: value for name, value in stated.items() if name != key}
+                return ({**_resolved(others[0], schema), **rest} if len(others) == 1 else {**rest, key: others}), True
+    if isinstance(stated.get("enum"), list) and None in stated["enum"]:
+        return {**stated, "enum": [each for each in stated["enum"] if each is not None]}, True
+    return stated, False
+
+
+def _choices(stated: Mapping[str, Any]) -> tuple[str, ...]:
+    if "const" in stated:
+        return (as_json(stated["const"]),)
+    listed = stated.get("enum")
+    if isinstance(listed, list) and 0 < len(listed) <= MOST_CHOICES:
+        return tuple(dict.fromkeys(as_json(each) for each in listed))
+    return ("true", "false") if stated.get("type") == "boolean" else ()
+
+
+def _kind(stated: Mapping[str, Any]) -> Kind:
+    kind, form = stated.get("type"), stated.get("format")
+    if kind == "string":
+        return "date" if form == "date" else "instant" if form == "date-time" else "text"
+    return kind if kind == "integer" or kind == "number" else "json"
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """A value as JSON text that a browser sends back as it is."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return text if is_plain(text) else json.dumps(value, indent=indent)
+
+
+def _words(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _short(value: Any, *, quoted: bool = False) -> str:
+    text = value if isinstance(value, str) and not quoted else as_json(value)
+    return text if len(text) <= 100 else f"{text[:99]}…"
