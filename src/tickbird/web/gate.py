@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from tickbird.api.auth import Caller
+from tickbird.api.auth import Authority, Caller
 from tickbird.api.guard import Limits
 from tickbird.api.loopback import Loopback
 from tickbird.api.namespaces import choose
@@ -63,7 +63,7 @@ class Gate:
     def __init__(self, api: Any, limits: Limits) -> None:
         self._state = api.state
         self._limits = limits
-        self._authority: Any = api.state.authority
+        self._authority: Authority = api.state.authority
         self._readings = Readings()
         api.state.beats = Beats(api.state.feed, self._readings)
         self._memory = Memory()
@@ -85,7 +85,7 @@ class Gate:
             async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
                 self._check_site(request)
                 caller, sure = await self._caller(request)
-                _check_pace(self._paces.take(caller.token_id))
+                _check_pace(self._paces.take(caller.held))
                 form = await self._form(request)
                 patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
                 if not sure:

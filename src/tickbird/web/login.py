@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -12,7 +11,7 @@ from tickbird.api.problems import Problem
 from tickbird.domain.errors import TickbirdError
 from tickbird.web.gate import SESSION, Gate, check_origin, problem_page
 from tickbird.web.rendering import render
-from tickbird.web.visits import Visit, read_form
+from tickbird.web.visits import Visit, own_path, read_form
 
 _LONGEST_FORM: Final = 10_000
 
@@ -28,8 +27,8 @@ class Login:
     async def show(self, request: Request) -> Response:
         """Ask for a token."""
         if self._gate.tokenless:
-            return RedirectResponse(_root(request) + _next(request.query_params.get("next", "")), 303)
-        return self._page(request, _next(request.query_params.get("next", "")))
+            return RedirectResponse(_root(request) + own_path(request.query_params.get("next", "")), 303)
+        return self._page(request, own_path(request.query_params.get("next", "")))
 
     async def enter(self, request: Request) -> Response:
         """Open a session with a token, and go to where one wanted to."""
@@ -49,7 +48,7 @@ class Login:
             if len(body) > _LONGEST_FORM:
                 raise Problem(413, "too-large", "This is too long for a token.")
         form = read_form(body)
-        to = _next(form.text("next"))
+        to = own_path(form.text("next"))
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")
         except Problem:
@@ -84,10 +83,3 @@ class Login:
 
 def _root(request: Request) -> str:
     return str(request.scope.get("root_path", ""))
-
-
-def _next(text: str) -> str:
-    """A place of ours to go to; the first page for anything else."""
-    parts = urlsplit(text)
-    safe = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
-    return text if safe and not parts.scheme and not parts.netloc and not text.startswith("/login") else "/"

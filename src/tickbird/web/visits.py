@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -172,6 +172,13 @@ def page_url(root: str, caller: Caller, namespace: str, path: str, query: Mappin
 def first_namespace(caller: Caller) -> str:
     """Where a caller begins."""
     return "default" if caller.namespaces is None else caller.namespaces[0]
+
+
+def own_path(text: str) -> str:
+    """A place of ours to go to, as a link or a form says; the first page for anything else."""
+    parts = urlsplit(text)
+    safe = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
+    return text if safe and not parts.scheme and not parts.netloc and not text.startswith("/login") else "/"
 
 
 Page = Callable[[Visit], Awaitable[Response]]

@@ -7,15 +7,14 @@ from typing import Final
 from starlette.responses import Response
 
 from tickbird.web.times import CHOICE, MINE, known_zone
-from tickbird.web.visits import Door, Visit
+from tickbird.web.visits import Door, Visit, own_path
 
 _A_YEAR: Final = 31_536_000
 
 
 async def choose(visit: Visit) -> Response:
     """Keep the choice, and go back."""
-    back = visit.form.text("back")
-    answer = visit.done(back if back.startswith(f"{visit.root}/") and not back.startswith("//") else visit.url("/"))
+    answer = visit.done(visit.root + own_path(visit.form.text("back").removeprefix(visit.root)))
     chosen = visit.form.text("zone")
     if chosen in ("schedule", "mine", "utc"):
         answer.set_cookie(CHOICE, chosen, max_age=_A_YEAR, path=visit.root or "/", httponly=True, samesite="lax")
