@@ -32,7 +32,17 @@ spec:
 """
 BEAT = 'from celery import Celery\napp = Celery()\napp.conf.beat_schedule = {"a": {"task": "a", "schedule": 60.0}}\n'
 # They go on until they are ended, prove by faults, or need another system; that they parse is all that is tried.
-ONLY_PARSED = ("dev", "worker ", "server", "--follow", "--prove", "--trust-", "django-celery-beat", "tail --schedule")
+ONLY_PARSED = (
+    "dev",
+    "worker ",
+    "server",
+    "--follow",
+    "--wait",
+    "--prove",
+    "--trust-",
+    "django-celery-beat",
+    "tail --schedule",
+)
 # What ends with another code than 0: it tells something by it, nobody can be asked, or nothing is held.
 CODES = {
     "tickbird diff": 1,

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tickbird.cli.arguments import name_argument, read_payload, schedule_names, words
 from tickbird.cli.bulk import change_many, many_options, selected
@@ -19,11 +20,13 @@ from tickbird.cli.output import Screen, clock, emit, iso, warn
 from tickbird.cli.schedules import state_text, what, zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
+from tickbird.cli.waiting import FOREVER, logged, patience, tell_end, wait_for
 from tickbird.client import Client
 from tickbird.documents import run_document, schedule_document
 from tickbird.domain.ahead import Ahead
 from tickbird.domain.bulk import BulkResult
 from tickbird.domain.instants import to_datetime
+from tickbird.domain.logs import LogLine
 from tickbird.domain.progress import count as in_numbers
 from tickbird.domain.progress import executes, obstacle
 from tickbird.domain.runs import RunRecord
@@ -45,33 +48,48 @@ async def reader(client: Client, name: str, settings: Settings) -> tuple[Schedul
 @click.command(cls=Command)
 @_name_or_many
 @click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
+@click.option(
+    "--wait",
+    is_flag=False,
+    flag_value=FOREVER,
+    type=patience,
+    metavar="[SECONDS]",
+    help="Wait for its end, at most so long (90, 10m), and show what it logs; exit code 1 unless it succeeds.",
+)
 @many_options
 @actor_option
 @click.pass_obj
-def trigger(settings: Settings, /, name: str | None, payload: str | None, actor: str, **many: Any) -> int:
+def trigger(
+    settings: Settings, /, name: str | None, payload: str | None, wait: int | None, actor: str, **many: Any
+) -> int:
     """Run a schedule's task now; its own ticks are not touched.
 
-    With --all, that of every schedule that matches, each with its own payload.
+    With --all, that of every schedule that matches, each with its own payload. With --wait, Ctrl-C ends only the wait.
     """
+    waits = click.get_current_context().get_parameter_source("wait") is not ParameterSource.DEFAULT
     if (selection := selected(settings, name, many)) is not None:
-        if payload is not None:
-            raise click.UsageError("--payload goes with a NAME.", click.get_current_context())
+        if payload is not None or waits:
+            raise click.UsageError(f"--{'wait' if waits else 'payload'} goes with a NAME.", click.get_current_context())
         return change_many(
             settings, "trigger", selection, lambda client, which: client.trigger_all(actor=actor, **which)
         )
     assert name is not None
     sent = None if payload is None else read_payload(payload)
 
-    async def work() -> tuple[Any, ...]:
+    async def work() -> tuple[RunRecord, Sequence[LogLine]]:
         async with opened(settings) as client:
             run = await client.trigger(name, actor=actor, payload=sent)
-            return run, await client.workers()
+            if run.status == "waiting":
+                warn(f"run {run.id} waits until the active run of {name} is final.")
+            elif unserved := obstacle(run.queue, run.target.name, await client.workers()):
+                warn(f"{unserved}: run {run.id} stays queued until one does.")
+            if not waits:
+                return run, ()
+            return await wait_for(client, settings, run.id, wait), await logged(client, settings, run.id)
 
-    run, workers = complete(work(), settings)
-    if run.status == "waiting":
-        warn(f"run {run.id} waits until the active run of {name} is final.")
-    elif unserved := obstacle(run.queue, run.target.name, workers):
-        warn(f"{unserved}: run {run.id} stays queued until one does.")
+    run, lines = complete(work(), settings)
+    if waits:
+        return tell_end(settings, run, lines)
     emit(
         settings,
         lambda: {"run": run_document(run)},

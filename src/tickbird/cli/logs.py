@@ -36,7 +36,7 @@ def logs(settings: Settings, run_id: int, follow: bool) -> None:
     async def read() -> tuple[RunRecord, list[LogLine]]:
         async with opened(settings) as client:
             run = await client.run(run_id)
-            return run, await _rest(client, run_id, (0, 0))
+            return run, await rest(client, run_id, (0, 0))
 
     run, lines = complete(read(), settings)
     if not lines and not settings.as_json:
@@ -56,7 +56,7 @@ def _show(screen: Screen, lines: Sequence[LogLine], tz: str) -> None:
 async def _follow(settings: Settings, run_id: int) -> None:
     async with opened(settings) as client:
         async for line in client.follow_logs(run_id):
-            _print(settings, line)
+            print_line(settings, line)
         run = await client.run(run_id)
     if settings.as_json:
         click.echo(json.dumps({"run_id": run_id, "status": run.status}))
@@ -64,7 +64,7 @@ async def _follow(settings: Settings, run_id: int) -> None:
         warn(f"run {run_id} is {run.status}.")
 
 
-async def _rest(client: Client, run_id: int, after: tuple[int, int]) -> list[LogLine]:
+async def rest(client: Client, run_id: int, after: tuple[int, int]) -> list[LogLine]:
     """All lines behind one."""
     found: list[LogLine] = []
     while page := await client.logs(run_id, after=after, limit=_PAGE):
@@ -75,7 +75,8 @@ async def _rest(client: Client, run_id: int, after: tuple[int, int]) -> list[Log
     return found
 
 
-def _print(settings: Settings, line: LogLine) -> None:
+def print_line(settings: Settings, line: LogLine) -> None:
+    """Print a line as soon as it comes."""
     shown = _text(line, settings.tz or "UTC")
     click.echo(json.dumps(log_document(line)) if settings.as_json else clean(shown, lines=True))
     sys.stdout.flush()
