@@ -6,7 +6,12 @@ WITH s AS (
     INSERT INTO tickbird.schedules (id, namespace, name, definition)
     SELECT i, 'default', 's' || i, (%(definitions)s::jsonb[])[1 + i %% cardinality(%(definitions)s::jsonb[])]
     FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS i
-    RETURNING id, definition
+    RETURNING id, namespace, name, definition
+),
+l AS (
+    INSERT INTO tickbird.listed (namespace, name, schedule_id, queue, words)
+    SELECT namespace, name, id, coalesce(definition ->> 'queue', 'default'), tickbird.schedule_words(name, definition)
+    FROM s
 ),
 c AS (
     INSERT INTO tickbird.cursors (schedule_id, revision, format, planned_until, next_run_at)

@@ -32,6 +32,7 @@ from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.naming import STATEMENTS
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.protocol import Held, Worker
+from tickbird.store.sql import load_statements
 from tickbird.testing.servers import PostgresServer
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
@@ -686,6 +687,27 @@ class TestIndexes:
             plan = await connection.execute(f"EXPLAIN EXECUTE page({nothing})".encode())
             lines = [line for (line,) in await plan.fetchall()]
         assert any("Index Cond" in line and "id < COALESCE($" in line for line in lines), lines
+
+    @pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.postgres", "readings")))
+    async def test_readings_walk_indexes_and_sort_no_history(self, migrated: str, name: str) -> None:
+        text = STATEMENTS[name].decode()
+        order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
+        text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", text).replace("%%", "%")
+        async with await psycopg.AsyncConnection.connect(
+            Connections(migrated, 1).conninfo, autocommit=True
+        ) as connection:
+            await connection.execute(f"PREPARE reading AS {text}".encode())
+            nothing = ", ".join("NULL" for _ in order)
+            plan = await connection.execute(f"EXPLAIN EXECUTE reading({nothing})".encode())
+            lines = [line for (line,) in await plan.fetchall()]
+        assert not [line for line in lines if "Seq Scan" in line], lines
+        # Every walk through runs or the audit is bounded by an index: by a key, or by the order of the page.
+        for place, line in enumerate(lines):
+            if re.search(r"Scan.* on (runs|audit|skips|cursors|schedules|listed)", line):
+                assert "Index" in line, lines
+                assert "Index Cond" in lines[place + 1] or "runs_" in line or "cursors_" in line, lines
+        if name.startswith(("find_", "page_")):
+            assert not [line for line in lines if "Sort" in line], lines
 
     async def test_no_verb_scans_the_big_tables(self, database: Database) -> None:
         await create_many(database, SCHEDULES, replace(MINUTELY, overlap="queue"))

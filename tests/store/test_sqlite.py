@@ -29,6 +29,7 @@ from tickbird.domain.every import every
 from tickbird.domain.runs import NewRun, Outcome
 from tickbird.store import migrations
 from tickbird.store.protocol import Store, Worker
+from tickbird.store.sql import load_statements
 from tickbird.store.sqlite import SqliteStore, connection, schema
 from tickbird.store.sqlite.statements import SQL
 
@@ -560,3 +561,17 @@ async def test_pages_by_status_do_not_walk_all_runs(store: SqliteStore, shell: s
         found = re.search(r"INDEX runs_(\w+)|\(rowid=\?\)", line)
         assert found, line
         assert found[1] in (None, "unwell", "unwell_of_schedule", "active", "running", "queued", "waiting"), line
+
+
+@pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.sqlite", "readings")))
+async def test_readings_walk_indexes_and_sort_no_history(
+    store: SqliteStore, shell: sqlite3.Connection, name: str
+) -> None:
+    shell.create_function("casefold", 1, str.casefold, deterministic=True)
+    nothing = dict.fromkeys(re.findall(r":(\w+)", SQL[name]))
+    plan = [row[3] for row in shell.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", nothing)]
+    for line in plan:
+        # Only what others have found is walked without an index: parts of the statement itself, and values of JSON.
+        assert not re.match(r"SCAN (runs|audit|skips|cursors|schedules|r|s|c|l)\b(?!.*USING)", line), plan
+    if name.startswith("find_"):
+        assert not [line for line in plan if "TEMP B-TREE" in line], plan

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import get_args
 
 from tickbird.domain.definition import check_text
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.findings import LATE
 from tickbird.domain.happenings import AuditRecord
+from tickbird.domain.load_week import HOURS, WeekCounter, WeekLoad
 from tickbird.domain.readings import (
     AuditFilter,
     Count,
@@ -22,8 +24,13 @@ from tickbird.domain.readings import (
 )
 from tickbird.domain.runs import Origin, RunRecord, Status
 from tickbird.domain.schedule import State
+from tickbird.domain.troubles import Seen, Troubles, troubles
 from tickbird.store.protocol import ScheduleRow, Store
 
+# So many late runs, queues of theirs and running runs are looked at for what needs a person.
+_LATE_RUNS, _QUEUES, _RUNNING = 500, 20, 1_000
+# The coming load is counted of so many schedules, read so many at a time.
+_MOST_LOAD, _LOAD_PAGE = 100_000, 2_000
 _ALL = ScheduleFilter()
 _RUNS = RunFilter()
 _AUDIT = AuditFilter()
@@ -70,6 +77,49 @@ class Board:
         """When the newest runs since an instant were due, began and ended; newest first."""
         limit = _within(limit, "limit", 2_000)
         return await self._readings.timings(self._namespace, schedule_id=schedule_id, since=since, limit=limit)
+
+    async def troubles(self, *, late: float = LATE, most: int = 20) -> Troubles:
+        """What needs a person now, the most serious first: what fails, is late, parked, held, or held back."""
+        most = _within(most, "most", 100)
+        store, namespace, readings = self._store, self._namespace, self._readings
+        now = await store.now()
+        before = now - timedelta(seconds=late)
+        streaks, more_streaks = await readings.streaks(namespace, most)
+        waiting, more_waiting = await readings.late_runs(namespace, before, _LATE_RUNS)
+        parked = await readings.schedules(namespace, ScheduleFilter(states=["parked"]), limit=most + 1)
+        overdue = await readings.overdue(namespace, before, most + 1)
+        held = await store.held_schedules(namespace)
+        queues = sorted({run.queue for run in waiting})[:_QUEUES]
+        found = [queue for name in queues for queue in await store.list_queues(namespace, queue=name)]
+        seen = Seen(
+            now=now,
+            workers=await store.list_workers(namespace),
+            streaks=streaks,
+            parked=[row.schedule for row in parked],
+            late=waiting,
+            rates={queue.name: queue.rate for queue in found if queue.rate is not None},
+            running=await store.list_runs(namespace, status="running", limit=_RUNNING),
+            overdue=overdue,
+            held=held,
+            capped=more_streaks or more_waiting or max(len(parked), len(overdue)) > most,
+        )
+        return troubles(seen, most)
+
+    async def load(self, *, hours: int = HOURS, durations: bool = True) -> WeekLoad:
+        """What is to come, hour by hour, of up to 100,000 active schedules; without durations, their ticks alone."""
+        counter = WeekCounter(self._namespace, await self._store.now(), _within(hours, "hours", 31 * 24))
+        after = 0
+        for _ in range(_MOST_LOAD // _LOAD_PAGE):
+            rows = await self._readings.load(self._namespace, after=after, limit=_LOAD_PAGE, durations=durations)
+            counter.add(rows)
+            if len(rows) < _LOAD_PAGE:
+                break
+            after = rows[-1].id
+        return counter.week()
+
+    async def key(self, run_id: int) -> str | None:
+        """The idempotency key that a run was asked for with; None where there was none."""
+        return await self._readings.key_of_run(self._namespace, run_id) if 0 < run_id < 2**63 else None
 
     async def runs(
         self, wanted: RunFilter = _RUNS, *, before: int | None = None, after: int | None = None, limit: int = 100

@@ -55,12 +55,12 @@ def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete
             if upcoming is None or upcoming > places[3]:
                 continue
             for place in range(3):
-                total[place] += _count(definition, places[place], places[place + 1])
+                total[place] += count_ticks(definition, places[place], places[place + 1])
     found = [LoadAt(to_datetime(at), *total) for at, total in zip(starts, totals, strict=True)]
     return Load(known, complete, found)
 
 
-def _count(definition: Definition, after: int, until: int) -> int:
+def count_ticks(definition: Definition, after: int, until: int) -> int:
     """The ticks of (after, until] that run; those that several triggers of one schedule share count for each."""
     if definition.exclude or definition.calendars:
         return sum(each.count for each in definition.grid.segments(after, until) if not each.excluded)

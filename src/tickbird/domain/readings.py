@@ -17,6 +17,8 @@ T = TypeVar("T")
 MOST_LOOKED_AT: Final = 20_000
 # The newest failed runs that tell which schedules fail.
 MOST_FAILED: Final = 5_000
+# So many schedules that are not active are looked up first, where only such are asked for.
+MOST_RESTING: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,8 @@ class ScheduleFilter:
     """Which schedules: each field narrows, and what is not given does not.
 
     `contains` is looked for in names, tags and targets, in small or capital letters. Failing ones are those of whose
-    runs the newest that succeeded or failed has failed. Without states, all but deleted ones.
+    runs the newest that succeeded or failed has failed, by the newest 5,000 failures. Without states, all but deleted
+    ones.
     """
 
     contains: str = ""

@@ -22,6 +22,7 @@ from tickbird.domain.readings import (
     Timing,
 )
 from tickbird.domain.runs import RunRecord
+from tickbird.domain.schedule import Schedule
 
 if TYPE_CHECKING:
     from tickbird.store.protocol import ScheduleRow
@@ -70,10 +71,18 @@ class Readings(Protocol):
         """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
         ...
 
+    async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
+        """Schedules that a planner should have looked at before an instant, oldest first."""
+        ...
+
     async def load(
         self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True
     ) -> Sequence[LoadRow]:
         """Active schedules by id, behind `after`, with what their load is computed from."""
+        ...
+
+    async def key_of_run(self, namespace: str, run_id: int) -> str | None:
+        """The idempotency key that a run was asked for with."""
         ...
 
     async def runs(

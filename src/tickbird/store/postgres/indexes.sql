@@ -14,3 +14,7 @@ CREATE INDEX CONCURRENTLY runs_covering ON tickbird.runs (schedule_id, covers_la
 
 -- name: attempts_by_age
 CREATE INDEX CONCURRENTLY attempts_by_age ON tickbird.attempts (ended_at);
+
+-- name: cursors_at_rest
+CREATE INDEX CONCURRENTLY cursors_at_rest ON tickbird.cursors (state, schedule_id)
+    WHERE state IN ('paused', 'parked', 'ended', 'deleted');

@@ -10,6 +10,7 @@ from tickbird.domain.happenings import AuditRecord
 from tickbird.domain.readings import (
     MOST_FAILED,
     MOST_LOOKED_AT,
+    MOST_RESTING,
     AuditFilter,
     Count,
     LateRun,
@@ -25,7 +26,7 @@ from tickbird.domain.readings import (
     newest_marks,
 )
 from tickbird.domain.runs import RunRecord
-from tickbird.domain.schedule import LISTED_STATES
+from tickbird.domain.schedule import LISTED_STATES, Schedule
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
 from tickbird.store.protocol import ScheduleRow
@@ -82,14 +83,22 @@ class PostgresReadings:
         return Count(min(number, most), number > most)
 
     async def _wanted(self, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
+        states = texts(list(wanted.states or LISTED_STATES))
+        among = frozenset(await self._failing(namespace)) if wanted.failing else None
+        if wanted.states and "active" not in wanted.states:
+            rows = await self._rows("resting_schedules", states=states, most=MOST_RESTING)
+            # Where there are more, a page of them is soon found without knowing which.
+            if len(rows) < MOST_RESTING:
+                resting = frozenset(row[0] for row in rows)
+                among = resting if among is None else among & resting
         return {
             "namespace": namespace,
             "contains": wanted.contains,
-            "states": texts(list(wanted.states or LISTED_STATES)),
+            "states": states,
             "tag": wanted.tag,
             "app": wanted.app,
             "queue": wanted.queue,
-            "failing": numbers(await self._failing(namespace)) if wanted.failing else None,
+            "among": None if among is None else numbers(among),
         }
 
     async def _failing(self, namespace: str) -> list[int]:
@@ -114,10 +123,9 @@ class PostgresReadings:
         lively = [row[0] for row in await self._rows("lively_schedules", first=first, **bounds)]
         coming = [row[0] for row in await self._rows("coming_schedules", **bounds)]
         ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
-        rows = {row["id"]: row for row in await self._named("read_schedules", ids=numbers(ids))}
         marks = newest_marks(*await self._marks(ids, each, first, last), each)
         return Timeline(
-            schedules=[to_schedule(rows[one]) for one in ids if one in rows],
+            schedules=await self._these_schedules(ids),
             marks=marks,
             capped=max(len(lively), len(coming)) > schedules,
         )
@@ -149,12 +157,26 @@ class PostgresReadings:
         rows = await self._named("late_runs", namespace=namespace, before=before, limit=limit + 1, most=_RECENT)
         return [LateRun(**row) for row in rows[:limit]], len(rows) > limit
 
+    async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
+        """Schedules that a planner should have looked at before an instant, oldest first."""
+        rows = await self._rows("coming_schedules", namespace=namespace, last=before, most=_RECENT, limit=limit)
+        return await self._these_schedules([row[0] for row in rows])
+
+    async def _these_schedules(self, ids: Sequence[int]) -> list[Schedule]:
+        rows = {row["id"]: row for row in await self._named("read_schedules", ids=numbers(ids))} if ids else {}
+        return [to_schedule(rows[one]) for one in ids if one in rows]
+
     async def load(
         self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True
     ) -> Sequence[LoadRow]:
         """Active schedules by id, behind `after`, with what their load is computed from."""
         rows = await self._named("load_page", namespace=namespace, after=after, limit=limit, durations=durations)
         return [LoadRow(**row) for row in rows]
+
+    async def key_of_run(self, namespace: str, run_id: int) -> str | None:
+        """The idempotency key that a run was asked for with."""
+        rows = await self._rows("key_of_run", namespace=namespace, id=run_id)
+        return rows[0][0] if rows else None
 
     async def runs(
         self,

@@ -5,17 +5,18 @@
 SELECT l.schedule_id
 FROM tickbird.listed AS l
 JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
-JOIN tickbird.schedules AS s ON s.id = l.schedule_id
 WHERE l.namespace = %(namespace)s
     AND l.name > %(after)s
     AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
     AND (%(app)s::text IS NULL OR l.app = %(app)s)
     AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
-    AND (%(failing)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(failing)s::bigint[])))
+    AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
     AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
     AND c.state = ANY(%(states)s::text[])
     -- Not read for others, since tags are words as well.
-    AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE s.definition -> 'tags' ? %(tag)s END
+    AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
+        SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
+    ) END
 ORDER BY l.name
 LIMIT %(limit)s;
 
@@ -23,16 +24,17 @@ LIMIT %(limit)s;
 SELECT l.schedule_id
 FROM tickbird.listed AS l
 JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
-JOIN tickbird.schedules AS s ON s.id = l.schedule_id
 WHERE l.namespace = %(namespace)s
     AND l.name < %(before)s
     AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
     AND (%(app)s::text IS NULL OR l.app = %(app)s)
     AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
-    AND (%(failing)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(failing)s::bigint[])))
+    AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
     AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
     AND c.state = ANY(%(states)s::text[])
-    AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE s.definition -> 'tags' ? %(tag)s END
+    AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
+        SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
+    ) END
 ORDER BY l.name DESC
 LIMIT %(limit)s;
 
@@ -42,17 +44,23 @@ FROM (
     SELECT
     FROM tickbird.listed AS l
     JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
-    JOIN tickbird.schedules AS s ON s.id = l.schedule_id
     WHERE l.namespace = %(namespace)s
         AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
         AND (%(app)s::text IS NULL OR l.app = %(app)s)
         AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
-        AND (%(failing)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(failing)s::bigint[])))
+        AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
         AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
         AND c.state = ANY(%(states)s::text[])
-        AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE s.definition -> 'tags' ? %(tag)s END
+        AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
+        SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
+    ) END
     LIMIT %(limit)s
 ) AS found;
+
+-- name: resting_schedules
+SELECT schedule_id FROM tickbird.cursors
+WHERE state = ANY(%(states)s::text[]) AND state IN ('paused', 'parked', 'ended', 'deleted')
+LIMIT %(most)s;
 
 -- name: failing_schedules
 -- Of the schedules that failed lately, those that have not succeeded since.
@@ -290,9 +298,12 @@ FROM (
     SELECT id, name, namespace, definition FROM tickbird.schedules WHERE id > %(after)s ORDER BY id
 ) AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id
-WHERE s.namespace = %(namespace)s AND c.state = 'active'
+WHERE s.namespace = %(namespace)s AND c.state = 'active' AND NOT s.definition @> '{"shadow": true}'
 ORDER BY s.id
 LIMIT %(limit)s;
+
+-- name: key_of_run
+SELECT idempotency_key FROM tickbird.runs WHERE id = %(id)s AND namespace = %(namespace)s;
 
 -- name: find_runs
 -- At most so many are looked at; the last of these is told as well, so that the next page can begin behind it.

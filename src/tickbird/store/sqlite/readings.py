@@ -11,6 +11,7 @@ from tickbird.domain.happenings import AuditRecord
 from tickbird.domain.readings import (
     MOST_FAILED,
     MOST_LOOKED_AT,
+    MOST_RESTING,
     AuditFilter,
     Count,
     LateRun,
@@ -26,7 +27,7 @@ from tickbird.domain.readings import (
     newest_marks,
 )
 from tickbird.domain.runs import RunRecord
-from tickbird.domain.schedule import LISTED_STATES
+from tickbird.domain.schedule import LISTED_STATES, Schedule
 from tickbird.store.protocol import ScheduleRow
 from tickbird.store.sqlite.records import Row, audit_record, dump, run_record, schedule_record
 from tickbird.store.sqlite.statements import SQL
@@ -95,9 +96,8 @@ class SqliteReadings:
             lively = [row[0] for row in db.execute(SQL["lively_schedules"], bounds)]
             coming = [row[0] for row in db.execute(SQL["coming_schedules"], bounds)]
             ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
-            rows = {row[0]: row for row in db.execute(SQL["read_schedules"], {"ids": dump(ids)})}
             return Timeline(
-                schedules=[schedule_record(rows[one]) for one in ids if one in rows],
+                schedules=_these_schedules(db, ids),
                 marks=newest_marks(*_marks(db, ids, each, since, until), each),
                 capped=max(len(lively), len(coming)) > schedules,
             )
@@ -147,6 +147,15 @@ class SqliteReadings:
         ]
         return late, len(rows) > limit
 
+    async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
+        """Schedules that a planner should have looked at before an instant, oldest first."""
+        bounds = {"namespace": namespace, "last": to_micros(before), "most": _RECENT, "limit": limit}
+
+        def look(db: sqlite3.Connection) -> list[Schedule]:
+            return _these_schedules(db, [row[0] for row in db.execute(SQL["coming_schedules"], bounds)])
+
+        return await self._read(look)  # type: ignore[no-any-return]
+
     async def load(
         self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True
     ) -> Sequence[LoadRow]:
@@ -167,6 +176,12 @@ class SqliteReadings:
             ]
 
         return await self._read(look)  # type: ignore[no-any-return]
+
+    async def key_of_run(self, namespace: str, run_id: int) -> str | None:
+        """The idempotency key that a run was asked for with."""
+        bounds = {"namespace": namespace, "id": run_id}
+        row = await self._read(lambda db: db.execute(SQL["key_of_run"], bounds).fetchone())
+        return None if row is None else row[0]
 
     async def runs(
         self,
@@ -229,16 +244,24 @@ class SqliteReadings:
 
 
 def _wanted(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
+    states = dump(list(wanted.states or LISTED_STATES))
+    among = frozenset(_failing(db, namespace)) if wanted.failing else None
+    if wanted.states and "active" not in wanted.states:
+        rows = db.execute(SQL["resting_schedules"], {"states": states, "most": MOST_RESTING}).fetchall()
+        # Where there are more, a page of them is soon found without knowing which.
+        if len(rows) < MOST_RESTING:
+            resting = frozenset(row[0] for row in rows)
+            among = resting if among is None else among & resting
     return {
         "namespace": namespace,
         # SQLite knows small and capital letters of ASCII alone; for others it asks Python, which takes longer.
         "folded": not wanted.contains.isascii(),
         "contains": wanted.contains.casefold(),
-        "states": dump(list(wanted.states or LISTED_STATES)),
+        "states": states,
         "tag": wanted.tag,
         "app": wanted.app,
         "queue": wanted.queue,
-        "failing": dump(_failing(db, namespace)) if wanted.failing else None,
+        "among": None if among is None else dump(list(among)),
     }
 
 
@@ -260,6 +283,11 @@ def _marks(
             for schedule_id, skip_id, reason, begin, end, count in db.execute(SQL["skip_marks"], bounds)
         ]
     return runs, skips
+
+
+def _these_schedules(db: sqlite3.Connection, ids: Sequence[int]) -> list[Schedule]:
+    rows = {row[0]: row for row in db.execute(SQL["read_schedules"], {"ids": dump(ids)})}
+    return [schedule_record(rows[one]) for one in ids if one in rows]
 
 
 def _these_runs(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, RunRecord]:

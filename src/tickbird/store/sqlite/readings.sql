@@ -9,7 +9,7 @@ WHERE l.namespace = :namespace
     AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
     AND (:app IS NULL OR l.app = :app)
     AND (:queue IS NULL OR l.queue = :queue)
-    AND (:failing IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:failing)))
+    AND (:among IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:among)))
     AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
     AND EXISTS (
         SELECT 1 FROM cursors AS c
@@ -34,7 +34,7 @@ WHERE l.namespace = :namespace
     AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
     AND (:app IS NULL OR l.app = :app)
     AND (:queue IS NULL OR l.queue = :queue)
-    AND (:failing IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:failing)))
+    AND (:among IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:among)))
     AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
     AND EXISTS (
         SELECT 1 FROM cursors AS c
@@ -60,7 +60,7 @@ FROM (
         AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
         AND (:app IS NULL OR l.app = :app)
         AND (:queue IS NULL OR l.queue = :queue)
-        AND (:failing IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:failing)))
+        AND (:among IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:among)))
         AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
         AND EXISTS (
             SELECT 1 FROM cursors AS c
@@ -76,6 +76,11 @@ FROM (
         )
     LIMIT :limit
 );
+
+-- name: resting_schedules
+SELECT schedule_id FROM cursors
+WHERE state <> 'active' AND state IN (SELECT value FROM json_each(:states))
+LIMIT :most;
 
 -- name: failing_schedules
 -- Of the schedules that failed lately, those that have not succeeded since.
@@ -161,16 +166,16 @@ ORDER BY max(failed) DESC, max(running) DESC, max(at) DESC, schedule_id
 LIMIT :limit;
 
 -- name: coming_schedules
-SELECT c.schedule_id
+SELECT due.schedule_id
 FROM (
     SELECT schedule_id, next_run_at FROM cursors
     WHERE next_run_at IS NOT NULL AND next_run_at <= :last
     ORDER BY next_run_at
     LIMIT :most
-) AS c
-JOIN schedules AS s ON s.id = c.schedule_id
+) AS due
+JOIN schedules AS s ON s.id = due.schedule_id
 WHERE s.namespace = :namespace
-ORDER BY c.next_run_at, c.schedule_id
+ORDER BY due.next_run_at, due.schedule_id
 LIMIT :limit;
 
 -- name: timings
@@ -245,7 +250,10 @@ SELECT
     c.next_run_at
 FROM schedules AS s
 JOIN cursors AS c ON c.schedule_id = s.id
-WHERE s.id > :after AND s.namespace = :namespace AND c.state = 'active'
+WHERE s.id > :after
+    AND s.namespace = :namespace
+    AND c.state = 'active'
+    AND coalesce(json_extract(s.definition, '$.shadow'), 0) <> 1
 ORDER BY s.id
 LIMIT :limit;
 
@@ -254,6 +262,9 @@ SELECT finished_at - started_at
 FROM (SELECT status, started_at, finished_at FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT 20)
 WHERE status = 'succeeded' AND started_at IS NOT NULL
 ORDER BY 1;
+
+-- name: key_of_run
+SELECT idempotency_key FROM runs WHERE id = :id AND namespace = :namespace;
 
 -- What follows gives each run that is looked at, and if it is wanted: who asks stops when a page is full.
 

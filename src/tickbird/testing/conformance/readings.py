@@ -207,11 +207,21 @@ class DashboardReadings:
         [first], more = await store.readings.late_runs(NAMESPACE, later(90), 1)
         assert (first.id, more) == (other, True)
 
+    async def test_overdue_schedules_are_told_oldest_first(self, store: Store) -> None:
+        for place, name in enumerate(("b", "a")):
+            await create(store, name, at=60 * place)
+        await create(store, "z", namespace="elsewhere")
+        found = await store.readings.overdue(NAMESPACE, later(130))
+        assert [(schedule.name, schedule.next_run_at) for schedule in found] == [("b", later(60)), ("a", later(120))]
+        assert [schedule.name for schedule in await store.readings.overdue(NAMESPACE, later(130), 1)] == ["b"]
+        assert await store.readings.overdue(NAMESPACE, later(59)) == []
+
     async def test_load_is_read_page_by_page(self, store: Store) -> None:
         made = [
             await create(store, f"s{number}", payload={"big": "x" * 100}, tags=(f"{number}",)) for number in range(3)
         ]
         await change(store, PauseCommand(actor="ada"), 1, name="s1")
+        await create(store, "shadow", shadow=True)
         await plan(store, 60)
         for taken in (3, 5):
             await finish(store, await start(store, 61), 61 + taken)
@@ -235,7 +245,10 @@ class DashboardReadings:
         await finish(store, tick, 62, "failed", error="Boom: no DATA\nsecond")
         plain = [await ended(store, 100 + 10 * number) for number in range(3)]
         bad = await ended(store, 200, "failed")
-        waiting = await enqueue(store, 300)
+        waiting = await enqueue(store, 300, idempotency_key="order-7")
+        assert await store.readings.key_of_run(NAMESPACE, waiting) == "order-7"
+        for namespace, run_id in ((NAMESPACE, bad), (NAMESPACE, 10**9), ("elsewhere", waiting)):
+            assert await store.readings.key_of_run(namespace, run_id) is None
         await enqueue(store, 300, namespace="elsewhere")
 
         async def ids(**wanted: Any) -> list[int]:
