@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.api.conftest import Api, refused
@@ -55,3 +56,19 @@ async def test_what_is_wrong_is_told(memory: Api) -> None:
     refused(await apply(memory), 409, "conflict")
     several = await memory.ask("GET", "/api/v1/export?everything=true", "viewer")
     assert [*several.json()["document"]["schedules"]] == ["report"]
+
+
+async def test_a_file_of_ten_thousand_schedules_goes_through(memory: Api) -> None:
+    task = {"every": "1h", "task": "work", "tags": ["a", "b"], "description": "x" * 150}
+    one = {**task, "payload": {"numbers": [*range(8)]}}
+    # Read by a server, but not planned: the name that is none is found before.
+    names = [*(f"s{number:05}" for number in range(10_000)), "no name"]
+    body = {"document": {"app": "big", "schedules": dict.fromkeys(names, one)}, "dry_run": True}
+    assert len(json.dumps(body)) > 2_000_000
+    answer = await memory.ask("POST", "/api/v1/apply", "editor", json=body)
+    assert "no name" in refused(answer, 422, "invalid")
+    # Nobody else may send as much, and nothing else may be as large.
+    refused(await memory.ask("POST", "/api/v1/apply", "viewer", json=body), 413, "too-large")
+    refused(await memory.ask("POST", "/api/v1/preview", "editor", json=body), 413, "too-large")
+    large = {"document": {"app": "x" * 32_000_000}}
+    refused(await memory.ask("POST", "/api/v1/apply", "editor", json=large), 413, "too-large")

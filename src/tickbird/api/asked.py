@@ -10,6 +10,7 @@ from typing import Any, Final, get_args, get_origin
 
 from fastapi import Request
 
+from tickbird.api.patience import aside
 from tickbird.api.problems import Problem
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)
@@ -35,7 +36,7 @@ async def check_asked(request: Request) -> None:
         _check_number(field, field.alias, str(request.path_params.get(field.alias, "")))
     _check_conditions(request, route)
     if route.body_field is not None and (body := await request.body()):
-        _check_once(body)
+        await aside(len(body), _check_once, body)
 
 
 def _check_conditions(request: Request, route: Any) -> None:

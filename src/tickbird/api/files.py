@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from tickbird.api import PREFIX
 from tickbird.api.auth import Editor, Viewer
@@ -28,14 +30,15 @@ async def apply(request: Request, access: Editor, body: ApplyBody) -> Any:
 
     With `dry_run` nothing is changed, and the answer has what would keep it from being applied.
     """
-    document = read_document(body.document)
+    longer(request, _APPLY)
+    # Reading, comparing and telling of thousands of schedules takes seconds, in which others are served.
+    document = await asyncio.to_thread(read_document, body.document)
     for name, definition in document.schedules.items():
         await check_command(access, name, {"target": definition.target})
-    longer(request, _APPLY)
     plan = await access.client.apply(
         document, actor=access.actor, prune=body.prune, dry_run=body.dry_run, adopt=body.adopt
     )
-    return told_plan(plan, applied=not body.dry_run)
+    return await asyncio.to_thread(_written, plan, applied=not body.dry_run)
 
 
 @router.get("/export", summary="What is stored, as a document", operation_id="export", response_model=ExportModel)
@@ -47,6 +50,10 @@ async def export(
     """A document that applying changes nothing by, and what stands in the store beside it."""
     document = await access.client.export(app=app, everything=everything)
     return {"document": to_plain(document), "remarks": await access.client.remarks(document)}
+
+
+def _written(plan: FilePlan, *, applied: bool) -> Response:
+    return JSONResponse(told_plan(plan, applied=applied))
 
 
 def told_plan(plan: FilePlan, *, applied: bool) -> dict[str, Any]:

@@ -7,13 +7,16 @@ import logging
 import math
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from tickbird.api import PREFIX
 from tickbird.api.auth import Authority, Caller, as_bearer, unauthorized
+from tickbird.api.patience import aside
 from tickbird.api.problems import Problem, busy, problem_of, unexpected
 from tickbird.api.rates import Pace
 from tickbird.domain.errors import TickbirdError
+from tickbird.domain.tokens import allows
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -26,6 +29,8 @@ log = logging.getLogger("tickbird.api")
 OPEN: Final = frozenset({"/healthz", "/readyz"})
 # All that also takes a token as the password of HTTP Basic authentication, since calendar programs send nothing else.
 BASIC: Final = frozenset({"/calendar.ics"})
+# Whose bodies hold whole files.
+FILES: Final = frozenset({f"{PREFIX}/apply"})
 # One that does not end reaches to the end, so that nothing is looked at twice.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _OTHERS: Final = bytes(set(range(256)) - set(b"[]{},"))
@@ -40,6 +45,10 @@ class Limits:
     depth: int = 64
     # So many values, in lists and objects together: reading them takes time in which nobody else is served.
     values: int = 100_000
+    # The same of a body that holds files of schedules, of those who may apply them; and how long it may take to arrive.
+    files_body: int = 32_000_000
+    files_values: int = 2_000_000
+    files_within: float = 60.0
     # A body must have arrived, and an answer have begun, within so long.
     body_within: float = 10.0
     answer_within: float = 10.0
@@ -67,6 +76,9 @@ class Guard:
         self._app = app
         self._authority = authority
         self._limits = limits
+        self._files = replace(
+            limits, body=limits.files_body, values=limits.files_values, body_within=limits.files_within
+        )
         self._paces = Pace(limits.per_second, limits.burst)
         self._lookups = Pace(limits.lookups_per_second, limits.lookups_burst)
 
@@ -98,8 +110,12 @@ class Guard:
                     caller = await self._admit(scope)
                     scope.setdefault("state", {})
                     scope["state"].update(caller=caller, patience=patience)
-                    receive = await self._bounded(scope, receive)
-                    patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
+                    limits = self._limits
+                    if path_of(scope) in FILES and allows(caller.role, "editor"):
+                        limits = self._files
+                        patience.reschedule(_in(limits.body_within + limits.answer_within))
+                    receive = await _bounded(scope, receive, limits)
+                    patience.reschedule(_in(limits.answer_within))
                 await self._app(scope, receive, answer)
         except TimeoutError:
             if answer.begun:
@@ -122,55 +138,6 @@ class Guard:
             raise unauthorized(basic=basic) if problem.status == 401 else problem from None
         _wait(self._paces.take(caller.token_id), "too many requests with this token")
         return caller
-
-    async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
-        """The request with its body read whole, once it is known to be of a kind and size that can be dealt with."""
-        body = await self._read(scope, receive)
-        if body:
-            _check_type(scope)
-            _check_json(body, self._limits)
-        sent = False
-
-        async def replay() -> Message:
-            nonlocal sent
-            if sent:
-                return await receive()
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        return replay
-
-    async def _read(self, scope: Scope, receive: Receive) -> bytes:
-        most = self._limits.body
-        if _header(scope, b"transfer-encoding") is not None and any(
-            key == b"content-length" for key, _ in scope["headers"]
-        ):
-            # Proxies differ in which of them they go by.
-            why, headers = "The request has both Content-Length and Transfer-Encoding.", {"Connection": "close"}
-            raise Problem(400, "malformed", why, hint="Send one of them.", headers=headers)
-        said = _header(scope, b"content-length") or "0"
-        if not (said.isascii() and said.isdigit()) or int(said[:20]) > most:
-            raise _too_large(most)
-        if scope["method"] in ("GET", "HEAD", "OPTIONS") and said == "0":
-            return b""
-        parts, size = [], 0
-        try:
-            async with asyncio.timeout(self._limits.body_within):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise Gone
-                    part = message.get("body", b"")
-                    size += len(part)
-                    if size > most:
-                        raise _too_large(most)
-                    parts.append(part)
-                    if not message.get("more_body", False):
-                        return b"".join(parts)
-        except TimeoutError:
-            seconds = f"{self._limits.body_within:g}"
-            headers = {"Connection": "close"}
-            raise Problem(408, "slow", f"The body did not arrive within {seconds} seconds.", headers=headers) from None
 
     def _refusal(self, error: Exception) -> App:
         if isinstance(error, Problem):
@@ -199,6 +166,62 @@ class _Answer:
                 self.patience.reschedule(None)
             message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
         await self._send(message)
+
+
+async def _bounded(scope: Scope, receive: Receive, limits: Limits) -> Receive:
+    """The request with its body read whole, once it is known to be of a kind and size that can be dealt with."""
+    body = await _read(scope, receive, limits)
+    if body:
+        _check_type(scope)
+        # A large one takes a while, in which others are served.
+        await aside(len(body), _check_json, body, limits)
+    sent = False
+
+    async def replay() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+async def _read(scope: Scope, receive: Receive, limits: Limits) -> bytes:
+    most = limits.body
+    if _header(scope, b"transfer-encoding") is not None and any(
+        key == b"content-length" for key, _ in scope["headers"]
+    ):
+        # Proxies differ in which of them they go by.
+        why, headers = "The request has both Content-Length and Transfer-Encoding.", {"Connection": "close"}
+        raise Problem(400, "malformed", why, hint="Send one of them.", headers=headers)
+    said = _header(scope, b"content-length") or "0"
+    if not (said.isascii() and said.isdigit()) or int(said[:20]) > most:
+        raise _too_large(most)
+    if scope["method"] in ("GET", "HEAD", "OPTIONS") and said == "0":
+        return b""
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(limits.body_within):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Gone
+                part = message.get("body", b"")
+                size += len(part)
+                if size > most:
+                    raise _too_large(most)
+                parts.append(part)
+                if not message.get("more_body", False):
+                    return b"".join(parts)
+    except TimeoutError:
+        seconds = f"{limits.body_within:g}"
+        headers = {"Connection": "close"}
+        raise Problem(408, "slow", f"The body did not arrive within {seconds} seconds.", headers=headers) from None
+
+
+def _in(seconds: float) -> float:
+    return asyncio.get_running_loop().time() + seconds
 
 
 def path_of(scope: Scope) -> str:

@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from tickbird.api.auth import Caller, role_of
 from tickbird.api.guard import App, Message, Receive, Scope, Send, path_of
 from tickbird.api.namespaces import choose
+from tickbird.api.patience import aside
 from tickbird.api.problems import Problem
 from tickbird.client.answers import Answers
 from tickbird.domain.answers import Answer
@@ -66,7 +67,8 @@ class Once:
             return
         key = f"{place[1].token_id}:{_key(b', '.join(found))}"
         message = await receive()
-        request = _digest(scope, message.get("body", b""))
+        body = message.get("body", b"")
+        request = await aside(len(body), _digest, scope, body)
         known = await self._answers.begin(place[0], key, request)
         if known is not None:
             await _again(known, request, send)

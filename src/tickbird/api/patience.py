@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from collections.abc import Callable
+from typing import Final, ParamSpec, TypeVar
 
 from fastapi import Request
 
+P = ParamSpec("P")
+T = TypeVar("T")
+# Work on more bytes than these is done beside the loop.
+_LARGE: Final = 500_000
 # An answer may begin so many seconds after the end of waiting.
 _ANSWER: Final = 10
 
@@ -15,3 +20,10 @@ def longer(request: Request, seconds: float) -> None:
     """Let the answer to this request take so many seconds, and then as long as any other."""
     patience: asyncio.Timeout = request.scope["state"]["patience"]
     patience.reschedule(asyncio.get_running_loop().time() + seconds + _ANSWER)
+
+
+async def aside(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What work on so many bytes gives; on many, in a thread, so that nobody else has to wait for it."""
+    if size <= _LARGE:
+        return work(*args, **kwargs)
+    return await asyncio.to_thread(work, *args, **kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -114,7 +115,10 @@ class Files(Base):
             else {},
         )
         now = (await store.now()).timestamp()
-        plan = plan_files(document, known, namespace=namespace, actor=actor, now=now, prune=prune, adopt=adopt)
+        # Thousands are compared in seconds, in which a server serves others.
+        plan = await asyncio.to_thread(
+            plan_files, document, known, namespace=namespace, actor=actor, now=now, prune=prune, adopt=adopt
+        )
         wrong, unserved = await self._payloads(document, plan)
         return replace(plan, mistakes=[*mistakes, *plan.mistakes, *wrong], unserved=unserved), resolved
 

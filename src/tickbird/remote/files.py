@@ -44,8 +44,12 @@ class RemoteFiles(Remote, Files):
         """
         read = read_document(document)
         body = {"document": to_plain(read), "prune": prune, "adopt": adopt, "dry_run": dry_run}
+        total = len(read.schedules)
+        if counted is not None:
+            # How far it is, only the server knows; that it is at work is something.
+            counted(0, total)
         try:
-            return await self._apply(read, body)
+            plan = await self._apply(read, body)
         except InvalidError as error:
             if dry_run or error.field != "document":
                 raise
@@ -54,6 +58,9 @@ class RemoteFiles(Remote, Files):
             if not plan.mistakes:
                 raise
             raise DocumentError([*plan.mistakes, *plan.conflicts]) from error
+        if counted is not None:
+            counted(total, total)
+        return plan
 
     async def _apply(self, document: Document, body: Mapping[str, Any]) -> FilePlan:
         question = Question("POST", "/apply", self._query(), body, self._key(), _APPLY, repeatable=True)
