@@ -101,7 +101,7 @@ def place(each: ET.Element) -> float:
 
 
 def _points(each: ET.Element) -> Iterator[tuple[float, float]]:
-    """The corners of what an element covers; of text where it begins, ends or has its middle."""
+    """The corners of what an element covers; of text about."""
     at = {name: float(each.attrib[name]) for name in _NUMBERS & set(each.attrib)}
     match each.tag.removeprefix(SPACE):
         case "line":
@@ -114,7 +114,10 @@ def _points(each: ET.Element) -> Iterator[tuple[float, float]]:
             assert at["r"] > 0
             yield from ((at["cx"] - at["r"], at["cy"] - at["r"]), (at["cx"] + at["r"], at["cy"] + at["r"]))
         case "text":
-            yield at["x"], at["y"]
+            # A letter is about six pixels wide; an isolate none.
+            room = 6 * len(re.sub("[\u2068\u2069]", "", each.text or ""))
+            left = at["x"] - {"middle": room / 2, "end": room}.get(each.get("text-anchor", ""), 0)
+            yield from ((left, at["y"]), (left + room, at["y"]))
         case "path":
             yield from _corners(each.attrib["d"])
 

@@ -6,9 +6,9 @@ from tickbird.web.pictures.clock import abbreviation, time_ticks
 from tickbird.web.pictures.markup import Svg, group, joined, label, line
 from tickbird.web.pictures.picture import Frame
 from tickbird.web.pictures.scales import Linear
+from tickbird.web.pictures.words import room_for
 
-_LETTER = 6.4  # the width of a letter at the size of labels, about
-_APART = 84
+_APART = 76  # pixels from label to label
 
 
 def time_axis(frame: Frame, start: float, end: float, tz: str) -> Svg:
@@ -19,7 +19,7 @@ def time_axis(frame: Frame, start: float, end: float, tz: str) -> Svg:
     for tick in time_ticks(start, end, tz, int(frame.plot_width / _APART)):
         x = scale(tick.at)
         lines.append(line(x, frame.top, x, frame.bottom, "pic-grid is-strong" if tick.is_strong else "pic-grid"))
-        half = len(tick.text) * _LETTER / 2
+        half = room_for(tick.text, bold=tick.is_strong) / 2
         middle = min(max(x, half), frame.right + 2 - half)
         if middle - half >= free_from:
             name = "pic-axis is-strong" if tick.is_strong else "pic-axis"
@@ -36,7 +36,7 @@ def zone_label(frame: Frame, at: float, tz: str) -> Svg:
 
 def now_line(frame: Frame, x: float, text: str) -> Svg:
     """The present, with its time above; drawn over everything else."""
-    half = len(text) * _LETTER / 2 + 6
+    half = room_for(text, bold=True) / 2
     middle = min(max(x, half), frame.width - half)
     return group(
         "pic-now",

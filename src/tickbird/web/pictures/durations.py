@@ -11,7 +11,7 @@ from tickbird.web.pictures.clock import epoch, moment
 from tickbird.web.pictures.marks import WORDS, Kind, shape
 from tickbird.web.pictures.markup import Svg, group, label, line, mark, path, rect
 from tickbird.web.pictures.picture import Frame, Picture, TableRows, drawing, lesson, usable_width
-from tickbird.web.pictures.scales import Linear, Log, nice_powers, nice_steps, percentile
+from tickbird.web.pictures.scales import Linear, Log, nice_powers, percentile, time_steps
 from tickbird.web.pictures.words import count, length, listing, number
 
 _HEADS = ("started", "what", "took")
@@ -51,7 +51,7 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
     is_near = timeout is not None and 0 < timeout <= 3 * highest
     if timeout is not None and is_near:
         highest = max(highest, timeout)
-    frame = Frame(width, 196, 52, width - 44, 30, 160)
+    frame = Frame(width, 196, 74, width - 44, 30, 160)
     y, levels = _vertical(values, highest, frame)
     start, end = epoch(ordered[0].at), epoch(ordered[-1].at)
     # One instant alone stands in the middle of a minute.
@@ -81,7 +81,7 @@ def _vertical(values: Sequence[float], highest: float, frame: Frame) -> tuple[Li
     """The scale of lengths and its labelled levels: from zero, or by powers where the range is wide."""
     lowest = min((each for each in values if each > 0), default=highest)
     if highest / max(lowest, 1e-6) <= _WIDE_RANGE:
-        steps = nice_steps(highest, 3)
+        steps = time_steps(highest, 3)
         return Linear(0, steps[-1], frame.bottom, frame.top), steps
     low = max(lowest, 1e-4) / 1.5
     levels = nice_powers(low, highest * 1.2)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from tickbird.web.pictures.markup import Svg, group, label, line, mark, rect
 from tickbird.web.pictures.picture import Frame, Picture, TableRows, drawing, lesson, usable_width
 from tickbird.web.pictures.scales import Linear, percentile, whole_steps
-from tickbird.web.pictures.words import count, length, number, short_count
+from tickbird.web.pictures.words import count, length, number, room_for, short_count
 
 # Where a bin ends and the next begins, in seconds; what lies on an edge is in the later one.
 EDGES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3_600.0)
@@ -148,7 +148,7 @@ def _figures(frame: Frame, wide: float, measured: Lateness) -> list[Svg]:
     for (name, value), x, row in zip(texts, xs, (0, 1), strict=True):
         text = f"{name} {length(max(0.0, value))}"
         top = 12.0 + 14 * row
-        is_right = x + 8 + len(text) * 6.4 > frame.width
+        is_right = x + 8 + room_for(text, bold=True) > frame.width
         parts.append(line(x, top - 8, x, frame.bottom, f"pic-figure is-{name}"))
         parts.append(label(text, x - 5 if is_right else x + 5, top, "pic-figure-text", "end" if is_right else None))
     return parts

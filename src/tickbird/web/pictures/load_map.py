@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -11,9 +11,9 @@ from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
 from tickbird.domain.zones import zone
 from tickbird.web.pictures.clock import abbreviation, epoch, time_text, wall, weekday_text
 from tickbird.web.pictures.marks import hatch
-from tickbird.web.pictures.markup import Svg, group, joined, label, mark, path, rect
+from tickbird.web.pictures.markup import Svg, group, label, mark, path, rect
 from tickbird.web.pictures.picture import Picture, TableRows, drawing, lesson, usable_width
-from tickbird.web.pictures.words import count, number, short_count
+from tickbird.web.pictures.words import count, number, room_for, short_count
 
 MOST_DAYS = 14
 SHADES = 5
@@ -54,7 +54,6 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Pictu
         local = wall(epoch(cell.at), tz)
         if local.date() in days or len(days) < MOST_DAYS:
             days.setdefault(local.date(), {}).setdefault(local.hour, []).append(cell)
-    # Ordered by day: around a change of date line the clock itself is not.
     if not days:
         sentence = "No coming ticks. Once schedules are active, the hours in which they crowd stand out here."
         return lesson("load", title, sentence, _HEADS, width, 120)
@@ -72,7 +71,8 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Pictu
             box = (gutter + hour * wide, top, wide, _ROW)
             parts += _hour(hours.get(hour, []), box, peak, tz, table, is_lost=_is_lost(day, hour, tz))
     bottom = _TOP + _ROW * len(days)
-    parts.append(_legend(peak.ticks, gutter, bottom + 12, width))
+    explained, lines = _legend(peak.ticks, gutter, bottom + 12, width)
+    parts.append(explained)
     over = [each for each in shown if _is_over(each)]
     at = epoch(peak.at)
     summary = (
@@ -83,7 +83,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Pictu
     )
     if peak.ticks <= 0:
         summary = "No ticks are due in these days."
-    height = bottom + (34 if width >= 600 else 52)
+    height = bottom + 12 + 18 * lines
     svg = drawing("load", (width, height), title, summary, parts, has_marks=any(each.ticks > 0 for each in shown))
     return Picture(svg, table.table(), title, summary)
 
@@ -174,25 +174,31 @@ def _hours(gutter: float, wide: float) -> Svg:
     )
 
 
-def _legend(peak: int, x: float, y: float, width: float) -> Svg:
-    """Which numbers have which shade, and what the marks mean."""
-    parts = []
-    start = x
-    bounds: dict[int, tuple[int, int]] = {}
+def _legend(peak: int, left: float, y: float, right: float) -> tuple[Svg, int]:
+    """Which numbers have which shade and what the marks mean, and how many lines of 18 that takes."""
+    entries = [(f"is-shade-{level}", text) for level, text in _shades(peak)]
+    entries += [("pic-peak", "peak"), ("pic-over", "more busy than slots")]
+    parts, x, lines = [], left, 1
+    for name, text in entries:
+        room = 17 + room_for(text)
+        if x > left and x + room > right:
+            x, y, lines = left, y + 18, lines + 1
+        if name == "pic-over":
+            parts.append(path(f"M{number(x + 2)} {number(y + 2)}h9v9z", name))
+        else:
+            parts.append(rect(x + 0.5, y + 0.5, 11, 11, name if name == "pic-peak" else f"pic-heat {name}", 2))
+        parts.append(label(text, x + 17, y + 10, "pic-legend"))
+        x += room + 12
+    return group("pic-key", *parts), lines
+
+
+def _shades(peak: int) -> Iterator[tuple[int, str]]:
+    """Each shade that is used, with the numbers it stands for."""
+    yield 0, "0"
+    low = 1
     for level in range(1, SHADES):
-        low = bounds[level - 1][1] + 1 if level - 1 in bounds else 1
         high = math.floor(math.expm1(level / (SHADES - 1) * math.log1p(max(0, peak))) + 1e-6)
-        bounds[level] = (low, max(high, low - 1))
-    for level in range(SHADES):
-        low, high = (0, 0) if level == 0 else bounds[level]
-        if low > high:
-            continue
-        text = short_count(low) if low == high else f"{short_count(low)}–{short_count(high)}"
-        parts += [rect(x, y, 12, 12, f"pic-heat is-shade-{level}", 2), label(text, x + 17, y + 10, "pic-legend")]
-        x += 17 + len(text) * 6.4 + 12
-    if width < 600:
-        x, y = start, y + 18
-    parts += [rect(x + 0.5, y + 0.5, 11, 11, "pic-peak", 2), label("peak", x + 17, y + 10, "pic-legend")]
-    corner = f"M{number(x + 60)} {number(y + 2)}h9v9z"
-    parts += [path(corner, "pic-over"), label("more busy than slots", x + 75, y + 10, "pic-legend")]
-    return group("pic-key", joined(*parts))
+        high = max(0, peak) if level == SHADES - 1 else high
+        if low <= high:
+            yield level, short_count(low) if low == high else f"{short_count(low)}–{short_count(high)}"
+            low = high + 1

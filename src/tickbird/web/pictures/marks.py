@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from tickbird.web.pictures.markup import Svg, element, joined, label, path
-from tickbird.web.pictures.words import number
+from tickbird.web.pictures.words import number, room_for
 
 Kind = Literal[
     "succeeded", "failed", "cancelled", "running", "queued", "waiting", "skipped", "coming", "will_skip", "moved"
@@ -49,7 +49,7 @@ def shape(kind: Kind, x: float, y: float, radius: float = 5) -> Svg:
             ring = element("circle", cx=x, cy=y, r=r - 0.75, class_=f"{name} pic-open")
             return joined(ring, path(_lines((x - a, y + a, x + a, y - a)), f"{name} pic-open"))
         case "moved":
-            a = r * 0.9
+            a = r * 1.05
             arc = f"M{_at(x - a, y + a * 0.6)}A{_at(a, a)} 0 0 1 {_at(x + a * 0.8, y + a * 0.3)}"
             head = f"M{_at(x + a * 0.1, y + a * 0.15)}L{_at(x + a * 0.8, y + a * 0.5)}L{_at(x + a * 1.1, y - a * 0.35)}"
             return path(arc + head, f"{name} pic-open")
@@ -75,7 +75,7 @@ def legend(kinds: Collection[Kind], left: float, right: float, y: float) -> tupl
     parts, x, lines = [], left, 1
     for kind in (each for each in WORDS if each in kinds):
         text = WORDS[kind]
-        room = 15 + 6.2 * len(text)
+        room = 15 + room_for(text)
         if x > left and x + room > right:
             x, lines = left, lines + 1
         base = y + 18 * (lines - 1)

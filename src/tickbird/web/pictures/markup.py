@@ -62,12 +62,12 @@ def rect(x: float, y: float, width: float, height: float, class_: str, radius: f
 
 def path(d: str, class_: str) -> Svg:
     """A drawn line or shape."""
-    return element("path", d=d, class_=class_)
+    return element("path", d=Svg(d), class_=class_)
 
 
 def mark(told: str, href: str | None, *children: Svg, class_: str = "pic-mark", is_stop: bool = True) -> Svg:
     """Something to be looked at: a link, or where there is none a stop for the keyboard, with its words as tooltip."""
-    told = clean(told, 1_000)
+    told = clean(told, 1_000) or "—"
     title = element("title", Svg(escape(told, quote=False)))
     if (target := local_address(href)) is not None:
         return element("a", title, *children, href=target, class_=class_, aria_label=told)
@@ -84,4 +84,7 @@ def local_address(href: str | None) -> str | None:
 
 
 def _value(value: str | float) -> str:
+    # What we have made ourselves is never cut: half a path is none.
+    if isinstance(value, Svg):
+        return value
     return escape(clean(value, 2_000)) if isinstance(value, str) else number(value)

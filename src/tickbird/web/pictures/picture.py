@@ -10,6 +10,8 @@ from tickbird.web.pictures.words import clean
 
 # Widths that are drawn; others are brought into this range.
 NARROWEST, WIDEST = 240, 2_000
+# From here on a picture is drawn for a desk: a phone scrolls it.
+WIDE = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def drawing(
         element("desc", words(summary)),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
-        class_=f"pic pic-{kind}",
+        class_=f"pic pic-{kind} is-wide" if width >= WIDE else f"pic pic-{kind}",
         viewBox=f"0 0 {width:g} {height:g}",
         width=width,
         height=height,

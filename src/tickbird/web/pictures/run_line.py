@@ -12,7 +12,7 @@ from tickbird.web.pictures.marks import WORDS, shape
 from tickbird.web.pictures.markup import Svg, group, label, line, mark, path, rect
 from tickbird.web.pictures.picture import Frame, Picture, TableRows, drawing, lesson, usable_width
 from tickbird.web.pictures.scales import Linear
-from tickbird.web.pictures.words import clean, count, length, number, offset
+from tickbird.web.pictures.words import clean, count, length, number, offset, room_for
 
 MOST_ATTEMPTS = 12
 MOST_HEARTS = 24
@@ -163,7 +163,7 @@ def _steps(attempts: Sequence[AttemptLine], due: float, present: float, x: Linea
     named += [("now", max(present, due))] if last.finished_at is None and last.status == "running" else []
     named.sort(key=lambda each: each[1])
     texts = [name if name == "due" else f"{name} {offset(at - due)}" for name, at in named]
-    rooms = [len(each) * 6.4 + 14 for each in texts]
+    rooms = [room_for(each, bold=True) + 14 for each in texts]
     # From the left each as near to its place as the one before lets it, then from the right back into the frame.
     lefts: list[float] = []
     for (_, at), room in zip(named, rooms, strict=True):

@@ -51,6 +51,18 @@ def whole_steps(highest: float, most: int = 4) -> tuple[float, ...]:
     return (0.0, 1.0) if highest <= 1 else tuple(each for each in nice_steps(highest, most) if each == int(each))
 
 
+def time_steps(highest: float, most: int = 4) -> tuple[float, ...]:
+    """The same for lengths of time: 0, 30 s, 1 min, 1 min 30 s; days and parts of a second by tens."""
+    for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400):
+        if 1.5 < highest <= step * most:
+            return tuple(float(step * place) for place in range(math.ceil(highest / step - 1e-6) + 1))
+    return (
+        tuple(86_400 * each for each in nice_steps(highest / 86_400, most))
+        if highest > 2
+        else nice_steps(highest, most)
+    )
+
+
 def nice_powers(low: float, high: float) -> tuple[float, ...]:
     """Lengths of time that people know, within a range: 10 ms, 1 s, 1 min, 1 h."""
     known = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000, 86_400, 864_000, 8_640_000)

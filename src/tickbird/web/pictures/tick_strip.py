@@ -11,9 +11,9 @@ from tickbird.web.pictures.clock import abbreviation, day_text, epoch, moment, t
 from tickbird.web.pictures.marks import WORDS, Kind, legend, shape
 from tickbird.web.pictures.markup import Svg, group, joined, label, line, mark, rect
 from tickbird.web.pictures.picture import Picture, TableRows, drawing, lesson, usable_width
-from tickbird.web.pictures.words import clean, listing
+from tickbird.web.pictures.words import clean, listing, room_for, short_count
 
-_STEP, _MARGIN, _Y = 30.0, 40.0, 42.0
+_STEP, _MARGIN, _Y = 30.0, 44.0, 42.0
 _COMING = ("coming", "will_skip", "moved")
 _HEADS = ("tick", "what", "more")
 _DAILY = 20 * 3_600
@@ -58,9 +58,9 @@ def tick_strip(
     parts.append(_labels(shown, centres, step, tz))
     parts.append(_now(border, width, epoch(now), tz))
     if more_past:
-        parts.append(label(f"+{more_past:,}", left - 4, _Y + 4, "pic-note", "end"))
+        parts.append(label(f"+{short_count(more_past)}", left - 4, _Y + 4, "pic-note", "end"))
     if more_coming:
-        parts.append(label(f"+{more_coming:,}", left + step * len(shown) + 4, _Y + 4, "pic-note"))
+        parts.append(label(f"+{short_count(more_coming)}", left + step * len(shown) + 4, _Y + 4, "pic-note"))
     tally: dict[Kind, int] = {}
     for each in shown:
         tally[each.kind] = tally.get(each.kind, 0) + 1
@@ -86,7 +86,7 @@ def _labels(shown: Sequence[StripTick], centres: Sequence[float], step: float, t
     gaps = [after - before for before, after in pairwise(instants)]
     is_daily = bool(gaps) and min(gaps) >= _DAILY
     texts = [day_text(wall(at, tz)) if is_daily else time_text(at, tz) for at in instants]
-    widest = max(map(len, texts)) * 6.4 + 8
+    widest = max(map(room_for, texts)) + 8
     every = max(1, -(-int(widest) // int(step)))
     parts, day_free = [], 0.0
     last_day = ""
@@ -102,7 +102,7 @@ def _labels(shown: Sequence[StripTick], centres: Sequence[float], step: float, t
 
 def _now(x: float, width: float, now: float, tz: str) -> Svg:
     text = f"now {time_text(now, tz)} {abbreviation(now, tz)}"
-    half = len(text) * 3.3
+    half = room_for(text, bold=True) / 2
     middle = min(max(x, half), width - half)
     return group(
         "pic-now",

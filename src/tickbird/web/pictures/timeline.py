@@ -25,7 +25,7 @@ from tickbird.web.pictures.timeline_marks import (
     kind_of,
     size_of,
 )
-from tickbird.web.pictures.words import clean, count, listing
+from tickbird.web.pictures.words import clean, count, listing, short_count
 
 MOST_ROWS = 30
 _ROW, _TOP, _AXIS = 30.0, 30.0, 30.0
@@ -86,7 +86,7 @@ def timeline(
         parts.append(label(f"+{count(more, 'more schedule')}", 0, height - 4, "pic-note"))
     told = listing({WORDS[kind]: tally[kind] for kind in WORDS if kind in tally}) or "nothing in this time"
     summary = f"{count(len(rows), 'schedule')}: {told}" + (f"; +{count(more, 'more schedule')}." if more else ".")
-    svg = drawing("timeline", (width, height), title, summary, parts, has_marks=bool(table.rows))
+    svg = drawing("timeline", (width, height), title, summary, parts, has_marks=bool(table.rows) or not single)
     return Picture(svg, table.table(), title, summary)
 
 
@@ -102,11 +102,11 @@ def _row(row: TimelineRow, y: float, frame: Frame, window: Window, table: TableR
         spans = bins(marks, window, frame.plot_width)
         highest = max(each.total for each in spans)
         parts = [draw_bin(each, highest, row.name, row.href, y, window, table) for each in spans]
-        parts.append(label(rate(marks, window), frame.right + 6, y + 4, "pic-rate"))
+        parts.append(label(rate(marks, window), frame.width, y + 4, "pic-rate", "end"))
     else:
         parts = [draw(each, row.name, y, window, table) for each in marks]
     if row.more > 0:
-        parts.append(label(f"+{row.more:,}", frame.right + 6, y + 14, "pic-tiny"))
+        parts.append(label(f"+{short_count(row.more)}", frame.width, y + 14, "pic-tiny", "end"))
     return group("pic-row", *parts)
 
 

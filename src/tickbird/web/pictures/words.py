@@ -61,6 +61,11 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+def room_for(text: str, *, bold: bool = False) -> float:
+    """About how wide a label is, in pixels: generous, since nobody knows the reader's font."""
+    return sum(map(_columns, text)) * (7.0 if bold else 6.4)
+
+
 def number(value: float) -> str:
     """A coordinate: at most two decimals, never infinite, no zeros that say nothing."""
     if not math.isfinite(value):
