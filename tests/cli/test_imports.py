@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -126,3 +127,33 @@ def test_what_is_imported_as_shadows_runs_nothing(cli: Cli) -> None:
     assert cli("trigger", "backup").code == 0
     wrong = cli("set", "backup", "shadow=perhaps")
     assert (wrong.code, "neither true nor false" in wrong.err) == (2, True)
+
+
+def test_what_a_crontab_did_a_worker_does(folder: Path, migrated_file: Path) -> None:
+    shutil.copy(migrated_file, folder / "birds.db")
+    cli = Cli(f"sqlite:///{folder}/birds.db", folder)
+    # A line of its own form each: words, standard input behind %, and a shell with a variable and a %.
+    lines = (
+        "NAME=crow",
+        "0 3 * * * /bin/echo caw caw",
+        "@daily /bin/cat%first%second",
+        "30 4 1 * 5 echo \"$NAME says $(printf '\\%s' caw)\" && pwd",
+    )
+    made = cli("import", "crontab", "-", "--personal", "-o", "moved.toml", stdin="\n".join((*lines, "")))
+    assert made.code == 0, made.err
+    assert cli("apply", "-f", "moved.toml").code == 0
+    allowed = [part for path in ("/bin/echo", "/bin/cat", "/bin/sh") for part in ("--allow-command", path)]
+    worker = cli.start("worker", *allowed)
+    try:
+        told = {}
+        for name in ("echo", "cat", "echo-2"):
+            said = cli("trigger", name, "--wait", "60", "--json")
+            assert said.code == 0, said
+            told[name] = [line["text"] for line in said.json["lines"]]
+    finally:
+        worker.terminate()
+        worker.communicate(timeout=60)
+    assert told["echo"] == ["caw caw"]
+    assert told["cat"] == ["first", "second"]
+    assert told["echo-2"][0] == "crow says caw"
+    assert Path(told["echo-2"][1]) == Path.home()
