@@ -65,7 +65,7 @@ def timeline(
     single = len(rows) == 1
     gutter = 0.0 if single else min(max(width * 0.19, 84.0), 176.0)
     bottom = _TOP + _ROW * len(rows)
-    frame = Frame(width, 0, gutter or 10.0, width - 44, _TOP, bottom)
+    frame = Frame(width, 0, gutter or 18.0, width - 44, _TOP, bottom)
     start, end = epoch(since), epoch(until)
     end = max(end, start + 1)
     window = Window(start, end, epoch(now), tz, Linear(start, end, frame.left, frame.right))
