@@ -297,7 +297,8 @@ SELECT
 FROM (
     SELECT id, name, namespace, definition FROM tickbird.schedules WHERE id > %(after)s ORDER BY id
 ) AS s
-JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+-- The bound on both sides: a page far behind must not begin with the first cursor.
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.schedule_id > %(after)s
 WHERE s.namespace = %(namespace)s AND c.state = 'active' AND NOT s.definition @> '{"shadow": true}'
 ORDER BY s.id
 LIMIT %(limit)s;
