@@ -30,6 +30,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("schedules", "Show one schedule: definition, state, runs, ticks, revisions."),
         "why": ("ticks", "Explain why a tick ran, did not run, or will not."),
         "preview": ("ticks", "Show the next ticks of a schedule or of a cron expression."),
+        "simulate": ("simulations", "Show what the next days bring, and what would be if: an outage, fewer workers."),
         "revisions": ("revisions", "Show what each revision of a schedule changed, who made it and when."),
         "audit": ("audit", "Prove that every expected tick has one decision, or name those that do not."),
         "zones": ("zones", "Compare zone data with the store's, and tell which ticks it moves."),

@@ -66,7 +66,7 @@ _files = click.option(
     metavar="PATH",
     help="A file, a folder of files, or - for standard input; may be given several times.",
 )
-_format = click.option(
+format_option = click.option(
     "--format",
     "spelling",
     type=click.Choice(FORMATS),
@@ -78,7 +78,7 @@ _adopt = click.option("--adopt", is_flag=True, help="Take over schedules of thes
 
 @click.command(cls=Command)
 @_files
-@_format
+@format_option
 @_prune
 @_adopt
 @click.option("--dry-run", is_flag=True, help="Only show what would change, as `diff` does.")
@@ -98,14 +98,14 @@ def apply(
     All files together are one document. Schedules of its app are created or changed; what operators have paused or set
     stays so. Those that no file has are left alone, unless --prune deletes them.
     """
-    plan = _planned(settings, _read(files, spelling), actor, prune=prune, adopt=adopt, dry_run=dry_run)
+    plan = _planned(settings, read_given(files, spelling), actor, prune=prune, adopt=adopt, dry_run=dry_run)
     _emit(settings, plan, applied=not dry_run)
     _refuse(plan)
 
 
 @click.command(cls=Command)
 @_files
-@_format
+@format_option
 @_prune
 @_adopt
 @click.pass_obj
@@ -113,7 +113,7 @@ def diff(settings: Settings, files: Sequence[str], spelling: Format | None, prun
     """Show what applying files would change, ticks included; exit code 1 if anything."""
     # As of diff itself: 0 the same, 1 different, 2 trouble of any kind.
     settings.error_code = INVALID
-    plan = _planned(settings, _read(files, spelling), "diff", prune=prune, adopt=adopt, dry_run=True)
+    plan = _planned(settings, read_given(files, spelling), "diff", prune=prune, adopt=adopt, dry_run=True)
     _emit(settings, plan, applied=False)
     _refuse(plan)
     return 0 if plan.is_empty else FAILED
@@ -187,7 +187,7 @@ def schema(settings: Settings) -> None:
     click.echo(json.dumps(json_schema(), indent=2))
 
 
-def _read(files: Sequence[str], spelling: Format | None) -> Document:
+def read_given(files: Sequence[str], spelling: Format | None) -> Document:
     """The document of all files, or every mistake in them on a line of its own."""
     try:
         if "-" not in files:
@@ -235,7 +235,7 @@ def _planned(
 
     async def work() -> FilePlan:
         async with opened(replace(settings, namespace=namespace)) as client:
-            with _bar(settings) as counted:
+            with bar(settings, "applying", _MANY) as counted:
                 return await client.apply(
                     document, actor=actor, prune=prune, adopt=adopt, dry_run=dry_run, counted=counted
                 )
@@ -248,8 +248,8 @@ def _planned(
 
 
 @contextmanager
-def _bar(settings: Settings) -> Iterator[Callable[[int, int], None] | None]:
-    """What shows how many changes are made, to a person at a terminal."""
+def bar(settings: Settings, doing: str, many: int) -> Iterator[Callable[[int, int], None] | None]:
+    """What shows how far something is, to a person at a terminal, if there are more than so many of it."""
     if settings.as_json or not sys.stderr.isatty():
         yield None
         return
@@ -258,10 +258,10 @@ def _bar(settings: Settings) -> Iterator[Callable[[int, int], None] | None]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("applying", total=None, visible=False)
+        task = progress.add_task(doing, total=None, visible=False)
 
         def counted(done: int, total: int) -> None:
-            if total > _MANY:
+            if total > many:
                 progress.update(task, total=total, completed=done, visible=True)
 
         yield counted

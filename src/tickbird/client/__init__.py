@@ -12,11 +12,26 @@ from tickbird.client.previews import Previews
 from tickbird.client.runs import Runs
 from tickbird.client.schedules import Schedules
 from tickbird.client.sessions import Sessions
+from tickbird.client.simulations import Simulations
 from tickbird.client.tokens import Tokens
 from tickbird.client.whole import Whole
 
 
-class Client(Schedules, Bulk, Files, Previews, Overrides, Runs, Backfills, Limits, Calendars, Tokens, Sessions, Whole):
+class Client(
+    Schedules,
+    Bulk,
+    Simulations,
+    Files,
+    Previews,
+    Overrides,
+    Runs,
+    Backfills,
+    Limits,
+    Calendars,
+    Tokens,
+    Sessions,
+    Whole,
+):
     """Reads and changes schedules and runs of one namespace. Every change takes `actor` and is audited."""
 
     def in_namespace(self, namespace: str) -> Client:

@@ -50,17 +50,12 @@ class Files(Base):
 
         check_text(actor, "actor", least=1, most=200)
         read = read_document(document)
-        if read.namespace not in (None, self._namespace):
-            raise InvalidError(
-                f"namespace: the document is for {read.namespace!r}, and this client works in {self._namespace!r};",
-                field="namespace",
-                hint="use a client of that namespace, or leave it out of the document.",
-            )
+        self._check_namespace(read)
         for tries in range(_TRIES):
             plan, resolved = await self._plan(read, actor, prune=prune, adopt=adopt)
             if dry_run:
                 return plan
-            _check(plan)
+            check_plan(plan)
             if plan.is_empty:
                 return plan
             await self._check_clock()
@@ -75,6 +70,14 @@ class Files(Base):
             else:
                 return plan
         raise AssertionError
+
+    def _check_namespace(self, document: Document) -> None:
+        if document.namespace not in (None, self._namespace):
+            raise InvalidError(
+                f"namespace: the document is for {document.namespace!r}, and this client works in {self._namespace!r};",
+                field="namespace",
+                hint="use a client of that namespace, or leave it out of the document.",
+            )
 
     async def _plan(
         self, document: Document, actor: str, *, prune: bool, adopt: bool
@@ -242,7 +245,8 @@ def remarks_of(schedule: Schedule, app: str) -> list[str]:
     return said
 
 
-def _check(plan: FilePlan) -> None:
+def check_plan(plan: FilePlan) -> None:
+    """Refuse a plan that cannot be carried out."""
     if plan.mistakes:
         from tickbird.files.mistakes import DocumentError
 

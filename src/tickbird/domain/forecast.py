@@ -13,6 +13,7 @@ from tickbird.domain.forecast_play import MICROS, Going, Player, Pool, Stage
 from tickbird.domain.forecast_tally import Tally
 from tickbird.domain.instants import DAY, iso
 from tickbird.domain.rates import Rate
+from tickbird.domain.run_lengths import RunLength
 from tickbird.domain.schedule import Schedule
 
 # So many ticks are played at once, of so many schedules, so far ahead.
@@ -25,15 +26,6 @@ _MINUTES_SHOWN: Final = 10
 # For schedules of which no run has succeeded yet, in seconds.
 DEFAULT_DURATION: Final = 10
 DEFAULT_SLOTS: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """How long the last successful runs of a schedule took, in seconds; of so many."""
-
-    median: float
-    p90: float
-    runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +82,7 @@ class Ground:
     schedules: Sequence[Schedule]
     start: int
     end: int
-    durations: Mapping[str, Duration] = field(default_factory=dict)
+    durations: Mapping[str, RunLength] = field(default_factory=dict)
     workers: Sequence[Served] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
     rates: Mapping[str, Rate] = field(default_factory=dict)
@@ -328,9 +320,7 @@ def _count(stage: Stage) -> int:
 # What came of it
 
 
-def _forecast(
-    ground: Ground, stage: Stage, tally: Tally, workers: int, names: Sequence[str], limit: int
-) -> Forecast:
+def _forecast(ground: Ground, stage: Stage, tally: Tally, workers: int, names: Sequence[str], limit: int) -> Forecast:
     start = stage.start
     minutes = nlargest(_MINUTES_SHOWN, enumerate(tally.ticks_by_minute), key=lambda each: (each[1], -each[0]))
     live = [each for each in stage.schedules if each.state == "active"]
@@ -371,15 +361,15 @@ def _forecast(
         },
         latest=latest,
         hours=[
-            Hour(start + 3_600 * place, *counts)
+            Hour(tally.first + 3_600 * place, *counts)
             for place, counts in enumerate(
                 zip(tally.ticks_by_hour, tally.runs_by_hour, tally.busy_by_hour, strict=True)
             )
         ],
-        busiest=[(start + 60 * minute, count) for minute, count in minutes if count],
+        busiest=[(tally.first + 60 * minute, count) for minute, count in minutes if count],
         queues=_queues(stage, tally),
         rows=_rows(stage, tally, known, names, limit),
-        moves=moves(live, start, tally.ticks_by_minute, names),
+        moves=moves([each for each in live if each.id >= 0], tally.first, tally.ticks_by_minute, names),
     )
 
 
@@ -401,9 +391,7 @@ def _queues(stage: Stage, tally: Tally) -> list[QueueForecast]:
     return found
 
 
-def _rows(
-    stage: Stage, tally: Tally, known: set[str], names: Sequence[str], limit: int
-) -> list[ScheduleForecast]:
+def _rows(stage: Stage, tally: Tally, known: set[str], names: Sequence[str], limit: int) -> list[ScheduleForecast]:
     """Those with the most to worry about first: by the worst lateness, then by what does not run, then by name."""
     asked = set(names)
     skips: dict[int, dict[str, int]] = {}

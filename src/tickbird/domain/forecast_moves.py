@@ -100,7 +100,7 @@ def _move(schedule: Schedule, start: int, load: list[int]) -> Move | None:
     # Where two are as quiet, the nearer one.
     best = min((shift for shift in range(-minute, step - minute) if shift), key=lambda each: (*beside(each), abs(each)))
     then = beside(best)
-    if 2 * (then[0] + 1) > now[0] + 1:
+    if now[0] + 1 < _CROWD or 2 * (then[0] + 1) > now[0] + 1:
         return None
     to_minute = minute + best
     field = str(to_minute) if written["at"] is not None else f"{to_minute}-59/{step}"

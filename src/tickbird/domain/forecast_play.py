@@ -164,7 +164,7 @@ class Player:
             if definition.overlap != "allow":
                 self.most[place] = definition.max_concurrent
             # Whether a late tick comes as well is seen when it does.
-            if not long_way and not definition.depends_on and not definition.hold_above:
+            if not long_way and (not definition.depends_on or definition.shadow):
                 self.rule[place] = codes[definition.overlap]
         needed = {each.schedule for definition in self.definitions if definition for each in definition.depends_on}
         self.nameless = [
@@ -178,7 +178,10 @@ class Player:
         self.shift = self.bits + (len(self.stage.pools) + 1).bit_length()
         self.lengths = [length << self.shift | place for place, length in enumerate(self.stage.durations)]
         self.tally.shift = self.shift
-        self.closed = [each is not None and bool(each.exclude or each.calendars) for each in self.definitions]
+        # Of these not every tick runs, whatever else goes on.
+        self.not_all = [
+            each is not None and bool(each.exclude or each.calendars or each.shadow) for each in self.definitions
+        ]
         self.limit = [_MANY if each is None or each.max_runs is None else each.max_runs for each in self.definitions]
         self.too_late = [None if each is None else each.start_limit for each in self.definitions]
 
@@ -234,7 +237,7 @@ class Player:
             if counted is not None:
                 counted(self.tally.seen, total)
         self.tally.close()
-        self.tally.left_over = sum(run.status == "queued" for runs in self.live for run in runs)
+        self.tally.left_over = sum(run.status != "running" for runs in self.live for run in runs)
         return self.tally
 
     def _set_off(self) -> None:
@@ -249,8 +252,9 @@ class Player:
             if not self._is_ordinary(schedule):
                 self.special.add(place)
         for each in self.stage.going:
-            if (place := self.by_name.get(each.schedule)) is not None and self.reached[place] != _NEVER:
-                self._take_over(place, each)
+            found = self.by_name.get(each.schedule)
+            if found is not None and self.reached[found] != _NEVER:
+                self._take_over(found, each)
 
     def _take_over(self, place: int, going: Going) -> None:
         run = self._new(place, going.due_at, None, going.status, going.origin)
@@ -274,6 +278,9 @@ class Player:
             look = schedule.cursor.next_run_at
             if place in self.special or (look is not None and look < self.stage.start):
                 self._plan(place, now)
+        for place, number in enumerate(self.waiting):
+            if number:
+                self._release({place}, self.keys[place], now)
         first = self.stage.start - 1
         self.fed = [max(reached, first - offset) for reached, offset in zip(self.reached, self.offsets, strict=True)]
         self._start_runs(now)
@@ -320,7 +327,7 @@ class Player:
         mask = (1 << bits) - 1
         reached, offsets, live, running = self.reached, self.offsets, self.live, self.running
         rule, most, crowd, nameless = self.rule, self.most, self.crowd, self.nameless
-        closed, limit, made, lines = self.closed, self.limit, self.made, self.lines
+        not_all, limit, made, lines = self.not_all, self.limit, self.made, self.lines
         definitions = self.definitions
         second, now, seen = -1, 0, 0
         for entry in feed:
@@ -333,7 +340,11 @@ class Player:
                 second, now, seen = due, due * MICROS, 0
                 self._until(now)
             tick = due - offsets[place]
-            if tick <= reached[place] or made[place] >= limit[place]:
+            if made[place] >= limit[place]:
+                continue
+            if tick <= reached[place]:
+                # Decided at this very instant, when an outage ended.
+                seen += reached[place] != _NEVER
                 continue
             seen += 1
             if self.down_until:
@@ -343,10 +354,14 @@ class Player:
             if not code or lines[place]:
                 self._plan(place, now, ordinary=True)
                 continue
-            if closed[place] and definitions[place].grid.excludes(tick):  # type: ignore[union-attr]
-                reached[place] = tick
-                tally.skip(place, "calendar", 1)
-                continue
+            if not_all[place]:
+                definition = definitions[place]
+                assert definition is not None
+                excluded = definition.grid.excludes(tick)
+                if excluded or definition.shadow:
+                    reached[place] = tick
+                    tally.skip(place, "calendar" if excluded else "shadow", 1)
+                    continue
             active = running[place]
             if live[place]:
                 active += len(live[place])

@@ -15,8 +15,10 @@ class Tally:
 
     def __init__(self, start: int, end: int, schedules: int) -> None:
         self.start, self.end = start, end
-        self.ticks_by_hour = [0] * (-(-(end - start) // 3_600))
-        self.ticks_by_minute = [0] * (-(-(end - start) // 60))
+        # Hours and minutes are those of the clock, from this one on.
+        self.first = start // 3_600 * 3_600
+        self.ticks_by_hour = [0] * (-(-(end - self.first) // 3_600))
+        self.ticks_by_minute = [0] * (60 * len(self.ticks_by_hour))
         self.runs_by_hour = [0] * len(self.ticks_by_hour)
         self.busy_by_hour = [0] * len(self.ticks_by_hour)
         self.seen = 0
@@ -53,8 +55,8 @@ class Tally:
     def ticks(self, due: int, count: int) -> None:
         """So many ticks came due at this second."""
         if self.start <= due < self.end:
-            self.ticks_by_hour[(due - self.start) // 3_600] += count
-            self.ticks_by_minute[(due - self.start) // 60] += count
+            self.ticks_by_hour[(due - self.first) // 3_600] += count
+            self.ticks_by_minute[(due - self.first) // 60] += count
             self.seen += count
 
     def skip(self, place: int, reason: str, count: int) -> None:
@@ -126,12 +128,12 @@ class Tally:
 
     def reach(self, now: int) -> int:
         """The hour of this instant; each begins with what went on at the end of the one before."""
-        hour = min((now - self.start * MICROS) // _HOUR, len(self.busy_by_hour) - 1)
+        hour = min((now - self.first * MICROS) // _HOUR, len(self.busy_by_hour) - 1)
         if hour > self._hour:
             for each in range(self._hour + 1, hour + 1):
                 self.busy_by_hour[each] = self.busy
             self._hour = hour
-            self.hour_ends = self.start * MICROS + (hour + 1) * _HOUR << self.shift
+            self.hour_ends = self.first * MICROS + (hour + 1) * _HOUR << self.shift
         return hour
 
     def close(self) -> None:

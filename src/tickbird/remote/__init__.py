@@ -13,6 +13,7 @@ from tickbird.remote.previews import RemotePreviews
 from tickbird.remote.runs import RemoteRuns
 from tickbird.remote.schedules import RemoteSchedules
 from tickbird.remote.sessions import RemoteSessions
+from tickbird.remote.simulations import RemoteSimulations
 from tickbird.remote.store_only import StoreOnly
 from tickbird.remote.tokens import RemoteTokens
 from tickbird.remote.transport import Transport
@@ -24,6 +25,7 @@ __all__ = ["RemoteClient", "Transport"]
 class RemoteClient(
     RemoteSchedules,
     RemoteBulk,
+    RemoteSimulations,
     RemoteFiles,
     RemotePreviews,
     RemoteOverrides,

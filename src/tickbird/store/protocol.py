@@ -28,6 +28,7 @@ from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.measures import Measures
 from tickbird.domain.rates import Queue, Rate, Turn
+from tickbird.domain.run_lengths import RunLength
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sessions import NewSession, SessionRecord
@@ -739,6 +740,10 @@ class Store(Protocol):
 
         `contains` is looked for in names, tags and targets.
         """
+        ...
+
+    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, RunLength]:
+        """How long the last successful runs of these schedules took; without those that have none."""
         ...
 
     async def get_run(self, run_id: int) -> RunRecord | None:

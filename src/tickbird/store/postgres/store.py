@@ -28,6 +28,7 @@ from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.measures import MOST_COUNTED, RECENTLY, Measures, measured
 from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.readings import ScheduleFilter
+from tickbird.domain.run_lengths import LOOKED_AT, RunLength, run_length
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sessions import NewSession, SessionRecord
@@ -729,6 +730,11 @@ class PostgresStore:
         """Schedules by name, behind `after`; deleted ones only when asked for by state."""
         wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
         return await self.readings.schedules(namespace, wanted, after=after, limit=limit)
+
+    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, RunLength]:
+        """How long the last successful runs of these schedules took; without those that have none."""
+        rows = await self._named("durations", namespace=namespace, names=sorted(names), looked_at=LOOKED_AT)
+        return {row["name"]: run_length(row["seconds"]) for row in rows}
 
     async def get_run(self, run_id: int) -> RunRecord | None:
         """A run by id."""

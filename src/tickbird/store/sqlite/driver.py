@@ -25,6 +25,7 @@ from tickbird.domain.logs import LogLine, Progress
 from tickbird.domain.measures import MOST_COUNTED, RECENTLY, Measures, measured
 from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.readings import ScheduleFilter
+from tickbird.domain.run_lengths import RunLength
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sessions import NewSession, SessionRecord
@@ -712,6 +713,10 @@ class SqliteStore:
         """Schedules by name, behind `after`."""
         wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
         return await self.readings.schedules(namespace, wanted, after=after, limit=limit)
+
+    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, RunLength]:
+        """How long the last successful runs of these schedules took; without those that have none."""
+        return await self._read(lambda db: reading.durations(db, namespace, names))
 
     async def get_run(self, run_id: int) -> RunRecord | None:
         """A run by id."""

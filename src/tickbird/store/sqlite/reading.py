@@ -8,6 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from tickbird.domain.audit import Decision
+from tickbird.domain.run_lengths import LOOKED_AT, RunLength, run_length
 from tickbird.domain.runs import AttemptRecord, RunRecord
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.sync import StoredSchedule
@@ -22,12 +23,22 @@ from tickbird.store.sqlite.records import (
     skip_record,
 )
 from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import MICROS
 
 
 def get_schedule(db: sqlite3.Connection, namespace: str, name: str) -> Schedule | None:
     """A schedule by name, also a deleted one."""
     row = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
     return None if row is None else schedule_record(row)
+
+
+def durations(db: sqlite3.Connection, namespace: str, names: Collection[str]) -> dict[str, RunLength]:
+    """How long the last successful runs of these schedules took."""
+    asked = {"namespace": namespace, "names": dump(sorted(names)), "looked_at": LOOKED_AT}
+    taken: dict[str, list[float]] = {}
+    for name, micros in db.execute(SQL["durations"], asked):
+        taken.setdefault(name, []).append(micros / MICROS)
+    return {name: run_length(found) for name, found in taken.items()}
 
 
 def app_schedules(

@@ -19,6 +19,7 @@ from tickbird.testing.conformance.backfills import Backfills
 from tickbird.testing.conformance.calendars import Calendars
 from tickbird.testing.conformance.dependencies import Dependencies
 from tickbird.testing.conformance.doctor import Doctors
+from tickbird.testing.conformance.durations import Durations
 from tickbird.testing.conformance.early import Early
 from tickbird.testing.conformance.edits import Edits
 from tickbird.testing.conformance.fairness import Fairness
@@ -62,6 +63,7 @@ class Exercise(
     States,
     Overrides,
     Early,
+    Durations,
     Schedules,
     Runs,
     Keys,

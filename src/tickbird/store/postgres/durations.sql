@@ -1,0 +1,18 @@
+-- How long runs took.
+
+-- name: durations
+-- Of the newest runs of each schedule those that succeeded, newest first; those that failed in a row are not walked.
+SELECT s.name, t.seconds
+FROM tickbird.schedules AS s
+CROSS JOIN LATERAL (
+    SELECT array_agg(greatest(0, date_part('epoch', r.finished_at - r.started_at)) ORDER BY r.id DESC) AS seconds
+    FROM (
+        SELECT id, status, started_at, finished_at
+        FROM tickbird.runs
+        WHERE schedule_id = s.id
+        ORDER BY id DESC
+        LIMIT %(looked_at)s
+    ) AS r
+    WHERE r.status = 'succeeded' AND r.started_at IS NOT NULL
+) AS t
+WHERE s.namespace = %(namespace)s AND s.name = ANY(%(names)s::text[]) AND t.seconds IS NOT NULL;

@@ -1,0 +1,12 @@
+-- How long runs took.
+
+-- name: durations
+-- Of the newest runs of each schedule those that succeeded, newest first; those that failed in a row are not walked.
+SELECT s.name, max(0, r.finished_at - r.started_at)
+FROM schedules AS s
+JOIN runs AS r ON r.id IN (SELECT n.id FROM runs AS n WHERE n.schedule_id = s.id ORDER BY n.id DESC LIMIT :looked_at)
+WHERE s.namespace = :namespace
+    AND s.name IN (SELECT value FROM json_each(:names))
+    AND r.status = 'succeeded'
+    AND r.started_at IS NOT NULL
+ORDER BY s.name, r.id DESC;
