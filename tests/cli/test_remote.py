@@ -54,6 +54,9 @@ queue mail --rate 5/s
     "files": """
 diff -f shop.toml
 apply -f shop.toml --dry-run
+simulate -f shop.toml --from 2035-06-01T00:00:00Z --days 2 --outage 2035-06-01T02:00:00Z/2h --slots 1
+simulate digets --from 2035-06-01T00:00:00Z
+simulate -f wrong.toml
 apply -f shop.toml
 apply -f shop.toml
 export --app shop
