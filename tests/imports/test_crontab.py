@@ -136,3 +136,11 @@ def test_a_persons_has_none() -> None:
 def test_odd_texts_make_no_schedules(text: str) -> None:
     made = made_of(read_crontab(text, "crontab"))
     assert not made.document.schedules
+
+
+def test_twenty_mistakes_are_told_one_by_one() -> None:
+    text = "".join(f"{60 + number} * * * * /bin/true\n" for number in range(20))
+    made = made_of(read_crontab(f"{text}0 3 * * * /bin/good\n", "crontab"))
+    assert list(made.document.schedules) == ["good"]
+    assert [each.line for each in made.left] == [*range(1, 21)]
+    assert all(str(60 + number) in each.reason for number, each in enumerate(made.left))
