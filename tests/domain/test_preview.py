@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +15,7 @@ from tickbird.domain.definition import Definition, Target, spread_offset
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.every import every
 from tickbird.domain.instants import to_seconds
-from tickbird.domain.load import MOST_INSTANTS, load_around
+from tickbird.domain.load import MOST_INSTANTS, count_ticks, load_around
 from tickbird.domain.preview import preview
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.triggers import Trigger, any_of, at
@@ -213,3 +214,10 @@ def test_only_active_schedules_and_the_first_instants_count() -> None:
     assert (found.schedules, found.complete, found.instants[0].minute) == (2, False, 2)
     days = [NINE + day * 86_400 for day in range(20)]
     assert len(around(busy, instants=days)) == MOST_INSTANTS
+
+
+def test_shadows_are_no_load() -> None:
+    definition = Definition(trigger=cron("0 9 * * *"), target=Target("work"))
+    counts = [count_ticks(replace(definition, shadow=shadow), 0, 30 * 86_400) for shadow in (False, True)]
+    assert counts == [30, 0]
+    assert {tick.skipped for tick in preview(replace(definition, shadow=True), 0, 3).ticks} == {"shadow"}

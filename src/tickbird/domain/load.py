@@ -62,6 +62,8 @@ def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete
 
 def count_ticks(definition: Definition, after: int, until: int) -> int:
     """The ticks of (after, until] that run; those that several triggers of one schedule share count for each."""
+    if definition.shadow:
+        return 0
     if definition.exclude or definition.calendars:
         return sum(each.count for each in definition.grid.segments(after, until) if not each.excluded)
     if definition.start_at is not None:

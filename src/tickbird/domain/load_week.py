@@ -100,6 +100,8 @@ class WeekCounter:
             if definition is None:
                 self._unreadable += 1
                 continue
+            if definition.shadow:
+                continue
             offset = spread_offset(self._namespace, row.name, definition.spread) // _MINUTE * _MINUTE
             group = self._groups.get((row.definition, offset))
             if group is None:

@@ -23,7 +23,8 @@ def problems(schedule: Schedule, workers: Sequence[LiveWorker], now: datetime, h
         version = schedule.raw.get("v")
         newer = isinstance(version, int) and version > FORMAT
         return [*found, "needs a newer version of tickbird; left alone" if newer else "cannot be read"]
-    if unserved := obstacle(definition.queue, definition.target.name, workers):
+    # A shadow runs nothing that anybody would have to serve.
+    if not definition.shadow and (unserved := obstacle(definition.queue, definition.target.name, workers)):
         found.append(unserved)
     if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:
         found.append(f"{in_words(late)} late: no worker has planned it")
