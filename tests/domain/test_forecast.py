@@ -14,9 +14,10 @@ from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.every import every
-from tickbird.domain.forecast import Forecast, Ground, Served, Simulation, WhatIf, simulate, simulation_document
+from tickbird.domain.forecast import Forecast, Ground, Served, Simulation, WhatIf, simulate
+from tickbird.domain.forecast_document import simulation_document
 from tickbird.domain.forecast_picture import picture
-from tickbird.domain.forecast_play import Going
+from tickbird.domain.forecast_stage import Going
 from tickbird.domain.instants import DAY
 from tickbird.domain.run_lengths import RunLength, run_length
 from tickbird.domain.schedule import Cursor, Pause, Schedule

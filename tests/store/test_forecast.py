@@ -17,7 +17,8 @@ from tickbird.domain.calendars import Calendar
 from tickbird.domain.cron import cron
 from tickbird.domain.dependencies import After
 from tickbird.domain.every import every
-from tickbird.domain.forecast_play import MICROS, Player, Pool, Stage
+from tickbird.domain.forecast_play import Player
+from tickbird.domain.forecast_stage import MICROS, Pool, Stage
 from tickbird.domain.forecast_tally import Tally
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.rates import Rate

@@ -12,7 +12,8 @@ from tickbird.api.auth import Viewer
 from tickbird.api.instants import read_instant
 from tickbird.api.models.simulations import SimulationBody, SimulationModel
 from tickbird.api.patience import longer
-from tickbird.domain.forecast import WhatIf, simulation_document
+from tickbird.domain.forecast import WhatIf
+from tickbird.domain.forecast_document import simulation_document
 from tickbird.domain.instants import to_seconds
 
 router = APIRouter(prefix=f"{PREFIX}/simulate", tags=["previews"])

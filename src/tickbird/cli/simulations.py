@@ -30,8 +30,8 @@ from tickbird.domain.forecast import (
     Forecast,
     Simulation,
     WhatIf,
-    simulation_document,
 )
+from tickbird.domain.forecast_document import simulation_document
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.progress import count
 from tickbird.files.reading import Format

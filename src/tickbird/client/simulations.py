@@ -18,7 +18,7 @@ from tickbird.domain.schedule import Schedule
 # What plays time ahead is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:
     from tickbird.domain.forecast import Served, Simulation, WhatIf
-    from tickbird.domain.forecast_play import Going
+    from tickbird.domain.forecast_stage import Going
     from tickbird.files.shape import Document
 
 _PAGE: Final = 1_000
@@ -130,7 +130,7 @@ class Simulations(Files):
 
     async def _going(self) -> list[Going]:
         """What runs, is queued or waits now, oldest first."""
-        from tickbird.domain.forecast_play import Going
+        from tickbird.domain.forecast_stage import Going
 
         found: list[tuple[int, Going]] = []
         for status in ("running", "queued", "waiting"):

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast_moves import Move, moves
-from tickbird.domain.forecast_play import MICROS, Going, Player, Pool, Stage
+from tickbird.domain.forecast_play import Player
+from tickbird.domain.forecast_stage import MICROS, Going, Pool, Stage
 from tickbird.domain.forecast_tally import Tally
-from tickbird.domain.instants import DAY, iso
+from tickbird.domain.instants import DAY
 from tickbird.domain.rates import Rate
 from tickbird.domain.run_lengths import RunLength
 from tickbird.domain.schedule import Schedule
@@ -228,7 +229,7 @@ def _check(name: str, value: object, least: int, most: int) -> None:
 
 
 def _stage(ground: Ground, what_if: WhatIf) -> Stage:
-    schedules = [*ground.schedules, *_clones(ground, what_if.more)]
+    schedules = [_usable(each, ground.start) for each in (*ground.schedules, *_clones(ground, what_if.more))]
     durations = []
     for schedule in schedules:
         known = ground.durations.get(_origin(schedule.name) if schedule.id < 0 else schedule.name)
@@ -247,6 +248,17 @@ def _stage(ground: Ground, what_if: WhatIf) -> Stage:
         going=ground.going,
         outages=what_if.outages,
     )
+
+
+def _usable(schedule: Schedule, start: int) -> Schedule:
+    """The schedule, parked where it cannot be planned: so it will be when its tick comes."""
+    try:
+        if schedule.definition is not None:
+            _ = schedule.definition.closed_days
+            schedule.grid.next(start)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not concern another
+        return replace(schedule, state="parked", error=str(error))
+    return schedule
 
 
 def _origin(name: str) -> str:
@@ -424,62 +436,3 @@ def _rows(stage: Stage, tally: Tally, known: set[str], names: Sequence[str], lim
         )
         for place in sorted(places, key=worry)[:limit]
     ]
-
-
-# As JSON
-
-
-def simulation_document(found: Simulation) -> dict[str, Any]:
-    """A simulation for programs."""
-    changed = None if found.changed is None else forecast_document(found.changed)
-    return {"baseline": forecast_document(found.baseline), "what_if": changed}
-
-
-def forecast_document(found: Forecast) -> dict[str, Any]:
-    """A forecast for programs: instants in UTC, lengths in seconds."""
-    plain = ("schedules", "without_history", "assumed", "paused", "workers", "slots", "ticks", "runs")
-    after = ("overlaps", "lost", "held", "left_over")
-    return {
-        "from": iso(found.start),
-        "to": iso(found.end),
-        **{name: getattr(found, name) for name in plain},
-        "unserved": list(found.unserved),
-        "skips": dict(found.skips),
-        "cancelled": dict(found.cancelled),
-        **{name: getattr(found, name) for name in after},
-        "peak": {"busy": found.peak, "at": iso(found.peak_at)},
-        "longest_line": {"runs": found.longest_line, "at": iso(found.longest_line_at)},
-        "lateness": {
-            **found.lateness,
-            "schedule": None if found.latest is None else found.latest[0],
-            "at": None if found.latest is None else iso(found.latest[1]),
-        },
-        "busiest_minutes": [{"at": iso(at), "ticks": count} for at, count in found.busiest],
-        "queues": [
-            {
-                "name": each.name,
-                "slots": each.slots,
-                "runs": each.runs,
-                "peak": each.peak,
-                "peak_at": iso(each.peak_at),
-                "worst_lateness": each.worst_lateness,
-            }
-            for each in found.queues
-        ],
-        "by_schedule": [
-            {
-                "name": each.name,
-                "runs": each.runs,
-                "skips": dict(each.skips),
-                "cancelled": each.cancelled,
-                "worst_lateness": each.worst_lateness,
-                "duration": each.duration,
-                "known": each.known,
-            }
-            for each in found.rows
-        ],
-        "moves": [each.to_json() for each in found.moves],
-        "hours": [
-            {"at": iso(each.at), "ticks": each.ticks, "runs": each.runs, "busy": each.busy} for each in found.hours
-        ],
-    }
