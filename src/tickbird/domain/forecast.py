@@ -273,8 +273,9 @@ def _clones(ground: Ground, more: int) -> list[Schedule]:
     clones = []
     for number in range(more):
         model = alike[number * len(alike) // more if more < len(alike) else number % len(alike)]
-        assert model.definition is not None
-        definition = replace(model.definition, depends_on=())
+        definition = model.definition
+        if definition is not None and definition.depends_on:
+            definition = replace(definition, depends_on=())
         clones.append(replace(model, id=-1 - number, name=f"{model.name}.more-{number + 1}", definition=definition))
     return clones
 
