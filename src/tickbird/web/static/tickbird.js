@@ -1,6 +1,7 @@
 // What pages do beyond links and forms. Every page works without it.
 import { startLive } from "./live.js";
 import { startKeys } from "./keys.js";
+import { startSelection } from "./selection.js";
 
 const root = document.documentElement;
 
@@ -80,3 +81,4 @@ if (window.Idiomorph) {
 
 startLive();
 startKeys();
+startSelection();
