@@ -71,7 +71,8 @@ async def wait_until_late(db: Path, *schedules: str) -> None:
 def test_prints_what_happens_drains_and_catches_up_at_the_next_start(tmp_path: Path) -> None:
     with started(tmp_path) as first:
         first.until(
-            r"^The HTTP API is at http://127\.0\.0\.1:\d+/api/v1, for this machine alone\.$",
+            r"^The dashboard is at http://127\.0\.0\.1:\d+/ for this machine alone\.$",
+            r"^The HTTP API is at http://127\.0\.0\.1:\d+/api/v1\.$",
             r"· tick +sync-orders +run \d+ of \d\d:\d\d:\d\d$",
             r"● ok +welcome .*welcome, tired reader$",
             r"↻ retry +charge-cards +run \d+, attempt 1: ConnectionError: .*; again in",

@@ -16,7 +16,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Run": {
         "dev": ("dev", "Work on an app while it is being written: start anew with every change."),
         "worker": ("worker", "Plan and execute the schedules of an app."),
-        "server": ("server", "Serve the HTTP API, to those who have a token."),
+        "server": ("server", "Serve the dashboard and the HTTP API, to those who have a token."),
     },
     "Set up": {
         "migrate": ("store", "Create the store's schema, or bring it up to date."),
@@ -48,7 +48,6 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "diff": ("files", "Show what applying files would change, ticks included; exit code 1 if anything."),
         "export": ("files", "Write what is stored as a file that can be applied."),
         "import": ("imports", "Make a file for `tickbird apply` of another system's schedules."),
-        "shadow": ("shadow", "Compare shadows with what the old system really did, until you cut over."),
         "schema": ("files", "Print the JSON Schema of files of schedules, for editors."),
     },
     "Change": {

@@ -38,8 +38,12 @@ _PATIENCE = 5.0
     "--allow-command", "commands", metavar="PROGRAM", multiple=True, help="A program that commands may start."
 )
 @click.option("--drain", type=length, default=2, metavar="SECONDS", help="How long a change waits for runs; else 2.")
-@click.option("--port", type=click.IntRange(0, 65_535), help="Of the HTTP API; else 8420, or any if that is taken.")
-@click.option("--no-server", is_flag=True, help="Do not serve the HTTP API.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    help="Of the dashboard and the HTTP API; else 8420, or any if that is taken.",
+)
+@click.option("--no-server", is_flag=True, help="Serve neither dashboard nor HTTP API.")
 @click.pass_obj
 def dev(
     settings: Settings,
@@ -56,7 +60,7 @@ def dev(
     The app's modules in the current folder are watched. A change is imported by a fresh process first; only if that
     works, the worker of the old code drains and the new one takes over. Ctrl-C ends it.
 
-    The HTTP API is served beside it to this machine alone, without a token.
+    The dashboard and the HTTP API are served beside it to this machine alone, without a token.
     """
     if no_server and port is not None:
         raise click.UsageError("--port does not go with --no-server.", click.get_current_context())
@@ -129,6 +133,7 @@ class Served:
         """Where the API of an app's store is; None where it cannot be served."""
         try:
             import fastapi  # noqa: F401
+            import jinja2  # noqa: F401
             import uvicorn  # noqa: F401
         except ImportError:
             return None
@@ -315,7 +320,9 @@ class Dev:
     def _api_fields(self, address: str | None) -> list[tuple[str, str]]:
         if self._served is None:
             return []
-        return [("api", f"{address}/api/v1" if address else "not served: pip install 'tickbird[server]'")]
+        if address is None:
+            return [("dashboard", "not served: pip install 'tickbird[server]'")]
+        return [("dashboard", f"{address}/"), ("api", f"{address}/api/v1")]
 
     def _tell(self, event: str, text: str, **fields: Any) -> None:
         click.echo(json.dumps({"event": event, **fields}) if self._settings.as_json else f"tickbird: {text}")

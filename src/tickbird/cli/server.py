@@ -1,4 +1,4 @@
-"""The command that serves the HTTP API."""
+"""The command that serves the dashboard and the HTTP API."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def server(
     trust_proxy: str,
     log_level: str,
 ) -> None:
-    """Serve the HTTP API, to those who have a token.
+    """Serve the dashboard and the HTTP API, to those who have a token.
 
     SIGTERM or Ctrl-C lets requests end that have begun, then the process ends with 0. It refuses to start while the
     store has no live token.
@@ -40,10 +40,11 @@ def server(
         raise click.UsageError("--keyfile needs --certfile.", click.get_current_context())
     try:
         import fastapi  # noqa: F401
+        import jinja2  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
         raise Failed(
-            "the server needs FastAPI and uvicorn;", hint="install them with `pip install 'tickbird[server]'`."
+            "the server needs FastAPI, Jinja2 and uvicorn;", hint="install them with `pip install 'tickbird[server]'`."
         ) from None
     from tickbird.server import Address, main
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import get_args
@@ -115,7 +116,8 @@ class Board:
             if len(rows) < _LOAD_PAGE:
                 break
             after = rows[-1].id
-        return counter.week()
+        # Apart from the loop: of many different triggers it takes seconds.
+        return await asyncio.to_thread(counter.week)
 
     async def key(self, run_id: int) -> str | None:
         """The idempotency key that a run was asked for with; None where there was none."""

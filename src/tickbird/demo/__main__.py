@@ -10,7 +10,9 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
+import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -120,7 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tickbird.demo", description="An example app and what it does.")
     parser.add_argument("--db", type=Path, default=Path(".tickbird/demo.db"), help="the SQLite file (%(default)s)")
     parser.add_argument("--seconds", type=float, help="drain and end after so long")
-    parser.add_argument("--no-server", action="store_true", help="do not serve the HTTP API")
+    parser.add_argument("--no-server", action="store_true", help="serve neither dashboard nor HTTP API")
+    parser.add_argument("--no-browser", action="store_true", help="do not open the dashboard in a browser")
     parser.add_argument("--plain", action="store_true", help="lines instead of a screen")
     options = parser.parse_args(arguments)
     notices = Notices()
@@ -142,7 +145,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     beside = None if options.no_server else _serve()
     try:
         if beside is not None:
-            console.print(f"The HTTP API is at {beside.address}/api/v1, for this machine alone.", soft_wrap=True)
+            console.print(f"The dashboard is at {beside.address}/ for this machine alone.", soft_wrap=True)
+            console.print(f"The HTTP API is at {beside.address}/api/v1.", soft_wrap=True)
+            if on_screen and not options.no_browser:
+                _show(beside.address)
         last = asyncio.run(Demo(Screen(console) if on_screen else Lines(console), notices).run(options.seconds))
     except TickbirdError as error:
         print(f"demo: {error}", file=sys.stderr)
@@ -159,9 +165,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve() -> Any:
-    """The HTTP API beside the app; None where what it needs is not installed."""
+    """The dashboard and the HTTP API beside the app; None where what they need is not installed."""
     try:
         import fastapi  # noqa: F401
+        import jinja2  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
         return None
@@ -170,6 +177,12 @@ def _serve() -> Any:
     beside = Beside(bird.url, bird.namespace)
     beside.start()
     return beside
+
+
+def _show(address: str) -> None:
+    """Open the dashboard where there is a desktop; on a server, a browser of the terminal would take the screen."""
+    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:

@@ -151,7 +151,6 @@ _TIMED = {
     "list_queues",
     "turn_of",
     "drain_worker",
-    "ping",
 }
 
 

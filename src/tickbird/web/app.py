@@ -14,7 +14,14 @@ from tickbird.api.app import Clients, create_api
 from tickbird.api.feed import Pauses
 from tickbird.api.guard import App, Limits, Receive, Scope, Send, path_of
 from tickbird.api.problems import Problem
-from tickbird.web import audit, now, schedules, workers, zone
+from tickbird.web import (
+    audit,
+    load,
+    now,
+    schedules,
+    workers,
+    zone,
+)
 from tickbird.web.gate import Gate
 from tickbird.web.live import live
 from tickbird.web.login import Login
@@ -25,6 +32,7 @@ from tickbird.web.visits import Door, Visit
 DOORS: Final[tuple[Door, ...]] = (
     *now.DOORS,
     *schedules.DOORS,
+    *load.DOORS,
     *workers.DOORS,
     *audit.DOORS,
     *zone.DOORS,

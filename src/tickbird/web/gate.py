@@ -23,6 +23,8 @@ from tickbird.api.loopback import Loopback
 from tickbird.api.namespaces import choose
 from tickbird.api.problems import Problem, busy, of_status, problem_of, unexpected
 from tickbird.api.rates import Pace
+from tickbird.api.streams import MEDIA_TYPE as STREAM
+from tickbird.api.streams import event, wants_events
 from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.tokens import allows
@@ -116,6 +118,8 @@ class Gate:
         if not text:
             raise NoSession
         mark = hashlib.sha256(text.encode()).hexdigest()
+        if not self._authority.remembers_session(text):
+            self.check_lookup(request)
         try:
             caller = await self._authority.session(text)
         except Problem:
@@ -248,6 +252,9 @@ def _to_login(request: Request) -> Response:
     elif request.url.query:
         where += f"?{request.url.query}"
     to = f"{root}/login?next={quote(where, safe='')}"
+    if wants_events(request):
+        # The page that listens looks for news, and is sent to the log-in itself.
+        return Response(event({}, name="changed"), media_type=STREAM)
     if request.headers.get("hx-request") == "true":
         return Response(status_code=401, headers={"HX-Redirect": to})
     return RedirectResponse(to, 303)

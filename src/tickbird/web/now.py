@@ -2,16 +2,106 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.domain.measures import Measures
+from tickbird.domain.readings import Timeline, Timing
+from tickbird.domain.troubles import Trouble, Troubles
+from tickbird.web.lines import timeline_row
+from tickbird.web.load import FACTOR, FRESH
+from tickbird.web.pictures import Picture, lateness, measure, timeline
 from tickbird.web.visits import Door, Visit
+
+# Hours to either side of now, as one may choose.
+RANGES: Final = {"1h": 1, "3h": 3, "12h": 12, "24h": 24}
+_ROWS: Final = 14
+_LATELY: Final = 12
+_MEASURED: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What was read for the page, at an instant of the store's clock."""
+
+    now: datetime
+    measures: Measures
+    troubles: Troubles
+    timeline: Timeline
+    timings: Sequence[Timing]
+    lately: Sequence[Any]
+    due: int
 
 
 async def now(visit: Visit) -> Response:
     """The board."""
-    return visit.render("now.html")
+    asked = visit.query.get("range", "")
+    hours = RANGES.get(asked, 3)
+    board = await visit.readings.share((visit.namespace, "now", hours), lambda: _read(visit, hours))
+    tz = visit.clock.zone()
+    since, until = board.now - timedelta(hours=hours), board.now + timedelta(hours=hours)
+    rows = [
+        timeline_row(visit, each, board.timeline.marks.get(each.id, ()), board.now, until)
+        for each in board.timeline.schedules[:_ROWS]
+    ]
+    drawn = timeline(
+        rows,
+        since,
+        until,
+        board.now,
+        tz,
+        more=max(0, len(board.timeline.schedules) - _ROWS),
+        title="What ran, what comes",
+    )
+    return visit.render(
+        "now.html",
+        board=board,
+        timeline=drawn,
+        lateness=_late(board.timings),
+        ranges=RANGES,
+        range=asked if asked in RANGES else "3h",
+        links=[(each, _link(visit, each)) for each in board.troubles.found],
+    )
+
+
+async def _read(visit: Visit, hours: int) -> Board:
+    client = visit.client
+    measures = await client.source.measure(visit.namespace)
+    at = measures.now
+    half = timedelta(hours=hours)
+    week = await visit.readings.share(
+        (f"load {visit.namespace}", "next hour"), lambda: client.board.load(hours=2, durations=False), FRESH, FACTOR
+    )
+    happened = await client.happenings(at - timedelta(hours=1), limit=_LATELY)
+    return Board(
+        now=at,
+        measures=measures,
+        troubles=await client.board.troubles(most=8),
+        timeline=await client.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
+        timings=await client.board.timings(at - _MEASURED),
+        lately=[each for each in reversed(happened) if each.kind != "planned"][:_LATELY],
+        due=sum(week.minutes[at.minute : at.minute + 60]),
+    )
+
+
+def _late(timings: Sequence[Timing]) -> Picture:
+    measured = measure((each.started_at - each.due_at).total_seconds() for each in timings)
+    return lateness(measured)
+
+
+def _link(visit: Visit, trouble: Trouble) -> str:
+    """Where to look into it."""
+    if trouble.kind == "worker":
+        return visit.url("/workers")
+    if trouble.kind in ("failing", "lost") and trouble.run_id is not None:
+        return visit.url(f"/runs/{trouble.run_id}")
+    if trouble.schedule is not None:
+        return visit.url(f"/schedules/{trouble.schedule}")
+    return visit.url("/runs", status="queued")
 
 
 DOORS: Final = (Door("/", now),)

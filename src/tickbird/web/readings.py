@@ -22,8 +22,11 @@ class Readings:
         self._kept: dict[Key, tuple[float, float, asyncio.Task[Any]]] = {}
         self._changed: dict[Hashable, float] = {}
 
-    async def share(self, key: Key, read: Callable[[], Awaitable[T]], fresh: float = 1.0) -> T:
-        """What was read for this key within the last `fresh` seconds, or is being read; else read it now."""
+    async def share(self, key: Key, read: Callable[[], Awaitable[T]], fresh: float = 1.0, factor: float = 0.0) -> T:
+        """What was read for this key within the last `fresh` seconds, or is being read; else read it now.
+
+        What took long stays fresh for `factor` times as long as it took.
+        """
         kept = self._kept.get(key)
         if kept is None or not self._counts(key, *kept):
             now = self._clock()
@@ -33,12 +36,18 @@ class Readings:
             # A mistake is told to whoever asked; if they have left, to nobody.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
             kept = self._kept[key] = (now, now + fresh, task)
+            task.add_done_callback(lambda _: self._extend(key, task, factor))
         # Whoever leaves does not take it away from the others.
         return cast("T", await asyncio.shield(kept[2]))
 
     def expire(self, namespace: str) -> None:
         """Something has happened there: what was begun before this is not fresh any more."""
         self._changed[namespace] = self._clock()
+
+    def _extend(self, key: Key, task: asyncio.Task[Any], factor: float) -> None:
+        begun, until, kept = self._kept.get(key, (0.0, 0.0, None))
+        if kept is task:
+            self._kept[key] = (begun, max(until, begun + factor * (self._clock() - begun)), task)
 
     def _counts(self, key: Key, begun: float, until: float, task: asyncio.Task[Any]) -> bool:
         if task.done() and (task.cancelled() or task.exception() is not None):

@@ -11,7 +11,7 @@ from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
 from tickbird.domain.zones import zone
 from tickbird.web.pictures.clock import abbreviation, epoch, time_text, wall, weekday_text
 from tickbird.web.pictures.marks import hatch
-from tickbird.web.pictures.markup import Svg, group, label, mark, path, rect
+from tickbird.web.pictures.markup import Svg, group, joined, label, mark, path, rect
 from tickbird.web.pictures.picture import Picture, TableRows, drawing, lesson, usable_width
 from tickbird.web.pictures.words import count, number, room_for, short_count
 
@@ -133,9 +133,6 @@ def _cell(
     notes += ["this hour comes twice"] * is_repeated
     table.add(hour, f"{cell.ticks:,}", _busy(cell), ", ".join(notes), href=cell.href)
     parts = [rect(x + 1, y + 1, wide - 2, high - 2, f"pic-heat is-shade-{shade(cell.ticks, peak.ticks)}", 3)]
-    if cell.ticks > 0 and wide >= 22:
-        bold = " is-dark" if shade(cell.ticks, peak.ticks) >= 3 else ""
-        parts.append(label(short_count(cell.ticks), x + wide / 2, y + high / 2 + 4, f"pic-heat-text{bold}", "middle"))
     if _is_over(cell):
         corner = f"M{number(x + wide - 9)} {number(y + 1)}h8v8z"
         parts.append(path(corner, "pic-over"))
@@ -143,7 +140,12 @@ def _cell(
         parts.append(rect(x + 1, y + 1, wide - 2, high - 2, "pic-peak", 3))
     told = [f"{hour}: {count(max(0, cell.ticks), 'tick')}"]
     told += [f"about {_busy(cell)}"] if cell.busy is not None else []
-    return mark(", ".join(told + notes), cell.href, *parts, is_stop=cell.ticks > 0)
+    drawn = [mark(", ".join(told + notes), cell.href, *parts, is_stop=cell.ticks > 0)]
+    if cell.ticks > 0 and wide >= 22:
+        # Over the mark, not in it: the mark's own words have it.
+        bold = " is-dark" if shade(cell.ticks, peak.ticks) >= 3 else ""
+        drawn.append(label(short_count(cell.ticks), x + wide / 2, y + high / 2 + 4, f"pic-heat-text{bold}", "middle"))
+    return joined(*drawn)
 
 
 def _is_over(cell: LoadCell) -> bool:

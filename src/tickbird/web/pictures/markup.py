@@ -69,8 +69,9 @@ def mark(told: str, href: str | None, *children: Svg, class_: str = "pic-mark", 
     """Something to be looked at: a link, or where there is none a stop for the keyboard, with its words as tooltip."""
     told = clean(told, 1_000) or "—"
     title = element("title", Svg(escape(told, quote=False)))
-    if (target := local_address(href)) is not None:
-        return element("a", title, *children, href=target, class_=class_, aria_label=told)
+    target = local_address(href)
+    if target is not None:
+        return element("a", title, *children, href=target, class_=class_, aria_label=told if is_stop else None)
     if not is_stop:
         return element("g", title, *children, class_=class_)
     return element("g", title, *children, class_=class_, tabindex="0", role="img", aria_label=told)

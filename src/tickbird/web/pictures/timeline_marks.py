@@ -105,8 +105,10 @@ def draw(each: Mark, name: str, y: float, window: Window, table: TableRows) -> S
     parts += [f"started {started}"] if started else []
     parts += [f"took {took}"] if took else []
     parts += [clean(note)] if note else []
-    drawn = _skip(each, y, window) if isinstance(each, SkipMark) else _tick(each, y, window)
-    return mark(", ".join(parts), each.href, drawn)
+    if not isinstance(each, SkipMark):
+        return mark(", ".join(parts), each.href, _tick(each, y, window))
+    # Its number stands over it, not in it: the mark's own words have it.
+    return joined(mark(", ".join(parts), each.href, _skip(each, y, window)), _number(each, y, window))
 
 
 def _facts(each: Mark, window: Window) -> tuple[str, str, str, str, str]:
@@ -153,19 +155,23 @@ def _tick(each: RunMark | ComingMark, y: float, window: Window) -> Svg:
 def _skip(each: SkipMark, y: float, window: Window) -> Svg:
     start, end = window.x(begins(each)), window.x(ends(each, window))
     if end - start < 2 * _LEAST:
-        middle = (start + end) / 2
-        many = [label(short_count(each.count), middle, y + 14, "pic-tiny", "middle")] if each.count > 1 else []
-        return joined(_hit(start, end, y), shape("skipped", middle, y), *many)
+        return joined(_hit(start, end, y), shape("skipped", (start + end) / 2, y))
     box = (start, y - 5, end - start, 10.0)
-    parts = [
+    return joined(
         _hit(start, end, y),
         rect(*box, "pic-range", 2),
         path(hatch(*box), "pic-hatch"),
         shape("skipped", start + 5, y),
-    ]
+    )
+
+
+def _number(each: SkipMark, y: float, window: Window) -> Svg:
+    start, end = window.x(begins(each)), window.x(ends(each, window))
+    if each.count > 1 and end - start < 2 * _LEAST:
+        return label(short_count(each.count), (start + end) / 2, y + 14, "pic-tiny", "middle")
     if each.count > 1 and end - start > 40:
-        parts.append(label(f"{short_count(each.count)}×", (start + end) / 2 + 5, y + 4, "pic-on-hatch", "middle"))
-    return joined(*parts)
+        return label(f"{short_count(each.count)}×", (start + end) / 2 + 5, y + 4, "pic-on-hatch", "middle")
+    return joined()
 
 
 def _hit(start: float, end: float, y: float) -> Svg:

@@ -1,0 +1,88 @@
+"""What is to come: the ticks of the next seven days by hour, who crowds the fullest ones, and where there is room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from starlette.responses import Response
+
+from tickbird.api.instants import read_instant
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.instants import utc_text
+from tickbird.domain.load_week import HourLoad, WeekLoad
+from tickbird.web.pictures import LoadCell, Picture, TickBar, load_map, tick_bars
+from tickbird.web.visits import Door, Visit
+
+# Of many schedules it takes a while to compute: it is told anew after twenty times as long.
+FRESH, FACTOR = 2.0, 20.0
+_NAMED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """One hour that is looked into."""
+
+    load: HourLoad
+    minutes: Picture
+    quiet_minutes: list[datetime]
+    quiet_hours: list[HourLoad]
+
+
+async def load(visit: Visit) -> Response:
+    """The map, and the fullest hour or the one that was asked for."""
+    client = visit.client
+    week = await visit.readings.share((f"load {visit.namespace}", "week"), client.board.load, FRESH, FACTOR)
+    workers = await visit.readings.share((visit.namespace, "fleet"), client.workers)
+    slots = sum(each.slots for each in workers if not each.draining)
+    cells = [
+        LoadCell(
+            at=each.at,
+            ticks=each.ticks,
+            busy=each.busy,
+            slots=slots or None,
+            href=visit.url("/load", hour=utc_text(each.at)) if each.ticks else None,
+        )
+        for each in week.hours
+    ]
+    place = _place(visit, week)
+    return visit.render(
+        "load.html",
+        week=week,
+        slots=slots,
+        map=load_map(cells, visit.clock.zone()),
+        hour=None if place is None else _hour(visit, week, place),
+        most_named=_NAMED,
+    )
+
+
+def _place(visit: Visit, week: WeekLoad) -> int | None:
+    """Which hour is looked into: the one that was asked for, else the one that keeps most slots busy."""
+    if asked := visit.query.get("hour"):
+        at = read_instant(asked, "hour")
+        for place, each in enumerate(week.hours):
+            if each.at <= at and (place + 1 == len(week.hours) or at < week.hours[place + 1].at):
+                return place
+        raise InvalidError("hour: does not lie within the coming week.", field="hour", hint="Choose one of the map.")
+    full = [place for place, each in enumerate(week.hours) if each.ticks]
+    return max(full, key=lambda place: (week.hours[place].busy, week.hours[place].ticks), default=None)
+
+
+def _hour(visit: Visit, week: WeekLoad, place: int) -> Hour:
+    chosen = week.hours[place]
+    start = chosen.at.timestamp()
+    minutes = week.minutes[place * 60 : place * 60 + 60]
+    bars = [
+        TickBar(at=datetime.fromtimestamp(start + 60 * minute, chosen.at.tzinfo), runs=ticks, skips=0)
+        for minute, ticks in enumerate(minutes)
+    ]
+    return Hour(
+        chosen,
+        tick_bars(bars, visit.clock.zone(), span=60, title="Ticks by minute"),
+        [datetime.fromtimestamp(start + 60 * minute, chosen.at.tzinfo) for minute in sorted(week.quiet_minutes(place))],
+        [week.hours[each] for each in week.quiet_hours(place)],
+    )
+
+
+DOORS: Final = (Door("/load", load),)

@@ -1,0 +1,54 @@
+"""The first page and the load page, on a shop with a past."""
+
+import re
+
+from playwright.async_api import expect
+
+from tests.web.conftest import Desk, Served, looked_at
+from tests.web.lively import play
+
+
+@looked_at
+async def test_now_shows_what_happens_what_failed_and_why(desk: Desk, served: Served) -> None:
+    """What needs somebody stands first and leads to its run; the timeline has the past and the coming hours."""
+    await play(served.store)
+    page = await desk.open("/")
+    needs = page.locator(".needs")
+    await expect(needs).to_contain_text("charge-cards failed")
+    await expect(needs).to_contain_text("the bank closed the connection")
+    await expect(needs).to_contain_text("queue 'gpu'")
+    line = page.locator("#timeline")
+    await expect(line.locator("a[href^='/runs/']").first).to_be_visible()
+    await expect(line.locator("a[href*='/why?at=']").first).to_be_visible()
+    await line.get_by_text("Show as table").click()
+    await expect(line.get_by_role("cell", name="charge-cards").first).to_be_visible()
+    await expect(page.locator("#lateness")).to_contain_text("p99")
+    # It is live: what somebody does shows, and what was opened stays open.
+    paused = page.locator(".figures div", has_text="paused").locator("dd")
+    await expect(paused).to_have_text("1")
+    await served.client.pause("heartbeat", actor="ben", note="too loud")
+    await expect(paused).to_have_text("2")
+    await expect(line.get_by_role("cell", name="charge-cards").first).to_be_visible()
+    await desk.check("now")
+
+
+@looked_at
+async def test_load_shows_the_coming_week_and_where_there_is_room(desk: Desk, served: Served) -> None:
+    """The map leads to an hour; the hour to who is due then, and to quiet minutes."""
+    page = await desk.open("/load")
+    await expect(page.get_by_text("No ticks are due within the next seven days.")).to_be_visible()
+    await play(served.store, hours=0.5)
+    # What was computed a moment ago counts for a moment.
+    await expect(page.locator("#load-map")).to_contain_text("Peak")
+    await expect(page.locator("#hour")).to_contain_text("Quiet minutes to move to")
+    cell = page.locator("#load-map a[href*='hour=']").nth(30)
+    href = await cell.get_attribute("href")
+    assert href is not None
+    await cell.focus()
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(re.compile(r"/load\?hour="))
+    await expect(page.locator("#hour").get_by_role("link", name="heartbeat")).to_be_visible()
+    await desk.check("load")
+    desk.expected.add(422)
+    await desk.open("/load?hour=yesterday")
+    await expect(page.get_by_text("hour: ")).to_be_visible()
