@@ -12,6 +12,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.findings import LATE
 from tickbird.domain.happenings import AuditRecord
 from tickbird.domain.load_week import HOURS, WeekCounter, WeekLoad
+from tickbird.domain.logs import LogLine
 from tickbird.domain.readings import (
     AuditFilter,
     Count,
@@ -146,6 +147,15 @@ class Board:
             check_text(text or "", name)
         limit = _within(limit, "limit", 1_000)
         return await self._readings.audit(self._namespace, wanted, before=before, after=after, limit=limit)
+
+    async def last_lines(
+        self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
+    ) -> Sequence[LogLine]:
+        """The last lines of a run of this namespace, in order; with `before`, in front of this attempt and number."""
+        run = await self._store.get_run(run_id)
+        if run is None or run.namespace != self._namespace:
+            return []
+        return await self._readings.last_lines(run_id, before=before, limit=_within(limit, "limit", 10_000))
 
 
 def _check_schedules(wanted: ScheduleFilter) -> None:

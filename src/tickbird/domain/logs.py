@@ -15,6 +15,8 @@ MOST_BYTES = 1_000_000
 LONGEST_LINE = 10_000
 CUT = "[the log is cut here: it has more than {lines:,} lines or {bytes:,} bytes]"
 _MARK = " […]"
+# Behind every line that a run can have.
+END = (2**31 - 1, 2**31 - 1)
 
 
 @dataclass(frozen=True, slots=True)

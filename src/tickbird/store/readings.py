@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from tickbird.domain.happenings import AuditRecord
+from tickbird.domain.logs import LogLine
 from tickbird.domain.readings import (
     AuditFilter,
     Count,
@@ -107,4 +108,10 @@ class Readings(Protocol):
         limit: int = 100,
     ) -> Page[AuditRecord]:
         """Who did what, newest first: entries below `before`, or with `after` the oldest above it."""
+        ...
+
+    async def last_lines(
+        self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
+    ) -> Sequence[LogLine]:
+        """The last lines of a run, in order; with `before`, of those in front of this attempt and number."""
         ...

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tickbird.domain.durations import in_words
+from tickbird.domain.progress import brief
 from tickbird.web.static import asset_path
 
 # Longer texts are cut on pages; the API has them whole.
@@ -36,6 +37,7 @@ def _environment() -> Environment:
         "duration": duration,
         "pretty": pretty,
         "unquoted": unquote,
+        "lastline": brief,
     }
     environment.globals |= {"asset": asset_path}
     return environment

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tickbird.domain.happenings import AuditRecord
+from tickbird.domain.logs import END, LogLine
 from tickbird.domain.readings import (
     MOST_FAILED,
     MOST_LOOKED_AT,
@@ -233,6 +234,14 @@ class PostgresReadings:
         name = "find_audit" if wanted.schedule is None else "find_audit_of"
         rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
         return Page([AuditRecord(*row[:7]) for row in rows], reached)
+
+    async def last_lines(
+        self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
+    ) -> Sequence[LogLine]:
+        """The last lines of a run, in order; with `before`, of those in front of this attempt and number."""
+        attempt, number = before or END
+        rows = await self._rows("last_lines", id=run_id, attempt=attempt, number=number, limit=limit)
+        return [LogLine(*row) for row in reversed(rows)]
 
     async def _find(
         self, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int

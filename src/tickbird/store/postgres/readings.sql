@@ -524,3 +524,10 @@ FROM (
 ) AS seen
 WHERE wanted OR place = %(most)s
 LIMIT %(limit)s;
+
+-- name: last_lines
+SELECT run_id, attempt, number, at, level, text
+FROM tickbird.run_logs
+WHERE run_id = %(id)s AND (attempt, number) < (%(attempt)s, %(number)s)
+ORDER BY attempt DESC, number DESC
+LIMIT %(limit)s;

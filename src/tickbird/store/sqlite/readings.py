@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tickbird.domain.happenings import AuditRecord
+from tickbird.domain.logs import END, LogLine
 from tickbird.domain.readings import (
     MOST_FAILED,
     MOST_LOOKED_AT,
@@ -241,6 +242,15 @@ class SqliteReadings:
             return Page([audit_record(row[:-1]) for row in rows], reached)
 
         return await self._read(look)  # type: ignore[no-any-return]
+
+    async def last_lines(
+        self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
+    ) -> Sequence[LogLine]:
+        """The last lines of a run, in order; with `before`, of those in front of this attempt and number."""
+        attempt, number = before or END
+        bounds = {"id": run_id, "attempt": attempt, "number": number, "limit": limit}
+        rows = await self._read(lambda db: db.execute(SQL["last_lines"], bounds).fetchall())
+        return [LogLine(row[0], row[1], row[2], to_instant(row[3]), *row[4:]) for row in reversed(rows)]
 
 
 def _wanted(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:

@@ -421,3 +421,10 @@ WHERE namespace = :namespace
     AND id > :after
 ORDER BY id
 LIMIT :most;
+
+-- name: last_lines
+SELECT run_id, attempt, number, at, level, text
+FROM run_logs
+WHERE run_id = :id AND (attempt, number) < (:attempt, :number)
+ORDER BY attempt DESC, number DESC
+LIMIT :limit;

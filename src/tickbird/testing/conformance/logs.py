@@ -29,6 +29,13 @@ class Logs:
         assert list(await store.read_logs(one, after=(1, 3))) == [again]
         assert list(await store.read_logs(other)) == [_line(other, 1)]
         assert not await store.read_logs(987_654_321)
+        # From the end, for pages that show the newest.
+        last = store.readings.last_lines
+        assert list(await last(one)) == [*lines, again]
+        assert list(await last(one, limit=2)) == [lines[2], again]
+        assert list(await last(one, before=(2, 1), limit=2)) == lines[1:]
+        assert list(await last(one, before=(1, 2))) == lines[:1]
+        assert not await last(one, before=(1, 1))
 
     async def test_what_is_sent_again_is_kept_once(self, store: Store) -> None:
         run = await enqueue(store)

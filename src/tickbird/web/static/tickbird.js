@@ -2,6 +2,7 @@
 import { startLive } from "./live.js";
 import { startKeys } from "./keys.js";
 import { startSelection } from "./selection.js";
+import { startLog } from "./log.js";
 
 const root = document.documentElement;
 
@@ -82,3 +83,4 @@ if (window.Idiomorph) {
 startLive();
 startKeys();
 startSelection();
+startLog();

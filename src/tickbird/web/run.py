@@ -1,0 +1,268 @@
+"""One run: how it stands, its course, what it was given, what came of it; and cancelling or repeating it."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.explanation import Step
+from tickbird.domain.logs import Progress
+from tickbird.domain.progress import brief
+from tickbird.domain.readings import RunFilter
+from tickbird.domain.runs import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
+from tickbird.domain.schedule import Schedule
+from tickbird.web.payload_form import PayloadForm, draw, published_schema, read
+from tickbird.web.pictures import AttemptLine, Picture, run_line
+from tickbird.web.run_log import LEVELS, last_page, sought, without_colours
+from tickbird.web.runs import duration, lateness, why_url
+from tickbird.web.visits import Door, Visit
+
+# So many of the runs that repeat others are looked through for those that repeat this one.
+_MOST_RETRIES: Final = 50
+_OUTCOMES: Final[Mapping[str, tuple[Status, str]]] = {
+    "drained": ("cancelled", "put back by a drain"),
+    "lost": ("failed", "worker lost"),
+    "retried": ("failed", "failed, tried again"),
+    "cancelled": ("cancelled", "cancelled"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that a page tells of a run."""
+
+    run: RunRecord
+    schedule: Schedule | None
+    attempts: Sequence[AttemptRecord]
+    progress: Progress | None
+    waits_for: Sequence[Step]
+    retries: Sequence[RunRecord]
+
+    @property
+    def zone(self) -> str | None:
+        """The zone of its schedule."""
+        definition = None if self.schedule is None else self.schedule.definition
+        return None if definition is None else definition.trigger.tz
+
+    @property
+    def attempts_allowed(self) -> int | None:
+        """How often it may be tried; None where that was decided by another revision, or by none."""
+        schedule = self.schedule
+        if schedule is None or schedule.definition is None or schedule.revision != self.run.revision:
+            return None
+        return 1 + schedule.definition.retries
+
+
+async def run(visit: Visit) -> Response:
+    """The page of a run."""
+    run_id = run_number(visit)
+    zone = visit.clock.zone() if visit.clock.choice != "schedule" else None
+    key = (visit.namespace, "run", run_id, zone)
+    known = await visit.readings.share(key, lambda: _read(visit, run_id, zone))
+    found, now = known.run, visit.clock.now
+    stream = None if found.status in FINAL else _stream(visit, run_id, known.zone)
+    return visit.render(
+        "run.html",
+        run=found,
+        known=known,
+        zone=known.zone,
+        late=lateness(found, now),
+        took=duration(found, now),
+        why=why_url(visit, found),
+        picture=_picture(visit, known),
+        outcomes=_OUTCOMES,
+        bar=share_of(known.progress),
+        error=without_colours(found.error or ""),
+        log=await last_page(visit, run_id, known.zone),
+        sought=sought(visit),
+        levels=LEVELS,
+        stream=stream,
+        earlier_page=visit.query.get("before", ""),
+        is_final=found.status in FINAL,
+    )
+
+
+async def _read(visit: Visit, run_id: int, zone: str | None) -> Known:
+    client = visit.client
+    found, schedule = await client.run(run_id), None
+    if found.schedule is not None:
+        with suppress(NotFoundError):
+            schedule = await client.get(found.schedule)
+    waits_for = await client.waits_for(run_id, tz=zone) if found.status in ("waiting", "queued") else ()
+    retries: Sequence[RunRecord] = ()
+    if found.status in FINAL:
+        wanted = RunFilter(schedule=found.schedule, target=found.target.name, origin="retry")
+        page = await client.board.runs(wanted, after=run_id, limit=_MOST_RETRIES)
+        retries = [each for each in page.rows if each.retry_of == run_id]
+    return Known(found, schedule, await client.attempts(run_id), await client.progress(run_id), waits_for, retries)
+
+
+def _stream(visit: Visit, run_id: int, zone: str | None) -> str:
+    asked = {name: visit.query.get(name) for name in ("q", "level")}
+    return visit.url(f"/runs/{run_id}/lines", **asked, zone=zone)
+
+
+def run_number(visit: Visit) -> int:
+    """The id in the address; what is no number is a run that does not exist."""
+    run_id = visit.number("id")
+    if run_id is None:
+        raise NotFoundError(f"there is no run {visit.param('id')[:60]!r};", hint="a run is named by its number.")
+    return run_id
+
+
+def share_of(progress: Progress | None) -> float | None:
+    """How far a run is, from 0 to 1, where what it said can be understood so: 0.4, 40, or {"done": 4, "of": 10}."""
+    value = None if progress is None else progress.value
+    if isinstance(value, Mapping):
+        whole = value.get("of", value.get("total"))
+        value = value.get("done") if whole is None else _quotient(value.get("done"), whole)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    share = value / 100 if value > 1 else value
+    return float(share) if 0 <= share <= 1 else None
+
+
+def _quotient(done: Any, whole: Any) -> float | None:
+    numbers = [each for each in (done, whole) if isinstance(each, int | float) and not isinstance(each, bool)]
+    return done / whole if len(numbers) == 2 and 0 <= done <= whole and whole > 0 else None
+
+
+def _picture(visit: Visit, known: Known) -> Picture:
+    """The course of the run: every attempt that ended badly, and the one that goes on or ended it."""
+    found = known.run
+    lines = [
+        AttemptLine(
+            number=each.attempt,
+            status=_OUTCOMES.get(each.outcome, ("failed", ""))[0],
+            started_at=each.started_at,
+            finished_at=each.ended_at,
+            worker=each.worker or "",
+            note=brief(each.error),
+            href=f"#attempt-{each.attempt}",
+        )
+        for each in known.attempts
+    ]
+    if found.attempt and found.attempt not in {each.number for each in lines} and found.started_at is not None:
+        progress = known.progress
+        beats = [progress.at] if progress is not None and progress.attempt == found.attempt else []
+        lines.append(
+            AttemptLine(
+                number=found.attempt,
+                status=found.status if found.status not in ("waiting", "queued") else "failed",
+                started_at=found.started_at,
+                finished_at=found.finished_at,
+                heartbeats=beats,
+                worker=found.worker or "",
+            )
+        )
+    return run_line(found.due_at, lines, visit.clock.now, visit.clock.zone(known.zone))
+
+
+async def cancel(visit: Visit) -> Response:
+    """Ask for a reason, then cancel a run that has not begun, or ask a running one to stop."""
+    run_id = run_number(visit)
+    found = await visit.client.run(run_id)
+    if visit.request.method == "POST":
+        reason = visit.form.text("reason")
+        try:
+            ended = await visit.client.cancel(run_id, actor=visit.actor, reason=reason)
+        except InvalidError as error:
+            return _cancel_form(visit, found, reason, str(error))
+        what = "is cancelled" if ended.status == "cancelled" else "is asked to stop; this page shows when it has"
+        return visit.done(visit.url(f"/runs/{run_id}"), f"Run {run_id} {what}.")
+    return _cancel_form(visit, found)
+
+
+def _cancel_form(visit: Visit, found: RunRecord, reason: str = "", wrong: str = "") -> Response:
+    return visit.render(
+        "run_cancel.html",
+        status=422 if wrong else 200,
+        run=found,
+        reason=reason,
+        wrong=wrong,
+        can=found.status in ACTIVE,
+        command=command(visit, "cancel", found.id, *(("--reason", reason) if reason else ())),
+    )
+
+
+async def retry(visit: Visit) -> Response:
+    """Ask, then repeat a run as it was."""
+    found = await visit.client.run(run_number(visit))
+    if visit.request.method == "POST":
+        made = await visit.client.retry(found.id, actor=visit.actor, idempotency_key=_once(visit))
+        return _retried(visit, found, made)
+    return visit.render("run_retry.html", run=found, once=_new_key(), command=command(visit, "retry", found.id))
+
+
+async def change(visit: Visit) -> Response:
+    """Show what the run was given as a form, and repeat it with what was made of that."""
+    found = await visit.client.run(run_number(visit))
+    schema = await published_schema(visit.client, found.target)
+    if visit.request.method != "POST":
+        form = draw(schema, found.payload, as_text=visit.query.get("as") == "json")
+        return _change_form(visit, found, form, schema, found.payload)
+    sent = read(visit.form, schema)
+    if sent.wrong:
+        return _change_form(visit, found, sent.form, schema, sent.payload, "Nothing was sent: see below.")
+    try:
+        made = await visit.client.retry(found.id, actor=visit.actor, payload=sent.payload, idempotency_key=_once(visit))
+    except InvalidError as error:
+        return _change_form(visit, found, sent.form, schema, sent.payload, str(error))
+    return _retried(visit, found, made)
+
+
+def _change_form(
+    visit: Visit,
+    found: RunRecord,
+    form: PayloadForm,
+    schema: Mapping[str, Any] | None,
+    payload: Mapping[str, Any],
+    wrong: str = "",
+) -> Response:
+    text = json.dumps(dict(payload), ensure_ascii=False)
+    return visit.render(
+        "run_change.html",
+        status=422 if wrong else 200,
+        run=found,
+        form=form,
+        known=schema is not None,
+        once=visit.form.text("once") or _new_key(),
+        wrong=wrong,
+        command=command(visit, "retry", found.id, "--payload", text),
+    )
+
+
+def _retried(visit: Visit, found: RunRecord, made: RunRecord) -> Response:
+    return visit.done(visit.url(f"/runs/{made.id}"), f"Run {made.id} repeats run {found.id}.")
+
+
+def _new_key() -> str:
+    """What tells one intention from another, so that a form that is sent twice does its work once."""
+    return f"web-{secrets.token_hex(8)}"
+
+
+def _once(visit: Visit) -> str | None:
+    return visit.form.text("once")[:200] or None
+
+
+def command(visit: Visit, *words: object) -> str:
+    """The command line that does the same."""
+    where = ("-n", visit.namespace) if visit.namespace != "default" else ()
+    return shlex.join(["tickbird", *(str(each) for each in words), *where])
+
+
+DOORS: Final = (
+    Door("/runs/{id}/cancel", cancel, "operator", ("GET", "POST")),
+    Door("/runs/{id}/retry", retry, "operator", ("GET", "POST")),
+    Door("/runs/{id}/change", change, "operator", ("GET", "POST")),
+    Door("/runs/{id}", run),
+)

@@ -1,0 +1,125 @@
+"""Backfills and held runs: how far they are, live; cancelled, released and dropped."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from playwright.async_api import expect
+
+from tests.web.conftest import Desk, Served, done, log_in, looked_at
+from tests.web.making import HOSTILE, TRACEBACK, a_worker, claim, finish
+from tickbird.domain.commands import Create
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.every import every
+
+
+async def missed(served: Served, name: str, hours: int, **options: Any) -> datetime:
+    """An hourly schedule of which nothing was planned for so many hours; its last tick."""
+    await a_worker(served)
+    last = (await served.client.now()).replace(minute=0, second=0, microsecond=0)
+    definition = Definition(trigger=every(hours=1), target=Target("digest"), overlap="allow", **options)
+    command = Create(actor="ana", namespace="default", definition=definition)
+    await served.store.change_schedule("default", name, command, now=last - timedelta(hours=hours, seconds=1))
+    await served.store.plan_due(now=last + timedelta(seconds=30))
+    return last
+
+
+async def a_backfill(served: Served) -> int:
+    """One of four ticks of nightly that were skipped."""
+    last = await missed(served, "nightly", 4, catch_up="skip")
+    plan = await served.client.backfill(
+        "nightly", last - timedelta(hours=4), last - timedelta(hours=1), actor="ana", concurrency=2, note=HOSTILE
+    )
+    assert plan.count == 4
+    assert plan.backfill_id is not None
+    return plan.backfill_id
+
+
+@looked_at
+async def test_a_backfill_shows_how_far_it_is(desk: Desk, served: Served) -> None:
+    """In the list and on its page, live, with its failed runs; an empty list teaches."""
+    page = await desk.open("/backfills")
+    await expect(page.get_by_text("No backfills yet.")).to_be_visible()
+    backfill_id = await a_backfill(served)
+    await expect(page.locator(f"#backfill-{backfill_id}")).to_contain_text("0 of 4")
+    await desk.check("backfills")
+    await page.get_by_role("link", name=str(backfill_id), exact=True).click()
+    await expect(page.get_by_role("heading", name=f"backfill {backfill_id} going on")).to_be_visible()
+    bad, good = await claim(served, 2)
+    await finish(served, bad, "failed", error=TRACEBACK)
+    await finish(served, good)
+    await expect(page.get_by_text("2 of 4")).to_be_visible()
+    await expect(page.get_by_label("Failed runs", exact=True)).to_contain_text(
+        "ConnectionError: mail refused <img src=x"
+    )
+    await expect(page.locator(f"#run-{bad.id} a").first).to_have_attribute("href", f"/runs/{bad.id}")
+    await desk.check("backfill")
+
+
+@done
+async def test_a_backfill_is_cancelled(desk: Desk, served: Served) -> None:
+    """What waits never runs; what runs is asked to stop where that is wanted."""
+    backfill_id = await a_backfill(served)
+    [run] = await claim(served)
+    page = await desk.open(f"/backfills/{backfill_id}")
+    await page.get_by_role("link", name="Cancel…").click()
+    await expect(page.get_by_text("3 runs that have not begun never will; 1 run at present")).to_be_visible()
+    await page.get_by_role("textbox", name="Why").fill("wrong week")
+    await page.get_by_label("also ask those that run to stop").check()
+    await desk.check("backfill-cancel")
+    await page.get_by_role("button", name="Cancel the backfill").click()
+    await expect(page.get_by_text("is cancelled, and what runs is asked to stop.")).to_be_visible()
+    assert (await served.client.run(run.id)).cancel_requested_at is not None
+    await finish(served, run, "cancelled")
+    await expect(page.get_by_role("heading", name=f"backfill {backfill_id} cancelled")).to_be_visible()
+    await expect(page.get_by_role("link", name="Cancel…")).to_have_count(0)
+    desk.expected |= {404, 409}
+    await desk.open("/backfills/987654")
+    await expect(page.get_by_text("there is no backfill 987654;")).to_be_visible()
+
+
+@done
+async def test_held_runs_are_released_and_dropped(desk: Desk, served: Served) -> None:
+    """At a rate, some of them; the rest only once somebody is sure."""
+    page = await desk.open("/held")
+    await expect(page.get_by_text("Nothing is held.")).to_be_visible()
+    await missed(served, "orders", 5, catch_up="all", hold_above=2)
+    [standing] = await served.client.held()
+    held = standing.count
+    await expect(page.get_by_role("cell", name=str(held), exact=True)).to_be_visible()
+    await desk.check("held")
+    await page.get_by_role("link", name="Release…").click()
+    await page.get_by_label("How many").fill("lots")
+    await page.get_by_label("At most so many a minute").fill("6")
+    desk.expected.add(422)
+    await page.get_by_role("button", name="Release them").click()
+    await expect(page.get_by_text("'lots' is not a whole number from 1 to 1,000,000.")).to_be_visible()
+    await expect(page.get_by_label("At most so many a minute")).to_have_value("6")
+    await desk.check("held-release")
+    await page.get_by_label("How many").fill("2")
+    await page.get_by_role("button", name="Release them").click()
+    await expect(page.get_by_text("2 held runs of orders released.")).to_be_visible()
+    await page.get_by_role("link", name="Drop…").click()
+    await page.get_by_role("button", name="Drop them").click()
+    await expect(page.get_by_text("Say that they shall never run.")).to_be_visible()
+    await page.get_by_label("they shall never run").check()
+    await page.get_by_role("button", name="Drop them").click()
+    await expect(page.get_by_text(f"{held - 2} held runs of orders dropped.")).to_be_visible()
+    await expect(page.get_by_text("Nothing is held.")).to_be_visible()
+
+
+async def test_who_may_only_look_decides_nothing(door: Desk, guarded: Served) -> None:
+    """No buttons; what is sent all the same is refused."""
+    backfill_id = await a_backfill(guarded)
+    await log_in(door, await guarded.token("viewer"), f"/backfills/{backfill_id}")
+    page = door.page
+    await expect(page.get_by_role("heading", name=f"backfill {backfill_id} going on")).to_be_visible()
+    await expect(page.get_by_role("link", name="Cancel…")).to_have_count(0)
+    door.expected.add(403)
+    for path in (f"/backfills/{backfill_id}/cancel", "/held/nightly/release", "/held/nightly/drop"):
+        status = await page.evaluate(
+            """async (path) => (await fetch(path, {method: "POST", body: new URLSearchParams(
+            {csrf: document.querySelector("meta[name=csrf]").content})})).status""",
+            path,
+        )
+        assert status == 403
+    assert (await guarded.client.get_backfill(backfill_id)).active == 4
