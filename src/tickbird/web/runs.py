@@ -155,6 +155,9 @@ def row_of(visit: Visit, run: RunRecord) -> Row:
 
 def lateness(run: RunRecord, now: datetime) -> float | None:
     """Seconds from when a run was due until its first attempt began, or until now; None where that is not known."""
+    if run.origin == "backfill":
+        # Its tick is long past; nobody waited for it.
+        return None
     if run.status in ("waiting", "queued") and run.attempt == 0:
         return max(0.0, (now - run.due_at).total_seconds()) or None
     if run.started_at is None or run.attempt != 1:
