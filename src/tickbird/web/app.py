@@ -23,6 +23,7 @@ from tickbird.web import (
     run,
     run_log,
     runs,
+    schedule,
     schedules,
     workers,
     zone,
@@ -47,6 +48,8 @@ DOORS: Final[tuple[Door, ...]] = (
     *audit.DOORS,
     *zone.DOORS,
     Door("/live", live),
+    # Last, since every path below /schedules can be the name of one.
+    *schedule.DOORS,
 )
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
