@@ -17,6 +17,7 @@ from tickbird.api.problems import Problem
 from tickbird.web import (
     audit,
     backfills,
+    bulk,
     held,
     load,
     now,
@@ -37,6 +38,7 @@ from tickbird.web.visits import Door, Visit
 # A noun's pages come in here, and nowhere else; the first that fits counts.
 DOORS: Final[tuple[Door, ...]] = (
     *now.DOORS,
+    *bulk.DOORS,
     *schedules.DOORS,
     *load.DOORS,
     *runs.DOORS,

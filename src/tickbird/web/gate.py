@@ -87,6 +87,7 @@ class Gate:
         caller: Caller | None = None
         try:
             async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
+                request.scope.setdefault("state", {})["patience"] = patience
                 self._check_site(request)
                 caller, sure = await self._caller(request)
                 _check_pace(self._paces.take(caller.held))
@@ -94,7 +95,11 @@ class Gate:
                 patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
                 if not sure:
                     raise _away()
-                answer = await door.page(await self._visit(door, request, caller, form))
+                visit = await self._visit(door, request, caller, form)
+                answer = await door.page(visit)
+                if request.method not in ("GET", "HEAD"):
+                    # Whoever did something sees it on the next page, also where nobody follows what happens.
+                    self._readings.expire(visit.namespace)
         except NoSession:
             return _to_login(request)
         except (Problem, TickbirdError, TimeoutError, HTTPException) as error:
