@@ -53,7 +53,6 @@ async def test_lines_come_while_the_page_is_open(desk: Desk, served: Served) -> 
     await expect(lines).to_have_count(4)
 
 
-@done
 async def test_a_log_of_a_hundred_thousand_lines(desk: Desk, served: Served) -> None:
     """The newest thousand, earlier ones by page, all of it searched and downloaded."""
     run_id = await enqueue(served)

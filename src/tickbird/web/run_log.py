@@ -8,17 +8,18 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
 from tickbird.api.log_feeds import PLACE, Place, place_of, place_text
 from tickbird.api.streams import Events, Streams, event
 from tickbird.domain.errors import NotFoundError, TickbirdError
-from tickbird.domain.logs import LogLine
+from tickbird.domain.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs import FINAL
 from tickbird.domain.zone_data import zone_info
 from tickbird.web.rendering import plain, render
+from tickbird.web.times import known_zone
 from tickbird.web.visits import Door, Visit
 
 MOST_SHOWN: Final = 1_000
@@ -86,6 +87,9 @@ def read_place(text: str | None) -> Place | None:
 
 async def last_page(visit: Visit, run_id: int, own: str | None) -> LogPage:
     """The newest lines that are sought, or those in front of a place."""
+    if visit.by_htmx:
+        # Only what stands above it is drawn again; new lines come as events.
+        return LogPage((), None, "0")
     wanted, before = sought(visit), read_place(visit.query.get("before"))
     board, found, looked, more = visit.client.board, list[LogLine](), 0, True
     newest: LogLine | None = None
@@ -143,21 +147,20 @@ async def lines(visit: Visit) -> Response:
     run = await visit.client.run(visit.number("id") or 0)
     place = read_place(visit.request.headers.get("last-event-id")) or read_place(visit.query.get("after")) or (0, 0)
     streams: Streams = visit.request.app.state.streams
-    own = visit.query.get("zone") or None
+    own = known_zone(visit.query.get("zone", ""))
     answer: Response = streams.open(visit.request, lambda: _follow(visit, run.id, place, own))
     return answer
 
 
 async def _follow(visit: Visit, run_id: int, place: Place, own: str | None) -> Events:
-    wanted, pause = sought(visit), _SOON
+    client, wanted, pause, said_at = visit.client, sought(visit), _SOON, None
     while True:
-        at = place
 
-        async def read(at: Place = at) -> Any:
-            return await visit.client.read_logs(run_id, after=at, limit=MOST_SHOWN)
+        async def read(after: Place = place) -> tuple[Progress | None, RunLogs]:
+            return await client.progress(run_id), await client.read_logs(run_id, after=after, limit=MOST_SHOWN)
 
         try:
-            found = await visit.readings.share((visit.namespace, "log", run_id, place), read, fresh=_SOON / 2)
+            progress, found = await visit.readings.share((visit.namespace, "log", run_id, place), read, fresh=_SOON / 2)
         except NotFoundError:
             # It was pruned.
             yield event({}, name="end")
@@ -166,6 +169,10 @@ async def _follow(visit: Visit, run_id: int, place: Place, own: str | None) -> E
             # The store is away for a while: whoever looks at the page is told by its other parts.
             await asyncio.sleep(_SELDOM)
             continue
+        if progress is not None and progress.at != said_at:
+            # Nothing happens in the store when a run says how far it is: its page hears of it here.
+            said_at, pause = progress.at, _SOON
+            yield event({}, name="progress")
         if found.lines:
             place, pause = place_of(found.lines[-1]), _SOON
             shown = shown_lines(visit, [line for line in found.lines if wanted.finds(line)], own)

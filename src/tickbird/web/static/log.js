@@ -24,6 +24,8 @@ function open() {
     filter();
     if (stay) toEnd(box);
   });
+  // A little later, since all open pages share what was read within the last second.
+  source.addEventListener("progress", () => setTimeout(() => document.body.dispatchEvent(new Event("live")), 1100));
   source.addEventListener("end", () => { ended = true; close(); });
   source.addEventListener("error", () => {
     if (source?.readyState === EventSource.CLOSED) { close(); setTimeout(open, 3000); }
