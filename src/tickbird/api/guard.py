@@ -161,12 +161,9 @@ class _Answer:
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            if self.patience is not None:
-                if self.patience.expired():
-                    # Who was told to stop may still come with an answer, such as that the store was interrupted.
-                    raise TimeoutError
-                self.patience.reschedule(None)
             self.begun = True
+            if self.patience is not None:
+                self.patience.reschedule(None)
             message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
         await self._send(message)
 

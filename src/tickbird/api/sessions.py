@@ -31,7 +31,7 @@ async def list_sessions(
 @router.get("/sessions/{session_id}", summary="One session", operation_id="get_session", response_model=SessionModel)
 async def get_session(request: Request, caller: AnyAdmin, session_id: str) -> Any:
     """A session by its id, without its secret."""
-    return session_document(await _found(request, caller, session_id))
+    return session_document(await find_session(request, caller, session_id))
 
 
 @router.delete(
@@ -39,7 +39,7 @@ async def get_session(request: Request, caller: AnyAdmin, session_id: str) -> An
 )
 async def close_session(request: Request, caller: AnyAdmin, session_id: str) -> Any:
     """End a session: this server refuses it at once, others within a second. Harmless where it has ended before."""
-    await _found(request, caller, session_id)
+    await find_session(request, caller, session_id)
     closed = await client_of(request, caller).close_session(session_id, actor=caller.actor)
     request.app.state.authority.forget(session_id)
     return session_document(closed)
@@ -82,7 +82,8 @@ async def _page(
     return page(found, limit, lambda each: each.id, session_document)
 
 
-async def _found(request: Request, caller: Caller, session_id: str) -> SessionRecord:
+async def find_session(request: Request, caller: Caller, session_id: str) -> SessionRecord:
+    """A session, if the caller may know of it."""
     found = await client_of(request, caller).find_session(session_id)
     if found is None or not covers(caller.namespaces, found.namespaces):
         raise no_such_session(session_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -14,8 +15,7 @@ from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.documents import token_document
-from tickbird.domain.errors import InvalidError
-from tickbird.domain.tokens import Namespaces, TokenRecord, check_namespaces, covers, no_such_token
+from tickbird.domain.tokens import Namespaces, TokenRecord, covers, no_such_token, wanted_namespaces
 
 router = APIRouter(prefix=f"{PREFIX}/tokens", tags=["tokens"])
 
@@ -38,15 +38,7 @@ async def list_tokens(
 @router.post("", summary="Make a token", operation_id="create_token", response_model=NewToken, status_code=201)
 async def create_token(request: Request, caller: AnyAdmin, body: NewTokenBody) -> Any:
     """A new token; this answer is the only place where it is ever shown."""
-    opened = _wanted(caller, body)
-    if not covers(caller.namespaces, opened):
-        raise Problem(
-            403,
-            "closed-namespace",
-            "namespaces: a token can only open what the token opens that makes it;",
-            field="namespaces",
-            hint=f"name some of {', '.join((caller.namespaces or ())[:20])}.",
-        )
+    opened = handed_out(caller, body.namespaces, everything=body.all_namespaces)
     end = None if body.expires_at is None else read_instant(body.expires_at, "expires_at")
     made, text = await client_of(request, caller).create_token(
         body.name, body.role, actor=caller.actor, namespaces=opened, expires_at=end
@@ -77,19 +69,18 @@ async def find_token(request: Request, caller: Caller, token_id: str) -> TokenRe
     return found
 
 
-def _wanted(caller: Caller, body: NewTokenBody) -> Namespaces:
-    """The namespaces that the new token is to open; without a word, those of the caller's own if they are counted."""
-    if body.all_namespaces:
-        if body.namespaces is not None:
-            raise InvalidError("namespaces: give them, or all_namespaces, not both.", field="namespaces")
-        return None
-    if body.namespaces is None and caller.namespaces is None:
-        raise InvalidError(
-            "namespaces: is missing;",
+def handed_out(caller: Caller, namespaces: Collection[str] | None, *, everything: bool) -> Namespaces:
+    """The namespaces that a new token is to open, all of them among those of who makes it."""
+    opened = wanted_namespaces(caller.namespaces, namespaces, everything=everything)
+    if not covers(caller.namespaces, opened):
+        raise Problem(
+            403,
+            "closed-namespace",
+            "namespaces: a token can only open what the token opens that makes it;",
             field="namespaces",
-            hint='name those that it opens, or say "all_namespaces": true.',
+            hint=f"name some of {', '.join((caller.namespaces or ())[:20])}.",
         )
-    return check_namespaces(caller.namespaces if body.namespaces is None else body.namespaces)
+    return opened
 
 
 def client_of(request: Request, caller: Caller) -> Client:

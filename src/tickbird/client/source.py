@@ -16,6 +16,15 @@ class Source:
     def __init__(self, store: Store) -> None:
         self._store = store
 
+    @property
+    def url(self) -> str:
+        """Where the store is, without a password."""
+        return self._store.url
+
+    async def schema_version(self) -> int | None:
+        """The number of the newest migration that was applied to it."""
+        return await self._store.schema_version()
+
     async def settle(self, before: Horizon | None = None) -> Horizon:
         """Up to where everything can be seen that has happened in the store; `before` is what the look before found."""
         return await self._store.settle(before)

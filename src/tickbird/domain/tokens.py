@@ -164,6 +164,21 @@ def check_namespaces(namespaces: Collection[str] | None) -> Namespaces:
     return tuple(sorted({check_name(name, "namespace") for name in namespaces}))
 
 
+def wanted_namespaces(mine: Namespaces, given: Collection[str] | None, *, everything: bool) -> Namespaces:
+    """What a new token is to open; without a word, what its maker's own does, if that is counted."""
+    if everything:
+        if given is not None:
+            raise InvalidError("namespaces: give them, or all_namespaces, not both.", field="namespaces")
+        return None
+    if given is None and mine is None:
+        raise InvalidError(
+            "namespaces: is missing;",
+            field="namespaces",
+            hint='name those that it opens, or say "all_namespaces": true.',
+        )
+    return check_namespaces(mine if given is None else given)
+
+
 def no_such_token(token_id: str) -> NotFoundError:
     """The error for an id that no token has."""
     return NotFoundError(f"there is no token {token_id[:60]!r};", hint="`tickbird token list` shows those that exist.")

@@ -353,6 +353,10 @@ class Store(Protocol):
         """The store's own clock."""
         ...
 
+    async def schema_version(self) -> int | None:
+        """The number of the newest migration that was applied to it; None where none was."""
+        ...
+
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         """Yields whenever another process may have made work; coalesced, may be spurious, may get lost.
 

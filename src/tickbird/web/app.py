@@ -17,15 +17,18 @@ from tickbird.api.problems import Problem
 from tickbird.web import (
     audit,
     backfills,
-    bulk,
+    doctor,
     held,
+    legend,
     load,
     now,
     run,
     run_log,
     runs,
-    schedule,
     schedules,
+    sessions,
+    settings,
+    tokens,
     workers,
     zone,
 )
@@ -38,7 +41,6 @@ from tickbird.web.visits import Door, Visit
 # A noun's pages come in here, and nowhere else; the first that fits counts.
 DOORS: Final[tuple[Door, ...]] = (
     *now.DOORS,
-    *bulk.DOORS,
     *schedules.DOORS,
     *load.DOORS,
     *runs.DOORS,
@@ -48,10 +50,13 @@ DOORS: Final[tuple[Door, ...]] = (
     *held.DOORS,
     *workers.DOORS,
     *audit.DOORS,
+    *settings.DOORS,
+    *tokens.DOORS,
+    *sessions.DOORS,
+    *doctor.DOORS,
+    *legend.DOORS,
     *zone.DOORS,
     Door("/live", live),
-    # Last, since every path below /schedules can be the name of one.
-    *schedule.DOORS,
 )
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -79,6 +84,7 @@ def create_web(api: Any, limits: Limits) -> App:
         Route("/login", login.show, methods=["GET"]),
         Route("/login", login.enter, methods=["POST"]),
         Door("/logout", login.leave, methods=("POST",)).route(gate.enter),
+        Door("/logout/everywhere", login.leave_everywhere, methods=("GET", "POST")).route(gate.enter),
         *(door.route(gate.enter) for door in DOORS),
     ]
     pages = Starlette(routes=routes, exception_handlers={HTTPException: lost})

@@ -43,8 +43,6 @@ CSRF_HEADER: Final = "x-csrf"
 # While the store cannot be asked, somebody who was let in so lately still sees what they saw before.
 _TRUSTED_FOR: Final = 900.0
 _MOST_KNOWN: Final = 1_000
-# A byte of a form takes up to three on its way: a payload that may be stored must get through.
-_ENCODED: Final = 3
 # Where a page that is shown again says how old it is.
 STALE_MARK: Final = b"<!--stale-->"
 
@@ -70,6 +68,7 @@ class Gate:
         self._authority: Authority = api.state.authority
         self._readings = Readings()
         api.state.beats = Beats(api.state.feed, self._readings)
+        api.state.gate = self
         self._memory = Memory()
         self._paces = Pace(limits.per_second, limits.burst)
         self._lookups = Pace(limits.lookups_per_second, limits.lookups_burst)
@@ -87,7 +86,6 @@ class Gate:
         caller: Caller | None = None
         try:
             async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
-                request.scope.setdefault("state", {})["patience"] = patience
                 self._check_site(request)
                 caller, sure = await self._caller(request)
                 _check_pace(self._paces.take(caller.held))
@@ -95,11 +93,7 @@ class Gate:
                 patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
                 if not sure:
                     raise _away()
-                visit = await self._visit(door, request, caller, form)
-                answer = await door.page(visit)
-                if request.method not in ("GET", "HEAD"):
-                    # Whoever did something sees it on the next page, also where nobody follows what happens.
-                    self._readings.expire(visit.namespace)
+                answer = await door.page(await self._visit(door, request, caller, form))
         except NoSession:
             return _to_login(request)
         except (Problem, TickbirdError, TimeoutError, HTTPException) as error:
@@ -165,8 +159,8 @@ class Gate:
         async with asyncio.timeout(self._limits.body_within):
             async for part in request.stream():
                 size += len(part)
-                if size > (most := self._limits.body * _ENCODED):
-                    raise Problem(413, "too-large", f"The form is larger than {most:,} bytes.")
+                if size > self._limits.body:
+                    raise Problem(413, "too-large", f"The form is larger than {self._limits.body:,} bytes.")
                 parts.append(part)
         return b"".join(parts)
 
@@ -211,6 +205,13 @@ class Gate:
         known = self._known.pop(hashlib.sha256(text.encode()).hexdigest(), None)
         if known is not None:
             self._memory.forget(known.caller.token_id)
+
+    def forget_all(self, key: str) -> None:
+        """A token with its sessions, or one session, has ended: nobody who came with it is known any more."""
+        self._authority.forget(key)
+        ended = [mark for mark, each in self._known.items() if key in (each.caller.token_id, each.caller.session_id)]
+        for mark in ended:
+            self._memory.forget(self._known.pop(mark).caller.token_id)
 
     def _remember(self, request: Request, caller: Caller, answer: Response) -> None:
         if request.method == "GET" and answer.status_code == 200 and isinstance(answer, HTMLResponse):

@@ -76,9 +76,25 @@ class Login:
         """End the session."""
         await self._authority.close(visit.caller)
         self._gate.forget(visit.request)
-        answer = visit.done(f"{visit.root}/login")
-        answer.delete_cookie(SESSION, path=visit.root or "/")
-        return answer
+        return _away(visit)
+
+    async def leave_everywhere(self, visit: Visit) -> Response:
+        """Ask, then end all sessions of the token that this one was opened with."""
+        token_id = visit.caller.token_id
+        if visit.tokenless:
+            raise Problem(409, "no-session", "Nobody is logged in here: no token is needed.", hint="Close the window.")
+        if visit.request.method == "POST":
+            await visit.client.close_sessions(token_id, actor=visit.actor)
+            self._gate.forget_all(token_id)
+            return _away(visit)
+        found = await visit.client.find_token(token_id)
+        return visit.render("logout_everywhere.html", sessions=found.sessions if found else 0)
+
+
+def _away(visit: Visit) -> Response:
+    answer = visit.done(f"{visit.root}/login")
+    answer.delete_cookie(SESSION, path=visit.root or "/")
+    return answer
 
 
 def _root(request: Request) -> str:

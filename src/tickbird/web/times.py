@@ -9,7 +9,8 @@ from typing import Final, Literal
 from markupsafe import Markup
 
 from tickbird.domain.durations import relative
-from tickbird.domain.errors import TickbirdError
+from tickbird.domain.errors import InvalidError, TickbirdError
+from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds, wall_seconds
 from tickbird.domain.zone_data import zone_info
 from tickbird.domain.zones import zone
 
@@ -39,6 +40,18 @@ class Clock:
         if short and local.date() == _local(self.now, self.zone(own)).date():
             return f"{local:%H:%M:%S %Z}"
         return f"{local:%Y-%m-%d %H:%M:%S %Z}" if not short else f"{local:%d %b %H:%M %Z}"
+
+    def read(self, text: str, field: str) -> datetime:
+        """The instant of what a form sends; without an offset it is on the visitor's own clock."""
+        given = parse_iso(f"{text}T00:00" if len(text) == 10 else text, field)
+        second = wall_seconds(given) if given.tzinfo is None else to_seconds(given)
+        if not FIRST_SECOND + 2 * DAY <= second <= LAST_SECOND - 2 * DAY:
+            raise InvalidError(f"{field}: lies outside the years 1 to 9999.", field=field)
+        return to_datetime(zone(self.zone()).to_epoch(second) if given.tzinfo is None else second)
+
+    def field(self, at: datetime | None) -> str:
+        """An instant as a form's field for a date and a time has it."""
+        return "" if at is None else f"{_local(at, self.zone()):%Y-%m-%dT%H:%M:%S}"
 
     def tag(self, at: datetime | None, own: str | None = None, *, far: bool = True) -> Markup:
         """Absolute and, with `far`, relative to now; in UTC as well where one points at it."""

@@ -110,6 +110,11 @@ class Visit:
         """Those that may be visited; None for all."""
         return self.caller.namespaces
 
+    @property
+    def keeps_store(self) -> bool:
+        """May the visitor look at the whole store, whatever the namespace? As the API has it, and whoever is at it."""
+        return self.may("admin") and (self.tokenless or self.namespaces is None)
+
     def may(self, role: Role) -> bool:
         """May the visitor do what needs this role?"""
         return allows(self.caller.role, role)

@@ -17,11 +17,24 @@ async def choose(visit: Visit) -> Response:
     answer = visit.done(visit.root + own_path(visit.form.text("back").removeprefix(visit.root)))
     chosen = visit.form.text("zone")
     if chosen in ("schedule", "mine", "utc"):
-        answer.set_cookie(CHOICE, chosen, max_age=_A_YEAR, path=visit.root or "/", httponly=True, samesite="lax")
+        keep(visit, answer, CHOICE, chosen)
     mine = known_zone(visit.form.text("mine"))
     if mine is not None:
-        answer.set_cookie(MINE, mine, max_age=_A_YEAR, path=visit.root or "/", samesite="lax")
+        keep(visit, answer, MINE, mine)
     return answer
+
+
+def keep(visit: Visit, answer: Response, name: str, value: str) -> None:
+    """Have the browser keep a choice for a year; no script needs to read it."""
+    answer.set_cookie(
+        name,
+        value,
+        max_age=_A_YEAR,
+        path=visit.root or "/",
+        httponly=True,
+        samesite="lax",
+        secure=visit.request.url.scheme == "https",
+    )
 
 
 DOORS: Final = (Door("/zone", choose, methods=("POST",)),)

@@ -36,7 +36,7 @@ from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.copies import compare, same_database
-from tickbird.store.migrations import outdated
+from tickbird.store.migrations import outdated, read_version
 from tickbird.store.plans import KnownRevisions, error_text
 from tickbird.store.postgres import (
     answers,
@@ -164,6 +164,10 @@ class PostgresStore:
         """The store's own clock."""
         [(now,)] = await self._once(lambda db: db.fetch("clock", now=None))
         return now  # type: ignore[no-any-return]
+
+    async def schema_version(self) -> int | None:
+        """The number of the newest migration that was applied to it."""
+        return read_version(dict(await self._once(lambda db: db.fetch("read_meta"))))[0]
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         """Yields whenever another process may have made work; coalesced, may be spurious, may get lost."""

@@ -32,6 +32,7 @@ from tickbird.domain.sessions import NewSession, SessionRecord
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
+from tickbird.store.migrations import read_version
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.protocol import (
     AuditRecord,
@@ -85,6 +86,7 @@ from tickbird.store.sqlite.following import follow
 from tickbird.store.sqlite.place import MEMORY, read_url
 from tickbird.store.sqlite.readings import SqliteReadings
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
+from tickbird.store.sqlite.schema import meta_of
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, clock, to_instant, to_micros
 from tickbird.store.zones import UNKNOWN, MayPlan
@@ -172,6 +174,10 @@ class SqliteStore:
     async def now(self) -> datetime:
         """The machine's clock."""
         return to_instant(clock())
+
+    async def schema_version(self) -> int | None:
+        """The number of the newest migration that was applied to it."""
+        return await self._read(lambda db: read_version(meta_of(db) or {})[0])
 
     @asynccontextmanager
     async def wakeups(self) -> AsyncIterator[AsyncIterator[bool]]:

@@ -54,6 +54,7 @@ class Doctors:
         assert (seen.due, seen.expired, seen.held_runs) == (Due(), Expired(), 0)
         assert (condition.now, condition.workers, condition.planners, condition.copied) == (later(0), [], 0, "")
         assert condition.schema.version == condition.schema.newest > 1
+        assert condition.schema.version == await store.schema_version()
         assert (condition.server is None) is (condition.kind == "sqlite") is (condition.file is not None)
 
     async def test_live_workers_are_told_and_those_who_plan_are_counted(self, store: Store) -> None:

@@ -1,6 +1,6 @@
 // The keyboard: search, rows, places, and the marks of a picture.
 const rows = () => [...document.querySelectorAll("[data-row]")];
-const places = { n: "Now", s: "Schedules", r: "Runs", l: "Load", w: "Workers", a: "Audit" };
+const places = { n: "Now", s: "Schedules", r: "Runs", l: "Load", w: "Workers", a: "Audit", t: "Settings" };
 let going = false;
 const menu = (label) => [...document.querySelectorAll("header nav a")].find((each) => each.textContent === label);
 
@@ -13,15 +13,33 @@ function move(step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
+// The marks of a picture are one stop for the Tab key: the one that was visited last, else the first.
+const marksOf = (picture) => [...picture.querySelectorAll("a[href], g[tabindex]")];
+
+function oneStop(picture) {
+  const marks = marksOf(picture);
+  const stop = marks.find((mark) => mark === document.activeElement) ?? marks.find((mark) => mark.matches("[data-stop]")) ?? marks[0];
+  for (const mark of marks) {
+    mark.setAttribute("tabindex", mark === stop ? "0" : "-1");
+    mark.toggleAttribute("data-stop", mark === stop);
+  }
+}
+
+function stops() {
+  for (const picture of document.querySelectorAll(".picture")) oneStop(picture);
+}
+
 function withinPicture(event) {
   const picture = event.target.closest?.(".picture");
-  if (!picture) return false;
-  const marks = [...picture.querySelectorAll("a[href], [tabindex='0'], [tabindex='-1']")];
+  const marks = picture ? marksOf(picture) : [];
   if (!marks.length) return false;
+  const last = marks.length - 1;
   const at = marks.indexOf(document.activeElement);
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!step) return false;
-  marks[(at + step + marks.length) % marks.length].focus();
+  const next = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: last }[event.key];
+  if (next === undefined) return false;
+  marks[Math.min(last, Math.max(0, next))].focus();
+  oneStop(picture);
+  document.activeElement.scrollIntoView({ block: "nearest", inline: "nearest" });
   return true;
 }
 
@@ -48,6 +66,11 @@ function onKey(event) {
 
 export function startKeys() {
   document.addEventListener("keydown", onKey);
-  document.querySelector("[data-help]")?.addEventListener("click", () => document.getElementById("keys").showModal());
+  document.querySelector("[data-help]")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    document.getElementById("keys").showModal();
+  });
+  stops();
+  document.addEventListener("htmx:afterSettle", stops);
   if (location.hash === "#search") document.querySelector("[data-search]")?.focus();
 }

@@ -11,17 +11,37 @@ document.addEventListener("htmx:configRequest", (event) => {
   event.detail.headers["X-CSRF"] = document.querySelector("meta[name=csrf]").content;
 });
 
-// Light or dark.
+// Light or dark: as the system says, until one has chosen.
+const themes = [...document.querySelectorAll("[data-theme-choice]")];
+function theme(chosen) {
+  if (chosen) root.dataset.theme = chosen; else delete root.dataset.theme;
+  if (chosen) localStorage.setItem("tickbird-theme", chosen); else localStorage.removeItem("tickbird-theme");
+  for (const each of themes) each.checked = each.value === chosen;
+}
+for (const each of themes) {
+  each.checked = each.value === (root.dataset.theme ?? "");
+  each.addEventListener("change", () => theme(each.value));
+}
 document.querySelector("[data-theme-switch]")?.addEventListener("click", () => {
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("tickbird-theme", root.dataset.theme);
+  theme(dark ? "light" : "dark");
 });
 
 // A choice that needs no button. The browser's own zone goes along with the choice of zones.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const mine = document.querySelector("#zone option[value=mine]");
 if (mine && zone) mine.textContent = `my zone (${zone})`;
+for (const button of zone ? document.querySelectorAll("[data-browser-zone]") : []) {
+  button.hidden = false;
+  button.textContent = `Use ${zone}, the browser’s`;
+  button.addEventListener("click", () => { document.getElementById(button.dataset.browserZone).value = zone; });
+}
+// What is written beside a choice makes it.
+document.addEventListener("input", (event) => {
+  const [name, value] = event.target.dataset?.picks?.split("=") ?? [];
+  const choice = name && event.target.form.querySelector(`[name="${name}"][value="${value}"]`);
+  if (choice) choice.checked = true;
+});
 document.addEventListener("change", (event) => {
   if (!event.target.matches("[data-submit]")) return;
   const form = event.target.form;
@@ -49,23 +69,10 @@ document.addEventListener("click", async (event) => {
 
 // Forms of actions come in a dialog; where that fails, their link leads to a page that has the same form.
 const dialog = document.getElementById("dialog");
-// Once it has settled: what is typed before that would not be heard.
-document.addEventListener("htmx:afterSettle", (event) => {
+document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.id !== "dialog-body" || dialog.open) return;
   dialog.showModal();
   dialog.querySelector("[autofocus], input:not([type=hidden]), select, textarea, button")?.focus();
-});
-// A form that comes back refused says why where one is.
-document.addEventListener("htmx:afterSettle", (event) => {
-  const form = event.detail.elt;
-  if (form.id !== "form") return;
-  const first = ["[aria-invalid=true]", "[role=alert]", "#plan", ".primary"].map((each) => form.querySelector(each));
-  first.find((each) => each)?.focus();
-});
-// What is written beside a choice chooses it.
-document.addEventListener("input", (event) => {
-  const choice = event.target.dataset?.picks && document.getElementById(event.target.dataset.picks);
-  if (choice) choice.checked = true;
 });
 document.addEventListener("click", (event) => {
   if (event.target === dialog || event.target.closest("[data-close]")) {
