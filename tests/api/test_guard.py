@@ -9,14 +9,17 @@ from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Any
 
+import httpx
 import pytest
 import uvicorn
 
 from tests.api.conftest import Api, refused
+from tickbird.api.auth import Authority, Caller
 from tickbird.api.guard import Guard, Limits, _check_json
 from tickbird.api.heads import Patient
 from tickbird.api.problems import Problem
 from tickbird.api.rates import Pace
+from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError
 from tickbird.store.sqlite import SqliteStore
 
@@ -275,3 +278,26 @@ async def test_a_connection_that_does_not_say_what_it_wants_is_let_go_of(api: Ap
     writer.close()
     server.should_exit = True
     await serving
+
+
+async def test_an_answer_that_comes_as_patience_ends_is_a_problem() -> None:
+    """Whoever is interrupted may answer all the same, an instant too late: that is told as any other delay."""
+
+    class Known(Authority):
+        async def caller(self, authorization: str | None) -> Caller:
+            return Caller("abcdefgh", "ana", "viewer", None)
+
+        def remembers(self, authorization: str | None) -> bool:
+            return True
+
+    async def interrupted(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"late"})
+
+    guard = Guard(interrupted, Known(Client(SqliteStore(":memory:"))), Limits(answer_within=0.01))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url="http://tickbird.test") as http:
+        answer = await http.get("/api/v1/schedules")
+    assert (answer.status_code, answer.json()["code"]) == (503, "busy")

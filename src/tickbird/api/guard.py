@@ -161,9 +161,12 @@ class _Answer:
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.begun = True
             if self.patience is not None:
+                if self.patience.expired():
+                    # Who was told to stop may still come with an answer, such as that the store was interrupted.
+                    raise TimeoutError
                 self.patience.reschedule(None)
+            self.begun = True
             message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
         await self._send(message)
 

@@ -102,19 +102,23 @@ def trigger(
 @_name_or_many
 @click.option("--note", type=words, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
 @click.option("--until", type=words, metavar="INSTANT", help='When it goes on by itself: "2h", "tomorrow 09:00".')
+@click.option("--cancel-runs", is_flag=True, help="Cancel its runs that are not final; a running one is asked to stop.")
 @many_options
 @actor_option
 @click.pass_obj
-def pause(settings: Settings, /, name: str | None, note: str, until: str | None, actor: str, **many: Any) -> int:
+def pause(
+    settings: Settings, /, name: str | None, note: str, until: str | None, cancel_runs: bool, actor: str, **many: Any
+) -> int:
     """Stop planning a schedule, until resumed or until an instant.
 
-    With --all, every schedule that matches; those that are paused already stay as they are.
+    With --all, every schedule that matches; those that are paused already stay as they are. Runs that exist go on
+    unless --cancel-runs is given.
     """
 
     async def pause_all(client: Client, which: dict[str, Any]) -> BulkResult:
         read = Reader(await client.now(), settings.tz)
         end = None if until is None else read(until, "until", ahead=True).at
-        return await client.pause_all(actor=actor, note=note, until=end, **which)
+        return await client.pause_all(actor=actor, note=note, until=end, cancel_runs=cancel_runs, **which)
 
     if (selection := selected(settings, name, many)) is not None:
         return change_many(settings, "pause", selection, pause_all)
@@ -126,7 +130,7 @@ def pause(settings: Settings, /, name: str | None, note: str, until: str | None,
             if until is not None:
                 _, read = await reader(client, name, settings)
                 end = read(until, "until", ahead=True).at
-            return await client.pause(name, actor=actor, note=note, until=end)
+            return await client.pause(name, actor=actor, note=note, until=end, cancel_runs=cancel_runs)
 
     _tell_state(settings, complete(work(), settings))
     return 0

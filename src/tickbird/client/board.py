@@ -25,9 +25,9 @@ from tickbird.domain.readings import (
     newest_marks,
 )
 from tickbird.domain.runs import Origin, RunRecord, Status
-from tickbird.domain.schedule import State
+from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.troubles import Seen, Troubles, troubles
-from tickbird.store.protocol import ScheduleRow, Store
+from tickbird.store.protocol import RevisionRecord, ScheduleRow, Store
 
 # So many late runs, queues of theirs and running runs are looked at for what needs a person.
 _LATE_RUNS, _QUEUES, _RUNNING = 500, 20, 1_000
@@ -56,6 +56,21 @@ class Board:
         return await self._readings.schedules(
             self._namespace, wanted, after=after, before=before, limit=_within(limit, "limit", 1_000)
         )
+
+    async def find(self, name: str) -> Schedule | None:
+        """A schedule by name, also one that was deleted."""
+        return await self._store.get_schedule(self._namespace, check_text(name, "schedule"))
+
+    async def revisions(
+        self, schedule_id: int, *, before: int | None = None, limit: int = 100
+    ) -> Sequence[RevisionRecord]:
+        """The revisions of a schedule, also of a deleted one, newest first."""
+        return await self._store.list_revisions(schedule_id, before=before, limit=_within(limit, "limit", 1_000))
+
+    async def dependents(self, name: str, *, limit: int = 100) -> Sequence[str]:
+        """The first of the schedules that depend on this one, by name."""
+        limit = _within(limit, "limit", 1_000)
+        return await self._readings.dependents(self._namespace, check_text(name, "schedule"), limit)
 
     async def count(self, wanted: ScheduleFilter = _ALL, *, most: int = 10_000) -> Count:
         """How many schedules are wanted; beyond `most` it says only that there are more."""

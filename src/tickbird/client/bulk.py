@@ -90,7 +90,15 @@ class Bulk(Base):
     async def _change_all(
         self, verb: BulkVerb, which: Filter, expected: int | None, command: Callable[[Schedule], Command]
     ) -> BulkResult:
-        found = await self._matching(which)
+        return await self._change_found(verb, await self._matching(which), expected, command)
+
+    async def _change_found(
+        self,
+        verb: BulkVerb,
+        found: Sequence[Schedule],
+        expected: int | None,
+        command: Callable[[Schedule], Command],
+    ) -> BulkResult:
         check_count(expected, len(found))
         if len(found) > MOST:
             raise too_many()

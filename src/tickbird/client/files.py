@@ -169,7 +169,7 @@ class Files(Base):
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
         """
-        from tickbird.files.shape import DEFAULT_APP, Document
+        from tickbird.files.shape import DEFAULT_APP
 
         schedules = await self._all()
         owners = {schedule.app for schedule in schedules}
@@ -184,6 +184,21 @@ class Files(Base):
             app = next(iter(owners), None)
         if not everything:
             schedules = [schedule for schedule in schedules if schedule.app == app]
+        document = await self._document(schedules, app if app is not None and not everything else DEFAULT_APP)
+        calendars = await self._store.list_calendars(self._namespace) if everything else ()
+        return replace(
+            document,
+            calendars={**document.calendars, **{record.name: dict(record.definition) for record in calendars}},
+            limits={each.key: each.most for each in await self._store.list_limits(self._namespace) if each.is_set},
+            queues={
+                each.name: each.rate for each in await self._store.list_queues(self._namespace) if each.rate is not None
+            },
+        )
+
+    async def _document(self, schedules: Sequence[Schedule], app: str) -> Document:
+        """These schedules as an app has them in files, with the calendars that they name."""
+        from tickbird.files.shape import Document
+
         definitions: dict[str, Definition] = {}
         for schedule in schedules:
             definition = await self._as_declared(schedule)
@@ -191,17 +206,13 @@ class Files(Base):
                 definitions[schedule.name] = definition
         names = {name for definition in definitions.values() for name in definition.calendars}
         return Document(
-            app=app if app is not None and not everything else DEFAULT_APP,
+            app=app,
             namespace=None if self._namespace == "default" else self._namespace,
             schedules=definitions,
             calendars={
                 record.name: dict(record.definition)
                 for record in await self._store.list_calendars(self._namespace)
-                if record.name in names or everything
-            },
-            limits={each.key: each.most for each in await self._store.list_limits(self._namespace) if each.is_set},
-            queues={
-                each.name: each.rate for each in await self._store.list_queues(self._namespace) if each.rate is not None
+                if record.name in names
             },
         )
 

@@ -115,3 +115,7 @@ class Readings(Protocol):
     ) -> Sequence[LogLine]:
         """The last lines of a run, in order; with `before`, of those in front of this attempt and number."""
         ...
+
+    async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
+        """The first of the schedules that depend on this one, by name."""
+        ...

@@ -17,6 +17,7 @@ from tickbird.api.problems import Problem
 from tickbird.web import (
     audit,
     backfills,
+    bulk,
     doctor,
     held,
     legend,
@@ -25,6 +26,7 @@ from tickbird.web import (
     run,
     run_log,
     runs,
+    schedule,
     schedules,
     sessions,
     settings,
@@ -41,6 +43,7 @@ from tickbird.web.visits import Door, Visit
 # A noun's pages come in here, and nowhere else; the first that fits counts.
 DOORS: Final[tuple[Door, ...]] = (
     *now.DOORS,
+    *bulk.DOORS,
     *schedules.DOORS,
     *load.DOORS,
     *runs.DOORS,
@@ -57,6 +60,8 @@ DOORS: Final[tuple[Door, ...]] = (
     *legend.DOORS,
     *zone.DOORS,
     Door("/live", live),
+    # Last, since every path below /schedules can be the name of one.
+    *schedule.DOORS,
 )
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "

@@ -43,6 +43,8 @@ CSRF_HEADER: Final = "x-csrf"
 # While the store cannot be asked, somebody who was let in so lately still sees what they saw before.
 _TRUSTED_FOR: Final = 900.0
 _MOST_KNOWN: Final = 1_000
+# A byte of a form takes up to three on its way: a payload that may be stored must get through.
+_ENCODED: Final = 3
 # Where a page that is shown again says how old it is.
 STALE_MARK: Final = b"<!--stale-->"
 
@@ -86,6 +88,7 @@ class Gate:
         caller: Caller | None = None
         try:
             async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
+                request.scope.setdefault("state", {})["patience"] = patience
                 self._check_site(request)
                 caller, sure = await self._caller(request)
                 _check_pace(self._paces.take(caller.held))
@@ -93,7 +96,11 @@ class Gate:
                 patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
                 if not sure:
                     raise _away()
-                answer = await door.page(await self._visit(door, request, caller, form))
+                visit = await self._visit(door, request, caller, form)
+                answer = await door.page(visit)
+                if request.method not in ("GET", "HEAD"):
+                    # Whoever did something sees it on the next page, also where nobody follows what happens.
+                    self._readings.expire(visit.namespace)
         except NoSession:
             return _to_login(request)
         except (Problem, TickbirdError, TimeoutError, HTTPException) as error:
@@ -159,8 +166,8 @@ class Gate:
         async with asyncio.timeout(self._limits.body_within):
             async for part in request.stream():
                 size += len(part)
-                if size > self._limits.body:
-                    raise Problem(413, "too-large", f"The form is larger than {self._limits.body:,} bytes.")
+                if size > (most := self._limits.body * _ENCODED):
+                    raise Problem(413, "too-large", f"The form is larger than {most:,} bytes.")
                 parts.append(part)
         return b"".join(parts)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
+from tickbird.domain.happenings import Happening
 from tickbird.domain.measures import Measures
 from tickbird.domain.readings import Timeline, Timing
 from tickbird.domain.troubles import Trouble, Troubles
@@ -20,7 +21,8 @@ from tickbird.web.visits import Door, Visit
 # Hours to either side of now, as one may choose.
 RANGES: Final = {"1h": 1, "3h": 3, "12h": 12, "24h": 24}
 _ROWS: Final = 14
-_LATELY: Final = 12
+# What ended lately: so many are looked at, and told once for each schedule and outcome.
+_LOOKED_AT, _LATELY = 100, 12
 _MEASURED: Final = timedelta(hours=24)
 
 
@@ -33,7 +35,8 @@ class Board:
     troubles: Troubles
     timeline: Timeline
     timings: Sequence[Timing]
-    lately: Sequence[Any]
+    # The newest of each schedule and outcome, and how often that was.
+    lately: Sequence[tuple[Happening, int]]
     due: int
 
 
@@ -76,16 +79,29 @@ async def _read(visit: Visit, hours: int) -> Board:
     week = await visit.readings.share(
         (f"load {visit.namespace}", "next hour"), lambda: client.board.load(hours=2, durations=False), FRESH, FACTOR
     )
-    happened = await client.happenings(at - timedelta(hours=1), limit=_LATELY)
+    happened = await client.happenings(at - timedelta(hours=1), limit=_LOOKED_AT)
     return Board(
         now=at,
         measures=measures,
         troubles=await client.board.troubles(most=8),
         timeline=await client.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
         timings=await client.board.timings(at - _MEASURED),
-        lately=[each for each in reversed(happened) if each.kind != "planned"][:_LATELY],
+        lately=_grouped(happened)[:_LATELY],
         due=sum(week.minutes[at.minute : at.minute + 60]),
     )
+
+
+def _grouped(happened: Sequence[Happening]) -> list[tuple[Happening, int]]:
+    """Newest first: what ends every minute does not push out what failed once."""
+    groups: dict[tuple[str | None, str], tuple[Happening, int]] = {}
+    for each in reversed(happened):
+        if each.kind == "planned":
+            continue
+        what = each.run.status if each.run is not None else each.skip.reason if each.skip is not None else ""
+        name = each.schedule or (each.run.target.name if each.run is not None else None)
+        newest, often = groups.get((name, what), (each, 0))
+        groups[name, what] = newest, often + 1
+    return list(groups.values())
 
 
 def _late(timings: Sequence[Timing]) -> Picture:

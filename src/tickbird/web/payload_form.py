@@ -112,7 +112,7 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
     """What a form says, and all that is wrong with it."""
     if _WHOLE in form:
         text = form.raw(_WHOLE) or ""
-        payload, why = _object(text)
+        payload, why = read_object(text)
         wrong = {"": why} if why else _mistakes(payload, schema)
         return SentPayload(payload=payload, wrong=wrong, form=PayloadForm(whole=text, wrong="; ".join(_told(wrong))))
     payload, wrong, sent = {}, {}, dict[str, tuple[str, str, str]]()
@@ -130,7 +130,7 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
                     payload[name] = value
     others_text, others_wrong = form.raw(_OTHERS), ""
     if others_text is not None and others_text.strip():
-        others, others_wrong = _object(others_text)
+        others, others_wrong = read_object(others_text)
         if twice := sorted(others.keys() & sent.keys()):
             others_wrong = f"{twice[0][:60]!r} has a field of its own above."
         payload = {**others, **payload}
@@ -264,7 +264,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _object(text: str) -> tuple[dict[str, Any], str]:
+def read_object(text: str) -> tuple[dict[str, Any], str]:
+    """A whole payload as JSON text, and what is wrong with it."""
     try:
         found = _json(text) if text.strip() else {}
     except ValueError as error:

@@ -36,6 +36,7 @@ def _environment() -> Environment:
         "cut": cut,
         "duration": duration,
         "pretty": pretty,
+        "value": value,
         "unquoted": unquote,
         "lastline": brief,
     }
@@ -77,7 +78,17 @@ def duration(seconds: float | None) -> str:
 
 def pretty(value: object) -> str:
     """A JSON value for people."""
-    return plain(json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True, default=str))
+    return plain(json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True, default=_plain))
+
+
+def value(given: object) -> str:
+    """A value of a definition on one line: text as it is, everything else as JSON."""
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, sort_keys=True, default=_plain)
+
+
+def _plain(given: object) -> object:
+    # Payloads are mappings that are not always dicts.
+    return dict(given) if isinstance(given, Mapping) else str(given)
 
 
 def _visible(character: str) -> bool:

@@ -83,6 +83,11 @@ class PostgresReadings:
         [(number,)] = await self._rows("count_schedules", limit=most + 1, **await self._wanted(namespace, wanted))
         return Count(min(number, most), number > most)
 
+    async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
+        """The first of the schedules that depend on this one, by name."""
+        rows = await self._rows("dependents", namespace=namespace, name=name, limit=limit)
+        return [row[0] for row in rows]
+
     async def _wanted(self, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
         states = texts(list(wanted.states or LISTED_STATES))
         among = frozenset(await self._failing(namespace)) if wanted.failing else None

@@ -252,6 +252,15 @@ class SqliteReadings:
         rows = await self._read(lambda db: db.execute(SQL["last_lines"], bounds).fetchall())
         return [LogLine(row[0], row[1], row[2], to_instant(row[3]), *row[4:]) for row in reversed(rows)]
 
+    async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
+        """The first of the schedules that depend on this one, by name."""
+
+        def look(db: sqlite3.Connection) -> list[str]:
+            bounds = {"namespace": namespace, "name": name, "limit": limit}
+            return [row[0] for row in db.execute(SQL["dependents"], bounds)]
+
+        return await self._read(look)  # type: ignore[no-any-return]
+
 
 def _wanted(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
     states = dump(list(wanted.states or LISTED_STATES))

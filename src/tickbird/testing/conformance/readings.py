@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tickbird.domain.commands import Delete, PauseCommand, Update
+from tickbird.domain.dependencies import After
 from tickbird.domain.readings import AuditFilter, Count, RunFilter, RunMark, ScheduleFilter, SkipMark
 from tickbird.domain.runs import Status
 from tickbird.store.protocol import Store
@@ -323,3 +324,15 @@ class DashboardReadings:
         assert ([entry.action for entry in rest.rows], rest.reached) == (["create"], None)
         back = await store.readings.audit(NAMESPACE, AuditFilter(), after=rest.rows[0].id, limit=2)
         assert [entry.id for entry in back.rows] == [entry.id for entry in page.rows[1:]]
+
+    async def test_dependents_are_found_by_what_they_wait_for(self, store: Store) -> None:
+        await create(store, "load")
+        for name in ("c", "a", "b"):
+            await create(store, name, depends_on=(After("load", 60),))
+        await create(store, "load", namespace="elsewhere")
+        await create(store, "z", namespace="elsewhere", depends_on=(After("load", 60),))
+        assert await store.readings.dependents(NAMESPACE, "load") == ["a", "b", "c"]
+        assert await store.readings.dependents(NAMESPACE, "load", limit=2) == ["a", "b"]
+        await change(store, Delete(actor="ada"), 5, name="b")
+        assert await store.readings.dependents(NAMESPACE, "load") == ["a", "c"]
+        assert await store.readings.dependents(NAMESPACE, "a") == []

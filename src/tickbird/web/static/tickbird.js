@@ -69,10 +69,23 @@ document.addEventListener("click", async (event) => {
 
 // Forms of actions come in a dialog; where that fails, their link leads to a page that has the same form.
 const dialog = document.getElementById("dialog");
-document.addEventListener("htmx:afterSwap", (event) => {
+// Once it has settled: what is typed before that would not be heard.
+document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target.id !== "dialog-body" || dialog.open) return;
   dialog.showModal();
   dialog.querySelector("[autofocus], input:not([type=hidden]), select, textarea, button")?.focus();
+});
+// A form that comes back refused says why where one is.
+document.addEventListener("htmx:afterSettle", (event) => {
+  const form = event.detail.elt;
+  if (form.id !== "form") return;
+  const first = ["[aria-invalid=true]", "[role=alert]", "#plan", ".primary"].map((each) => form.querySelector(each));
+  first.find((each) => each)?.focus();
+});
+// What is written beside a choice chooses it.
+document.addEventListener("input", (event) => {
+  const choice = event.target.dataset?.picks && document.getElementById(event.target.dataset.picks);
+  if (choice) choice.checked = true;
 });
 document.addEventListener("click", (event) => {
   if (event.target === dialog || event.target.closest("[data-close]")) {

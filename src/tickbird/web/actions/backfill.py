@@ -1,0 +1,103 @@
+"""Backfill: first what it would make, exactly; then, if that is what was wanted, the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, ClassVar, Final, Literal
+
+from starlette.responses import Response
+
+from tickbird.domain.backfills import MOST_AT_ONCE, BackfillPlan
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.instants import utc_text
+from tickbird.web.actions.action import Action, doors_of
+from tickbird.web.instants import local_value, read_instant
+
+# More runs than these are asked for by typing their number.
+SURE_BELOW: Final = 500
+_LISTED: Final = 100
+
+
+class Backfill(Action):
+    """Run ticks of the past that have no run."""
+
+    template = "actions/backfill.html"
+    title = "Backfill"
+    fields = ("note", "first", "last", "concurrency", "order", "payload", "confirmed")
+    defaults: ClassVar = {"concurrency": "1", "order": "oldest"}
+    plan: BackfillPlan | None = None
+
+    async def do(self) -> Response:
+        """Show what would run; if that was seen and confirmed, make the runs."""
+        self.plan = await self._backfill(dry_run=True)
+        seen = self.visit.form.text("count")
+        if not seen or "start" not in self.visit.form:
+            return await self.show()
+        if seen != str(self.plan.count):
+            raise ConflictError(
+                f"It would be {self.plan.count:,} runs now, not the {seen[:20]} that were shown: look at them again."
+            )
+        if self.plan.count > SURE_BELOW and self.typed("confirmed").strip().replace(",", "") != seen:
+            raise InvalidError(f"Type {self.plan.count} to start so many runs.", field="confirmed")
+        if not self.plan.count:
+            raise ConflictError("There is nothing to run in this range.")
+        made = await self._backfill(dry_run=False)
+        if made.backfill_id is None:
+            raise ConflictError("Others have run these ticks meanwhile: there is nothing left to run.")
+        to = self.visit.url(f"/backfills/{made.backfill_id}")
+        return self.visit.done(to, f"Backfill {made.backfill_id} has {made.count:,} runs of {self.schedule.name}.")
+
+    async def _backfill(self, *, dry_run: bool) -> BackfillPlan:
+        order: Literal["oldest", "newest"] = "newest" if self.typed("order") == "newest" else "oldest"
+        concurrency = self.number("concurrency", "At once", most=MOST_AT_ONCE, empty=1)
+        return await self.visit.client.backfill(
+            self.schedule.name,
+            self.picked("first").at,
+            self.picked("last").at,
+            actor=self.visit.actor,
+            concurrency=concurrency or 1,
+            order=order,
+            payload=self.payload(),
+            note=self.note,
+            dry_run=dry_run,
+            revision=self.seen,
+        )
+
+    def command(self) -> Sequence[str]:
+        """The same by `tickbird backfill`."""
+        options = ["--from", self._text("first"), "--to", self._text("last")]
+        if (at_once := self.typed("concurrency").strip()) not in ("", "1"):
+            options += ["--concurrency", at_once]
+        if self.typed("order") == "newest":
+            options += ["--order", "newest"]
+        if payload := self.typed("payload").strip():
+            options += ["--payload", payload]
+        return self.line("backfill", options=[*options, *self.cli_note()])
+
+    def _text(self, name: str) -> str:
+        try:
+            text = self.typed(name) or (self._range[name] if not self.sent else "")
+            return utc_text(read_instant(text.strip(), self.zones[0], name).at) or ""
+        except InvalidError:
+            return "INSTANT"
+
+    @property
+    def _range(self) -> Mapping[str, str]:
+        now = self.visit.clock.now.replace(second=0, microsecond=0)
+        tz = self.zones[0]
+        return {"first": local_value(now - timedelta(days=1), tz), "last": local_value(now, tz)}
+
+    async def context(self) -> dict[str, Any]:
+        """What would run, where that is known."""
+        plan = self.plan
+        return {
+            "plan": plan,
+            "ticks": [] if plan is None else plan.ticks[:_LISTED],
+            "unlisted": 0 if plan is None else plan.count - len(plan.ticks[:_LISTED]),
+            "range": self._range,
+            "sure_below": SURE_BELOW,
+        }
+
+
+DOORS: Final = doors_of("/backfill", Backfill, "operator")

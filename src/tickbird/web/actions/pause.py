@@ -1,0 +1,76 @@
+"""Pause and resume."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.instants import to_datetime
+from tickbird.web.actions.action import TOMORROW_HOUR, Action, doors_of
+
+
+class Pause(Action):
+    """Stop planning, with a reason, and until when."""
+
+    template = "actions/pause.html"
+    title = "Pause"
+    fields = ("note", "until", "until_at")
+
+    async def do(self) -> Response:
+        """Pause it."""
+        if not self.note:
+            raise InvalidError("Say why, for whoever wonders at 3 am.", field="note")
+        until = self.instant("until_at", choice="until")
+        if until is not None and until <= self.visit.clock.now:
+            raise InvalidError("Choose an instant that is still to come.", field="until_at")
+        await self.visit.client.pause(
+            self.schedule.name,
+            actor=self.visit.actor,
+            note=self.note,
+            until=until,
+            revision=self.seen,
+            cancel_runs=self.is_on("cancel_runs"),
+        )
+        end = "" if until is None else f" until {self.visit.clock.text(until, self.own_zone)}"
+        return self.visit.done(self.back, f"{self.schedule.name} is paused{end}.")
+
+    def command(self) -> Sequence[str]:
+        """The same by `tickbird pause`."""
+        until = self.cli_instant("until_at", choice="until")
+        options = [*self.cli_note(required=True), *(["--until", until] if until else [])]
+        return self.line("pause", options=[*options, *(["--cancel-runs"] if self.is_on("cancel_runs") else [])])
+
+    async def context(self) -> dict[str, Any]:
+        """The runs that go on, or are cancelled."""
+        active = await self.visit.client.active_runs(self.schedule.name)
+        return {"active": len(active), "tomorrow": f"tomorrow {TOMORROW_HOUR:02d}:00"}
+
+
+class Resume(Action):
+    """Let a paused schedule go on."""
+
+    template = "actions/resume.html"
+    title = "Resume"
+
+    async def do(self) -> Response:
+        """Resume it."""
+        name = self.schedule.name
+        after = await self.visit.client.resume(name, actor=self.visit.actor, note=self.note, revision=self.seen)
+        next_at = after.next_run_at
+        coming = f"; next at {self.visit.clock.text(next_at, self.own_zone)}" if next_at else ""
+        return self.visit.done(self.back, f"{name} goes on{coming}.")
+
+    def command(self) -> Sequence[str]:
+        """The same by `tickbird resume`."""
+        return self.line("resume", options=self.cli_note())
+
+    async def context(self) -> dict[str, Any]:
+        """Until when it was to be paused."""
+        pause = self.schedule.pause
+        return {"until": to_datetime(pause.until) if pause is not None and pause.until is not None else None}
+
+
+DOORS: Final = (*doors_of("/pause", Pause, "operator"), *doors_of("/resume", Resume, "operator"))

@@ -1,0 +1,70 @@
+"""Roll back: a new revision with the definition of an earlier one, after a look at what that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.api.problems import Problem
+from tickbird.domain.codec import decode_field
+from tickbird.domain.commands import kept_over_code
+from tickbird.domain.differences import differences
+from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.store.protocol import RevisionRecord
+from tickbird.web.actions.action import Action, doors_of
+
+
+class RollBack(Action):
+    """Take the definition of an earlier revision again."""
+
+    template = "actions/roll_back.html"
+    title = "Roll back"
+
+    @property
+    def to(self) -> int:
+        """The revision to go back to; it stands in the address."""
+        return self.visit.number("to") or 0
+
+    async def _record(self) -> RevisionRecord:
+        for found in await self.visit.client.revisions(self.schedule.name, before=self.to + 1, limit=1):
+            if found.revision == self.to:
+                return found
+        raise NotFoundError(
+            f"{self.schedule.name} has no revision {self.to}, or it is no longer kept;",
+            hint=f"it is at revision {self.schedule.revision}.",
+        )
+
+    async def do(self) -> Response:
+        """Go back."""
+        self._check_command(await self._record())
+        name, to = self.schedule.name, self.to
+        after = await self.visit.client.roll_back(name, to, actor=self.visit.actor, note=self.note, revision=self.seen)
+        kept = kept_over_code(after)
+        said = f"{name} is at revision {after.revision}, with the definition of revision {to}."
+        return self.visit.done(self.back, f"{said} {kept}" if kept else said)
+
+    def _check_command(self, record: RevisionRecord) -> None:
+        """What workers start on their machines is for admins to say, as over the API."""
+        if self.visit.caller.role == "admin":
+            return
+        # What cannot be read is refused with its reason when it is asked for.
+        with suppress(InvalidError):
+            target = decode_field("target", record.definition.get("target"))
+            known = self.schedule.definition
+            if target.kind == "command" and (known is None or known.target != target):
+                raise Problem(403, "forbidden", "A revision with another command needs the role admin.")
+
+    def command(self) -> Sequence[str]:
+        """The same by `tickbird roll-back`."""
+        return self.line("roll-back", options=["--to", str(self.to), *self.cli_note()])
+
+    async def context(self) -> dict[str, Any]:
+        """What going back changes."""
+        record = await self._record()
+        return {"record": record, "changes": differences(self.schedule.raw, record.definition)}
+
+
+DOORS: Final = doors_of("/revisions/{to}/roll-back", RollBack, "editor")

@@ -1,0 +1,114 @@
+"""Run now: with a form made of what the task takes, once however often it is sent."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.runs import RunRecord
+from tickbird.web.actions.action import Action, doors_of
+from tickbird.web.payload_form import PayloadForm, SentPayload, draw, published_schema, read
+
+_RECENT: Final = 10
+_LONGEST_RECENT: Final = 20_000
+
+
+class Trigger(Action):
+    """One manual run."""
+
+    template = "actions/trigger.html"
+    title = "Run now"
+    # What is wrong with a payload is told at its fields.
+    fields = ("payload",)
+    _cli: Sequence[str] = ()
+
+    async def do(self) -> Response:
+        """Make the run, and go to it."""
+        if "switch" in self.visit.form:
+            return await self.show()
+        sent = await self._sent()
+        if sent.wrong:
+            raise InvalidError("There is something wrong with the payload.", field="payload")
+        run = await self.visit.client.trigger(
+            self.schedule.name,
+            actor=self.visit.actor,
+            # What is the schedule's own goes by the name of the schedule's.
+            payload=None if sent.payload == self._own else sent.payload,
+            # A key of this visitor: nobody else's is the same.
+            idempotency_key=f"web:{self.visit.caller.token_id}:{self._key[:100]}",
+            revision=self.seen,
+        )
+        return self.visit.done(self.visit.url(f"/runs/{run.id}"), f"Run {run.id} of {self.schedule.name} was made.")
+
+    async def _sent(self) -> SentPayload:
+        return read(self.visit.form, await self._schema())
+
+    async def _schema(self) -> Mapping[str, Any] | None:
+        definition = self.schedule.definition
+        return None if definition is None else await published_schema(self.visit.client, definition.target)
+
+    @property
+    def _own(self) -> Mapping[str, Any]:
+        return dict(self.schedule.definition.payload) if self.schedule.definition else {}
+
+    @property
+    def _key(self) -> str:
+        """Sent again with the same key, the form makes no other run."""
+        return self.typed("key") or secrets.token_urlsafe(16)
+
+    def command(self) -> Sequence[str]:
+        """The same by `tickbird trigger`."""
+        return self.line("trigger", options=self._cli)
+
+    async def context(self) -> dict[str, Any]:
+        """Fields or a text: what was typed, the payload of a run, or the schedule's own."""
+        runs, schema = await self._recent(), await self._schema()
+        form, payload = await self._form(runs, schema)
+        if payload is not None and payload != self._own:
+            self._cli = ("--payload", json.dumps(payload, ensure_ascii=False))
+        return {
+            "form": form,
+            "has_fields": draw(schema, {}).whole is None,
+            "key": self._key,
+            "recent": [run for run in runs if dict(run.payload) != self._own],
+            "active": len(await self.visit.client.active_runs(self.schedule.name)),
+        }
+
+    async def _form(
+        self, runs: Sequence[RunRecord], schema: Mapping[str, Any] | None
+    ) -> tuple[PayloadForm, Mapping[str, Any] | None]:
+        """The form as it is to be shown, and the payload that it stands for, where it stands for any."""
+        if not self.sent:
+            payload = await self._begin_with(runs)
+            return draw(schema, payload), payload
+        sent = read(self.visit.form, schema)
+        broken = sent.form.whole is not None and bool(sent.wrong.get(""))
+        if "switch" in self.visit.form and not broken:
+            return draw(schema, sent.payload, as_text=sent.form.whole is None), sent.payload
+        return sent.form, None if sent.wrong else sent.payload
+
+    async def _recent(self) -> Sequence[RunRecord]:
+        """The newest runs, one for each payload."""
+        found: dict[str, RunRecord] = {}
+        for run in await self.visit.client.runs(schedule=self.schedule.name, limit=_RECENT):
+            text = json.dumps(dict(run.payload), sort_keys=True)
+            if len(text) <= _LONGEST_RECENT:
+                found.setdefault(text, run)
+        return list(found.values())
+
+    async def _begin_with(self, runs: Sequence[RunRecord]) -> Mapping[str, Any]:
+        like = self.visit.query.get("like", "")
+        if not like.isascii() or not like.isdigit() or len(like) > 18:
+            return self._own
+        run = next((each for each in runs if each.id == int(like)), None) or await self.visit.client.run(int(like))
+        if run.schedule_id != self.schedule.id:
+            raise NotFoundError(f"run {run.id} is not one of {self.schedule.name}.")
+        return run.payload
+
+
+DOORS: Final = doors_of("/run", Trigger, "operator")

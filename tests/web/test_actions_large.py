@@ -1,0 +1,111 @@
+"""Actions that make many runs or take something away: each is shown before it is done, and asked for twice."""
+
+from datetime import timedelta
+
+from playwright.async_api import expect
+
+from tests.web.conftest import Desk, Served, done
+from tests.web.histories import HOSTILE, HOUR, a_past, a_worker, do, make, this_hour
+from tickbird.domain.commands import Update
+from tickbird.domain.cron import cron
+
+
+@done
+async def test_a_backfill_is_shown_before_it_starts(desk: Desk, served: Served) -> None:
+    """Exactly so many runs of these ticks, those that have one left alone; then they are there, once."""
+    last = await a_past(served)
+    page = await desk.open("/schedules/nightly/backfill")
+    await page.get_by_label("Times are in").select_option("UTC")
+    await page.get_by_label("From").fill(f"{last - 5 * HOUR:%Y-%m-%dT%H:%M}")
+    await page.get_by_label("To, included").fill(f"{last + 5 * HOUR:%Y-%m-%dT%H:%M}")
+    await page.get_by_label("Runs at once").fill("2")
+    await page.get_by_role("button", name="Show what would run").click()
+    plan = page.locator("#plan")
+    await expect(plan).to_contain_text("3 runs")
+    await expect(plan).to_contain_text("3 ticks have a run already")
+    await expect(plan).to_contain_text("run by themselves")
+    await plan.get_by_text("Which ticks").click()
+    await expect(plan.locator("ol.ticks li")).to_have_count(3)
+    assert await served.client.list_backfills() == []
+    await desk.check("backfill")
+    await page.get_by_role("button", name="Start 3 runs").click()
+    await page.wait_for_url("**/backfills/*")
+    [made] = await served.client.list_backfills()
+    assert (made.total, made.concurrency, made.actor) == (3, 2, "dev")
+
+
+async def test_many_runs_are_asked_for_by_their_number(desk: Desk, served: Served) -> None:
+    """More than 500 need it typed; what changed meanwhile is shown again."""
+    minutes = cron("* * * * *")
+    await make(served, "minutes", minutes, at=this_hour() - timedelta(hours=11), catch_up="skip", grace=0)
+    await served.store.plan_due(now=this_hour())
+    page = await desk.open("/schedules/minutes/backfill")
+    await page.get_by_label("Times are in").select_option("UTC")
+    await page.get_by_label("From").fill(f"{this_hour() - 10 * HOUR:%Y-%m-%dT%H:%M}")
+    await page.get_by_label("To, included").fill(f"{this_hour() - timedelta(minutes=1):%Y-%m-%dT%H:%M}")
+    await page.get_by_role("button", name="Show what would run").click()
+    desk.expected.add(422)
+    await page.get_by_role("button", name="Start 600 runs").click()
+    await expect(page.locator("#confirmed-wrong")).to_contain_text("Type 600")
+    assert await served.client.list_backfills() == []
+    await page.get_by_label("Type 600").fill("600")
+    await page.get_by_role("button", name="Start 600 runs").click()
+    await page.wait_for_url("**/backfills/*")
+    assert [each.total for each in await served.client.list_backfills()] == [600]
+
+
+async def test_delete_needs_the_name(desk: Desk, served: Served) -> None:
+    """Anything else deletes nothing."""
+    await make(served)
+    page = await desk.open("/schedules/nightly")
+    await page.get_by_role("link", name="Delete…").click()
+    dialog = page.get_by_role("dialog", name="Action")
+    await dialog.get_by_label("Type its name").fill("nightl")
+    desk.expected.add(422)
+    await dialog.get_by_role("button", name="Delete").click()
+    await expect(dialog.locator("#typed_name-wrong")).to_contain_text("exactly")
+    assert (await served.client.get("nightly")).state == "active"
+    await desk.check("delete")
+    await dialog.get_by_label("Type its name").fill("nightly")
+    await dialog.get_by_role("button", name="Delete").click()
+    await page.wait_for_url("**/schedules")
+    await desk.open("/schedules/nightly")
+    await expect(page.locator(".state")).to_contain_text("deleted by dev")
+
+
+@done
+async def test_roll_back_shows_what_it_changes(desk: Desk, served: Served) -> None:
+    """The difference to now, then a new revision that has it."""
+    await make(served, retries=1)
+    await do(served, Update(actor="eve", fields={"retries": 7, "description": HOSTILE}))
+    page = await desk.open("/schedules/nightly/revisions")
+    await expect(page.locator("#r2 ins").first).to_contain_text("<script>alert(1)</script>")
+    await desk.check("revisions")
+    await page.get_by_role("link", name="Roll back…").click()
+    dialog = page.get_by_role("dialog", name="Action")
+    await expect(dialog.get_by_role("row", name="retries")).to_contain_text("7")
+    await expect(dialog.locator("#cli code")).to_have_text("tickbird roll-back nightly --to 1")
+    await desk.check("roll-back")
+    await dialog.get_by_role("button", name="Roll back").click()
+    await expect(page.locator(".banner.said")).to_contain_text("with the definition of revision 1")
+    schedule = await served.client.get("nightly")
+    assert schedule.definition is not None
+    assert (schedule.revision, schedule.definition.retries) == (3, 1)
+    desk.expected.add(404)
+    await desk.open("/schedules/nightly/revisions/99/roll-back")
+    await expect(page.get_by_text("has no revision 99")).to_be_visible()
+
+
+async def test_held_runs_are_told_where_their_schedule_is(desk: Desk, served: Served) -> None:
+    """With the way to release and to drop them."""
+    await a_worker(served)
+    last = this_hour()
+    await make(served, at=last - 9 * HOUR - timedelta(minutes=1), catch_up="all", hold_above=2)
+    await served.store.plan_due(now=last + timedelta(minutes=1))
+    page = await desk.open("/schedules/nightly")
+    await expect(page.locator(".state")).to_contain_text("runs are held")
+    await page.get_by_role("link", name="Release…").click()
+    dialog = page.get_by_role("dialog", name="Action")
+    await dialog.get_by_role("button", name="Release").click()
+    await page.wait_for_url("**/held")
+    assert await served.client.held("nightly") == []
