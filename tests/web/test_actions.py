@@ -1,13 +1,16 @@
 """What can be done to a schedule: in a dialog, on a page of its own, by keyboard, and by two at once."""
 
+import shlex
 from datetime import timedelta
+from urllib.parse import quote
 
 from playwright.async_api import Browser, expect
 
 from tests.web.conftest import Desk, Served, done, window
 from tests.web.histories import HOSTILE, HOUR, a_worker, do, make, this_hour
 from tickbird.domain.commands import Update
-from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.cron import cron
+from tickbird.domain.instants import to_datetime
 
 
 @done
@@ -131,7 +134,8 @@ async def test_an_action_without_scripts(browser: Browser, served: Served, desk:
 async def test_ticks_to_come_are_skipped_moved_and_undone(desk: Desk, served: Served) -> None:
     """The next ones, so many, and one alone; the command line is the one that does the same."""
     await a_worker(served)
-    await make(served)
+    # No tick comes by itself while the test runs.
+    await make(served, trigger=cron("0 0 1 * *", tz="Europe/Rome"))
     page = await desk.open("/schedules/nightly/skip")
     await page.get_by_label("How many").fill("3")
     await expect(page.locator("#cli code")).to_have_text("tickbird skip nightly --count 3")
@@ -161,4 +165,24 @@ async def test_ticks_to_come_are_skipped_moved_and_undone(desk: Desk, served: Se
     await dialog.get_by_role("button", name="Undo").click()
     await expect(page.locator(".banner.said")).to_contain_text("as its schedule has it")
     assert await served.client.overrides("nightly") == []
-    assert to_seconds(ticks[3].scheduled_for) > 0
+
+
+async def test_a_name_that_only_sql_can_give_is_no_obstacle(desk: Desk, served: Served) -> None:
+    """Marks of addresses and of HTML in it are letters like others, on each page and in the command line."""
+    name = f"a/b?c#d%2F&e;{HOSTILE}"
+    await make(served, name)
+    page = await desk.open(f"/schedules/{quote(name, safe='/')}")
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("a/b?c#d%2F&e;<script>alert(1)")
+    await page.locator("#strip a.pic-mark").first.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".verdict")).to_be_visible()
+    await desk.check()
+    await page.locator(".crumbs a").nth(1).click()
+    await page.get_by_role("link", name="Pause…").click()
+    dialog = page.get_by_role("dialog", name="Action")
+    await dialog.get_by_label("Why").fill("odd")
+    line = await dialog.locator("#cli [data-copy]").get_attribute("data-copy")
+    assert shlex.split(line or "") == ["tickbird", "pause", name, "--note", "…"]
+    await dialog.get_by_role("button", name="Pause").click()
+    await expect(page.locator(".state")).to_contain_text("“odd”")
+    await desk.check()

@@ -36,13 +36,13 @@ async def test_a_backfill_is_shown_before_it_starts(desk: Desk, served: Served) 
 
 async def test_many_runs_are_asked_for_by_their_number(desk: Desk, served: Served) -> None:
     """More than 500 need it typed; what changed meanwhile is shown again."""
-    minutes = cron("* * * * *")
-    await make(served, "minutes", minutes, at=this_hour() - timedelta(hours=11), catch_up="skip", grace=0)
-    await served.store.plan_due(now=this_hour())
+    minutes, last = cron("* * * * *"), this_hour()
+    await make(served, "minutes", minutes, at=last - 11 * HOUR, catch_up="skip", grace=0)
+    await served.store.plan_due(now=last)
     page = await desk.open("/schedules/minutes/backfill")
     await page.get_by_label("Times are in").select_option("UTC")
-    await page.get_by_label("From").fill(f"{this_hour() - 10 * HOUR:%Y-%m-%dT%H:%M}")
-    await page.get_by_label("To, included").fill(f"{this_hour() - timedelta(minutes=1):%Y-%m-%dT%H:%M}")
+    await page.get_by_label("From").fill(f"{last - 10 * HOUR:%Y-%m-%dT%H:%M}")
+    await page.get_by_label("To, included").fill(f"{last - timedelta(minutes=1):%Y-%m-%dT%H:%M}")
     await page.get_by_role("button", name="Show what would run").click()
     desk.expected.add(422)
     await page.get_by_role("button", name="Start 600 runs").click()

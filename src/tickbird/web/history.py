@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from starlette.responses import Response
 
 from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.differences import differences, origin_of
+from tickbird.domain.instants import FIRST_SECOND, LAST_SECOND, to_datetime
 from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord
 from tickbird.web.visits import Door, Visit
 
 _PAGE: Final = 25
+# Parts of what the audit keeps of a change that are whole seconds since the epoch.
+_INSTANTS: Final = ("tick", "to", "until", "due_at", "move_to")
 
 
-def entries_of(records: Sequence[RevisionRecord], most: int) -> list[HistoryEntry]:
+@dataclass(frozen=True, slots=True)
+class Entry(HistoryEntry):
+    """A revision with what it did besides: instants and numbers by their names."""
+
+    told: Sequence[tuple[str, datetime | int]] = ()
+
+
+def entries_of(records: Sequence[RevisionRecord], most: int) -> list[Entry]:
     """Revisions, newest first, with what each changed; the one behind the last is only compared with."""
     known = {each.revision: each.definition for each in records}
     found = []
     for record in records[:most]:
         before = {} if record.revision == 1 else known.get(record.revision - 1)
         changes = None if before is None else differences(before, record.definition)
-        found.append(HistoryEntry(record, origin_of(record.action, record.actor, record.detail), changes))
+        origin = origin_of(record.action, record.actor, record.detail)
+        found.append(Entry(record, origin, changes, list(_told(record))))
     return found
+
+
+def _told(record: RevisionRecord) -> Iterator[tuple[str, datetime | int]]:
+    """What a pause, a skip or a decision for one tick was about; plain SQL may have written anything."""
+    for name in _INSTANTS:
+        number = record.detail.get(name)
+        if isinstance(number, int) and not isinstance(number, bool) and FIRST_SECOND <= number <= LAST_SECOND:
+            yield name.replace("_", " "), to_datetime(number)
+    count = record.detail.get("count")
+    if isinstance(count, int) and not isinstance(count, bool):
+        yield "count", count
 
 
 async def find(visit: Visit, name: str) -> Schedule:

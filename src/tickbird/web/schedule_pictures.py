@@ -28,8 +28,10 @@ from tickbird.web.pictures import (
 _WIDE: Final = 1_160
 _HALF: Final = 540
 _SHORTEST: Final = timedelta(minutes=10)
-_LONGEST: Final = timedelta(days=60)
-_OFTENEST: Final = 40
+_LONGEST: Final = timedelta(days=400)
+# A zone's rules are not known for ever.
+_FARTHEST: Final = timedelta(days=36_500)
+_MOST_PAST: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +57,11 @@ class Drawn:
         return timeline([row], since, until, self.now, self.tz, width=_WIDE, title="Around now")
 
     def _window(self) -> tuple[datetime, datetime]:
-        ahead = min(max((each.due_at for each in self.coming), default=self.now) - self.now, _LONGEST)
-        ahead = max(ahead * 1.05, _SHORTEST)
-        past = [each.at for each in self.marks if each.at <= self.now][-_OFTENEST:]
+        coming = sorted(each.due_at - self.now for each in self.coming)
+        # However far off the next one is, it is shown; of the others, those of about a year.
+        ahead = max(coming[0], min(coming[-1], _LONGEST)) if coming else _SHORTEST
+        ahead = min(max(ahead * 1.05, _SHORTEST), _FARTHEST)
+        past = [each.at for each in self.marks if each.at <= self.now][-_MOST_PAST:]
         behind = min(self.now - past[0], _LONGEST) * 1.05 if past else ahead
         # What is to come is small beside a long past, and the other way round: neither more than four times the other.
         behind = max(min(behind, ahead * 4), ahead / 2) if self.coming else max(behind, _SHORTEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
@@ -39,11 +40,15 @@ class Trigger(Action):
             actor=self.visit.actor,
             # What is the schedule's own goes by the name of the schedule's.
             payload=None if sent.payload == self._own else sent.payload,
-            # A key of this visitor: nobody else's is the same.
-            idempotency_key=f"web:{self.visit.caller.token_id}:{self._key[:100]}",
+            idempotency_key=self._once(sent.payload),
             revision=self.seen,
         )
         return self.visit.done(self.visit.url(f"/runs/{run.id}"), f"Run {run.id} of {self.schedule.name} was made.")
+
+    def _once(self, payload: Mapping[str, Any]) -> str:
+        """The key of one run: of this visitor, this form and this payload. Who changes it and sends it asks anew."""
+        text = json.dumps([self._key, payload], sort_keys=True)
+        return f"web:{self.visit.caller.token_id}:{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
 
     async def _sent(self) -> SentPayload:
         return read(self.visit.form, await self._schema())
@@ -58,7 +63,7 @@ class Trigger(Action):
 
     @property
     def _key(self) -> str:
-        """Sent again with the same key, the form makes no other run."""
+        """What tells a form that was opened anew from one that is sent again."""
         return self.typed("key") or secrets.token_urlsafe(16)
 
     def command(self) -> Sequence[str]:
