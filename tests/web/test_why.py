@@ -28,6 +28,11 @@ async def test_the_whole_chain_is_told(desk: Desk, served: Served) -> None:
     )
     await expect(page.locator(".cli code")).to_have_text(f"tickbird why nightly {utc_text(last - 4 * HOUR)}")
     await desk.check("why-skipped")
+    await page.get_by_role("link", name="ben").first.click()
+    await expect(page.get_by_role("heading", name="Audit")).to_be_visible()
+    await expect(page.locator("tbody tr")).to_have_count(2)
+    await desk.check("audit-of-one")
+    await page.go_back()
     # Back to a tick that failed, by the ticks between.
     for _ in range(3):
         before = page.url

@@ -64,7 +64,7 @@ class Drawn:
         past = [each.at for each in self.marks if each.at <= self.now][-_MOST_PAST:]
         behind = min(self.now - past[0], _LONGEST) * 1.05 if past else ahead
         # What is to come is small beside a long past, and the other way round: neither more than four times the other.
-        behind = max(min(behind, ahead * 4), ahead / 2) if self.coming else max(behind, _SHORTEST)
+        behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _SHORTEST)
         return self.now - behind, self.now + (ahead if self.coming else min(ahead, behind / 4))
 
     def _run_mark(self, mark: readings.RunMark) -> RunMark:
