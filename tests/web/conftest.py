@@ -160,7 +160,7 @@ class Desk:
                 self.wrong.append(f"{message.type}: {message.text}")
 
         def on_request(request: Any) -> None:
-            if not request.url.startswith((f"{self.url}/", "data:", "blob:")):
+            if not request.url.startswith((f"{self.url}/", "data:", "blob:", "about:")):
                 self.wrong.append(f"a request to another host: {request.url}")
 
         self.page.on("console", on_console)

@@ -6,13 +6,15 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, looked_at
 from tests.web.lively import play
+from tickbird.domain.cron import cron
+from tickbird.domain.every import every
 
 
 @looked_at
 async def test_now_shows_what_happens_what_failed_and_why(desk: Desk, served: Served) -> None:
     """What needs somebody stands first and leads to its run; the timeline has the past and the coming hours."""
     await play(served.store)
-    page = await desk.open("/")
+    page = await desk.open("/?range=3h")
     needs = page.locator(".needs")
     await expect(needs).to_contain_text("charge-cards failed")
     await expect(needs).to_contain_text("the bank closed the connection")
@@ -30,6 +32,24 @@ async def test_now_shows_what_happens_what_failed_and_why(desk: Desk, served: Se
     await expect(paused).to_have_text("2")
     await expect(line.get_by_role("cell", name="charge-cards").first).to_be_visible()
     await desk.check("now")
+
+
+async def test_the_time_that_is_shown_fits_the_pace(desk: Desk, served: Served) -> None:
+    """Minutes where schedules tick by the second, hours where they tick by the hour; one may choose another."""
+    await served.client.create("quick", every(seconds=5), "report", actor="ana", unknown_task_ok=True)
+    page = await desk.open("/")
+    chosen = page.locator(".choices a[aria-current]")
+    await expect(chosen).to_have_text("±2m")
+    await page.get_by_role("link", name="±24h").click()
+    await expect(chosen).to_have_text("±24h")
+    await served.client.create("daily", cron("0 3 * * *"), "report", actor="ana", unknown_task_ok=True)
+    await served.client.delete("quick", actor="ana")
+    async with Served(served.store, loopback="default") as other:
+        # Another server: this one keeps to what it found for a while.
+        desk.url = other.url
+        await desk.open("/")
+        await expect(chosen).to_have_text("±3h")
+        await page.goto("about:blank")
 
 
 @looked_at

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from statistics import median
 from typing import Final
 
 from starlette.responses import Response
 
+from tickbird.domain.coming import coming_ticks
 from tickbird.domain.happenings import Happening
 from tickbird.domain.measures import Measures
 from tickbird.domain.readings import Timeline, Timing
@@ -18,8 +20,11 @@ from tickbird.web.load import FACTOR, FRESH
 from tickbird.web.pictures import Picture, lateness, measure, timeline
 from tickbird.web.visits import Door, Visit
 
-# Hours to either side of now, as one may choose.
-RANGES: Final = {"1h": 1, "3h": 3, "12h": 12, "24h": 24}
+# Minutes to either side of now, as one may choose.
+RANGES: Final = {"2m": 2, "15m": 15, "1h": 60, "3h": 180, "12h": 720, "24h": 1_440}
+# Where nobody has chosen: so wide that most schedules tick some times within it, and no wider than this.
+_WIDEST, _TICKS = "3h", 12
+_PACE_FRESH: Final = 30.0
 _ROWS: Final = 14
 # What ended lately: so many are looked at, and told once for each schedule and outcome.
 _LOOKED_AT, _LATELY = 100, 12
@@ -43,10 +48,12 @@ class Board:
 async def now(visit: Visit) -> Response:
     """The board."""
     asked = visit.query.get("range", "")
-    hours = RANGES.get(asked, 3)
-    board = await visit.readings.share((visit.namespace, "now", hours), lambda: _read(visit, hours))
+    if asked not in RANGES:
+        asked = await visit.readings.share((f"pace {visit.namespace}",), lambda: _fitting(visit), _PACE_FRESH)
+    half = timedelta(minutes=RANGES[asked])
+    board = await visit.readings.share((visit.namespace, "now", asked), lambda: _read(visit, half))
     tz = visit.clock.zone()
-    since, until = board.now - timedelta(hours=hours), board.now + timedelta(hours=hours)
+    since, until = board.now - half, board.now + half
     rows = [
         timeline_row(visit, each, board.timeline.marks.get(each.id, ()), board.now, until)
         for each in board.timeline.schedules[:_ROWS]
@@ -66,16 +73,30 @@ async def now(visit: Visit) -> Response:
         timeline=drawn,
         lateness=_late(board.timings),
         ranges=RANGES,
-        range=asked if asked in RANGES else "3h",
+        range=asked,
         links=[(each, _link(visit, each)) for each in board.troubles.found],
     )
 
 
-async def _read(visit: Visit, hours: int) -> Board:
+async def _fitting(visit: Visit) -> str:
+    """The range that suits the pace of the schedules: hours where they tick by the hour, minutes where by seconds."""
+    at = await visit.client.now()
+    coming = await visit.client.board.timeline(at, at + timedelta(minutes=RANGES[_WIDEST]), schedules=_ROWS, each=1)
+    gaps = []
+    for schedule in coming.schedules:
+        ticks = coming_ticks(schedule, at, 2)
+        if len(ticks) == 2:
+            gaps.append((ticks[1].scheduled_for - ticks[0].scheduled_for).total_seconds())
+    if not gaps:
+        return _WIDEST
+    wanted = median(gaps) * _TICKS / 60
+    return next((each for each, minutes in RANGES.items() if minutes >= wanted or each == _WIDEST), _WIDEST)
+
+
+async def _read(visit: Visit, half: timedelta) -> Board:
     client = visit.client
     measures = await client.source.measure(visit.namespace)
     at = measures.now
-    half = timedelta(hours=hours)
     week = await visit.readings.share(
         (f"load {visit.namespace}", "next hour"), lambda: client.board.load(hours=2, durations=False), FRESH, FACTOR
     )
