@@ -84,3 +84,23 @@ async def test_all_links_stay_under_the_path(
         await desk.check()
         assert [each for each in sent if not each.startswith("/ops")] == []
         await context.close()
+
+
+async def test_over_tls_cookies_are_sent_over_nothing_else(tmp_path: Path) -> None:
+    """Whether it is TLS of its own or of a proxy that is believed: the framework says so in the scheme."""
+    bird = Tickbird(f"sqlite:///{tmp_path}/t.db", app="shop")
+    _, text = await (await bird.client()).create_token("ana", "viewer", actor="ada")
+    transport = httpx.ASGITransport(in_starlette(bird))
+    for scheme in ("http", "https"):
+        async with httpx.AsyncClient(transport=transport, base_url=f"{scheme}://shop.test") as http:
+            answer = await http.post("/ops/login", data={"token": text, "next": "/settings"})
+            assert (answer.status_code, answer.headers["location"]) == (303, "/ops/settings")
+            assert ("Secure" in answer.headers["set-cookie"]) is (scheme == "https")
+            page = (await http.get("/ops/settings")).text
+            csrf = re.search(r'name="csrf" content="([0-9a-f]+)"', page)
+            assert csrf is not None
+            form = {"csrf": csrf[1], "zone": "utc", "mine": "Europe/Rome"}
+            kept = (await http.post("/ops/settings/zone", data=form)).headers.get_list("set-cookie")
+            assert len(kept) == 3
+            assert all(("Secure" in each) is (scheme == "https") and "Path=/ops" in each for each in kept)
+    await bird.aclose()

@@ -36,12 +36,6 @@ for (const button of zone ? document.querySelectorAll("[data-browser-zone]") : [
   button.textContent = `Use ${zone}, the browser’s`;
   button.addEventListener("click", () => { document.getElementById(button.dataset.browserZone).value = zone; });
 }
-// What is written beside a choice makes it.
-document.addEventListener("input", (event) => {
-  const [name, value] = event.target.dataset?.picks?.split("=") ?? [];
-  const choice = name && event.target.form.querySelector(`[name="${name}"][value="${value}"]`);
-  if (choice) choice.checked = true;
-});
 document.addEventListener("change", (event) => {
   if (!event.target.matches("[data-submit]")) return;
   const form = event.target.form;
