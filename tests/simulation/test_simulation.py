@@ -18,7 +18,7 @@ from tickbird.testing.simulation.seeds import Played, chunks, explain, new_pool,
 from tickbird.testing.simulation.trace import describe, trace
 
 # Few enough for every run of the tests; `./dev simulation --seeds 10000` plays more.
-SEEDS = 2_000
+SEEDS = 1_200
 PART = 50
 # Each mistake shows within so many seeds: most in the first ten, those about leases need several faults at once.
 MOST = 500
