@@ -1,4 +1,4 @@
-"""`./dev bench plan|run|late|idle|bloat|history|api|imports|forecast [--quick]`."""
+"""`./dev bench plan|run|late|idle|bloat|history|api|imports|forecast|pages [--quick]`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 from bench.common import RESULTS, Options, Report, command_line, machine, say, step, write_report
 
-NAMES = ("plan", "run", "late", "idle", "bloat", "history", "api", "imports", "forecast")
+NAMES = ("plan", "run", "late", "idle", "bloat", "history", "api", "imports", "forecast", "pages")
+# Of a store that is filled for a benchmark, where one wants others than its own.
+SIZES = ("schedules", "runs")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -19,12 +21,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, allow_abbrev=False)
     parser.add_argument("names", nargs="*", metavar="|".join(NAMES), help="what to measure; all if not said")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does it work at all?")
+    for name in SIZES:
+        parser.add_argument(f"--{name}", type=int, metavar="N", help=f"of pages: as many {name} as this are stored")
     parser.add_argument("--out", type=Path, help="folder for the results")
     chosen = parser.parse_args(given)
     if unknown := set(chosen.names) - set(NAMES):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}.")
     folder = chosen.out or (RESULTS / "quick" if chosen.quick else RESULTS)
-    options = Options(quick=chosen.quick, out=folder, command=command_line(chosen.names, chosen.quick))
+    sizes = {name: getattr(chosen, name) for name in SIZES if getattr(chosen, name) is not None}
+    command = command_line(chosen.names, chosen.quick, sizes)
+    options = Options(quick=chosen.quick, out=folder, command=command, **sizes)
     for name in chosen.names or NAMES:
         facts = machine()
         report = Report(name)

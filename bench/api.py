@@ -47,7 +47,7 @@ async def measure(options: Options, report: Report) -> None:
         schedules.close()
         report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
         report.facts["load"] = f"{CLIENTS} clients on kept connections; {count:,} schedules; a list is {PAGE} of them"
-        ours, bare = (stack.enter_context(_serving(which, url)) for which in ("ours", "bare"))
+        ours, bare = (stack.enter_context(serving(which, url)) for which in ("ours", "bare"))
         # A page from somewhere in the middle, and each schedule in turn.
         middle = f"/api/v1/schedules?limit={PAGE}&after=n.s{count // 2}"
         sent = {
@@ -81,7 +81,8 @@ async def measure(options: Options, report: Report) -> None:
 
 
 @contextmanager
-def _serving(which: str, url: str) -> Iterator[Asked]:
+def serving(which: str, url: str) -> Iterator[Asked]:
+    """A server of `bench.api_server` in a process of its own."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.api_server", which, url], stdout=subprocess.PIPE, text=True
     )

@@ -1,4 +1,4 @@
-"""The servers that `bench api` asks, each a process: `python -m bench.api_server ours|bare STORE`; tells its port."""
+"""The servers that are asked, each a process: `python -m bench.api_server ours|site|bare STORE`; tells its port."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from tickbird.api.guard import Limits
 from tickbird.api.heads import Patient
 from tickbird.app import open_store
 from tickbird.client import Client
+from tickbird.server import STATEMENT_WITHIN
+from tickbird.web.app import create_site
 
 # The pace of one token is not what is measured.
 _NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
@@ -28,6 +30,14 @@ async def ours(url: str) -> Any:
     await store.open()
     _, token = await Client(store).create_token("bench", "admin", actor="bench")
     return create_api(lambda namespace: Client(store, namespace), limits=_NO_LIMITS), token
+
+
+async def site(url: str) -> Any:
+    """The API and the dashboard, as `tickbird server` serves them, and a token for both."""
+    store = open_store(url, within=STATEMENT_WITHIN)
+    await store.open()
+    _, token = await Client(store).create_token("bench", "admin", actor="bench")
+    return create_site(lambda namespace: Client(store, namespace), limits=_NO_LIMITS), token
 
 
 async def bare(url: str) -> Any:
@@ -48,7 +58,7 @@ async def bare(url: str) -> Any:
 
 async def main(which: str, url: str) -> None:
     """Serve until the process is ended."""
-    app, token = await (ours(url) if which == "ours" else bare(url))
+    app, token = await {"ours": ours, "site": site, "bare": bare}[which](url)
     listening = socket.create_server(("127.0.0.1", 0))
     print(listening.getsockname()[1], token, flush=True)
     settings: dict[str, Any] = {"lifespan": "off", "access_log": False, "log_level": "warning"}

@@ -36,6 +36,9 @@ class Options:
     quick: bool = False
     out: Path = RESULTS
     command: str = "./dev bench"
+    # Other sizes than a benchmark's own.
+    schedules: int | None = None
+    runs: int | None = None
 
     def size(self, full: int, quick: int) -> int:
         """A number of rows, rounds or seconds."""
@@ -159,9 +162,10 @@ def _version(package: str) -> str | None:
         return None
 
 
-def command_line(names: Sequence[str], quick: bool) -> str:
+def command_line(names: Sequence[str], quick: bool, sizes: Mapping[str, int]) -> str:
     """The command that gives these results again, wherever they were written to."""
-    return shlex.join(["./dev", "bench", *names, *(["--quick"] if quick else [])])
+    chosen = [f"--{name}={size}" for name, size in sizes.items()]
+    return shlex.join(["./dev", "bench", *names, *(["--quick"] if quick else []), *chosen])
 
 
 def say(text: str) -> None:

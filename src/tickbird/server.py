@@ -23,7 +23,7 @@ DEFAULT_PORT: Final = 8420
 _MOST_CONNECTIONS: Final = 2_000
 _LAST_REQUESTS: Final = 10
 # Whoever asks would rather hear that the store is busy than wait as long as planning may.
-_STATEMENT_WITHIN: Final = 5.0
+STATEMENT_WITHIN: Final = 5.0
 _SETTINGS: Final[dict[str, Any]] = {
     "server_header": False,
     "access_log": False,
@@ -139,7 +139,7 @@ class Beside:
         from tickbird.api.heads import Patient
         from tickbird.web.app import create_site
 
-        store = open_store(self._url, within=_STATEMENT_WITHIN)
+        store = open_store(self._url, within=STATEMENT_WITHIN)
         while not self._ending.is_set():
             try:
                 await store.open()
@@ -159,7 +159,7 @@ class Beside:
 
 async def run(url: str, address: Address, must_exist: Callable[[Store], None]) -> None:
     """Open a store and serve it, if there is a token that opens it."""
-    store = open_store(url, within=_STATEMENT_WITHIN)
+    store = open_store(url, within=STATEMENT_WITHIN)
     must_exist(store)
     await store.open()
     try:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 
 from tickbird.domain.happenings import Happened, Horizon, Mark
-from tickbird.domain.measures import Measures
+from tickbird.domain.measures import MOST_COUNTED, Measures
 from tickbird.store.protocol import Store
 
 
@@ -41,6 +41,6 @@ class Source:
         """Those of these tokens and sessions that can be used."""
         return await self._store.live_tokens(ids)
 
-    async def measure(self, namespace: str) -> Measures:
-        """How much there is of everything in a namespace, by bounded counts."""
-        return await self._store.measure(namespace)
+    async def measure(self, namespace: str, *, most: int = MOST_COUNTED) -> Measures:
+        """How much there is of everything in a namespace, each counted up to `most`."""
+        return await self._store.measure(namespace, most=most)

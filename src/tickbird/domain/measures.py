@@ -35,8 +35,8 @@ class Measures:
     capped: bool = False
 
 
-def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]]) -> Measures:
-    """From rows of a kind, a label, a number and an instant."""
+def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], most: int) -> Measures:
+    """From rows of a kind, a label, a number and an instant, each counted up to `most`."""
     counts: dict[str, dict[str, int]] = {"schedule": {}, "run": {}, "ended": {}, "worker": {}, "seen": {}}
     since: dict[str, datetime | None] = {}
     for kind, label, number, at in rows:
@@ -55,5 +55,5 @@ def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]]) -
         workers=counts["worker"].get("alive", 0),
         draining=counts["worker"].get("draining", 0),
         slots=counts["worker"].get("slots", 0),
-        capped=max(counts["seen"].values(), default=0) >= MOST_COUNTED,
+        capped=max(counts["seen"].values(), default=0) >= most,
     )

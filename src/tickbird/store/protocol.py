@@ -26,7 +26,7 @@ from tickbird.domain.happenings import Happened, Horizon, Mark
 from tickbird.domain.held import Drop, HeldSchedule, Release
 from tickbird.domain.limits import Limit
 from tickbird.domain.logs import LogLine, Progress
-from tickbird.domain.measures import Measures
+from tickbird.domain.measures import MOST_COUNTED, Measures
 from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.run_lengths import RunLength
 from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
@@ -794,7 +794,7 @@ class Store(Protocol):
         """Runs that ended, and skips that were recorded or extended, since an instant: the newest of each."""
         ...
 
-    async def measure(self, namespace: str, *, now: datetime | None = None) -> Measures:
+    async def measure(self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None) -> Measures:
         """How much there is of everything in a namespace, by bounded counts of what is active or ended lately."""
         ...
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice, takewhile
 from typing import Final
 
 from tickbird.domain import readings
-from tickbird.domain.coming import coming_ticks
+from tickbird.domain.coming import overrides_of, ticks_ahead
 from tickbird.domain.instants import to_datetime, to_seconds, utc_text
 from tickbird.domain.schedule import Schedule
 from tickbird.web.pictures import ComingMark, RunMark, SkipMark, TimelineRow
@@ -59,7 +60,10 @@ def coming_marks(visit: Visit, schedule: Schedule, now: datetime, until: datetim
     """Ticks up to an instant, and how many more there are than are drawn."""
     if schedule.definition is None or until <= now:
         return (), 0
-    ticks = coming_ticks(schedule, now, _MOST_COMING)
+    # One that was moved may come before its place on the grid.
+    last = max([until, *(each.scheduled_for for each in overrides_of(schedule))])
+    within = takewhile(lambda tick: tick.scheduled_for <= last, ticks_ahead(schedule, now))
+    ticks = [*islice(within, _MOST_COMING)]
     shown = [
         ComingMark(
             due_at=each.due_at,

@@ -17,6 +17,8 @@ from tickbird.web.visits import Door, Visit
 
 # Of many schedules it takes a while to compute: it is told anew after twenty times as long.
 FRESH, FACTOR = 2.0, 20.0
+# Who waits for the first count for longer than this is told that it goes on, and comes again by itself.
+_PATIENCE, _AGAIN = 3.0, "2"
 _NAMED: Final = 20
 
 
@@ -33,7 +35,12 @@ class Hour:
 async def load(visit: Visit) -> Response:
     """The map, and the fullest hour or the one that was asked for."""
     client = visit.client
-    week = await visit.readings.share((f"load {visit.namespace}", "week"), client.board.load, FRESH, FACTOR)
+    key = (f"load {visit.namespace}", "week")
+    week = await visit.readings.latest(key, client.board.load, FRESH, FACTOR, _PATIENCE)
+    if week is None:
+        answer = visit.render("counting.html")
+        answer.headers["Refresh"] = _AGAIN
+        return answer
     workers = await visit.readings.share((visit.namespace, "fleet"), client.workers)
     slots = sum(each.slots for each in workers if not each.draining)
     cells = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Final
@@ -12,8 +12,9 @@ from starlette.responses import Response
 
 from tickbird.domain.coming import coming_ticks
 from tickbird.domain.happenings import Happening
+from tickbird.domain.load_week import WeekLoad
 from tickbird.domain.measures import Measures
-from tickbird.domain.readings import Timeline, Timing
+from tickbird.domain.readings import Count, ScheduleFilter, Timeline, Timing
 from tickbird.domain.troubles import Trouble, Troubles
 from tickbird.web.lines import timeline_row
 from tickbird.web.load import FACTOR, FRESH
@@ -28,6 +29,9 @@ _PACE_FRESH: Final = 30.0
 _ROWS: Final = 14
 # What ended lately: so many are looked at, and told once for each schedule and outcome.
 _LOOKED_AT, _LATELY = 100, 12
+_COUNTED: Final = 10_000
+# What is due in the next hour takes a while to count of many schedules: nothing else waits for that.
+_PATIENCE: Final = 0.25
 _MEASURED: Final = timedelta(hours=24)
 
 
@@ -42,7 +46,12 @@ class Board:
     timings: Sequence[Timing]
     # The newest of each schedule and outcome, and how often that was.
     lately: Sequence[tuple[Happening, int]]
-    due: int
+    active: Count
+    paused: Count
+    # In the next hour; None until it was counted.
+    due: int | None
+    # Its pictures, by the zone that they are drawn in and where their links lead.
+    drawn: dict[tuple[str, str], tuple[Picture, Picture]] = field(default_factory=dict)
 
 
 async def now(visit: Visit) -> Response:
@@ -52,7 +61,24 @@ async def now(visit: Visit) -> Response:
         asked = await visit.readings.share((f"pace {visit.namespace}",), lambda: _fitting(visit), _PACE_FRESH)
     half = timedelta(minutes=RANGES[asked])
     board = await visit.readings.share((visit.namespace, "now", asked), lambda: _read(visit, half))
-    tz = visit.clock.zone()
+    # Drawn once for all who look at it with the same clock and from the same place.
+    whose = (visit.clock.zone(), visit.url("/"))
+    if whose not in board.drawn:
+        board.drawn[whose] = _draw(visit, board, half)
+    drawn, late = board.drawn[whose]
+    return visit.render(
+        "now.html",
+        board=board,
+        most_counted=_COUNTED,
+        timeline=drawn,
+        lateness=late,
+        ranges=RANGES,
+        range=asked,
+        links=[(each, _link(visit, each)) for each in board.troubles.found],
+    )
+
+
+def _draw(visit: Visit, board: Board, half: timedelta) -> tuple[Picture, Picture]:
     since, until = board.now - half, board.now + half
     rows = [
         timeline_row(visit, each, board.timeline.marks.get(each.id, ()), board.now, until)
@@ -63,19 +89,11 @@ async def now(visit: Visit) -> Response:
         since,
         until,
         board.now,
-        tz,
+        visit.clock.zone(),
         more=max(0, len(board.timeline.schedules) - _ROWS),
         title="What ran, what comes",
     )
-    return visit.render(
-        "now.html",
-        board=board,
-        timeline=drawn,
-        lateness=_late(board.timings),
-        ranges=RANGES,
-        range=asked,
-        links=[(each, _link(visit, each)) for each in board.troubles.found],
-    )
+    return drawn, _late(board.timings)
 
 
 async def _fitting(visit: Visit) -> str:
@@ -95,10 +113,14 @@ async def _fitting(visit: Visit) -> str:
 
 async def _read(visit: Visit, half: timedelta) -> Board:
     client = visit.client
-    measures = await client.source.measure(visit.namespace)
+    measures = await client.source.measure(visit.namespace, most=_COUNTED)
     at = measures.now
-    week = await visit.readings.share(
-        (f"load {visit.namespace}", "next hour"), lambda: client.board.load(hours=2, durations=False), FRESH, FACTOR
+    coming = await visit.readings.latest(
+        (f"load {visit.namespace}", "next hour"),
+        lambda: client.board.load(hours=3, durations=False),
+        FRESH,
+        FACTOR,
+        _PATIENCE,
     )
     happened = await client.happenings(at - timedelta(hours=1), limit=_LOOKED_AT)
     return Board(
@@ -108,8 +130,16 @@ async def _read(visit: Visit, half: timedelta) -> Board:
         timeline=await client.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
         timings=await client.board.timings(at - _MEASURED),
         lately=_grouped(happened)[:_LATELY],
-        due=sum(week.minutes[at.minute : at.minute + 60]),
+        active=await client.board.count(ScheduleFilter(states=["active"]), most=_COUNTED),
+        paused=await client.board.count(ScheduleFilter(states=["paused"]), most=_COUNTED),
+        due=None if coming is None else _due(coming, at),
     )
+
+
+def _due(coming: WeekLoad, at: datetime) -> int:
+    """Ticks of the hour from now on; what is known of them may have been counted before this hour began."""
+    first = int((at - coming.hours[0].at).total_seconds()) // 60
+    return sum(coming.minutes[first : first + 60])
 
 
 def _grouped(happened: Sequence[Happening]) -> list[tuple[Happening, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.responses import RedirectResponse, Response
@@ -74,6 +74,8 @@ class Found:
     marks: Mapping[int, Sequence[Marked]]
     workers: Sequence[Any]
     count: Count
+    # Drawn once for all who look at it with the same clock: by the id of the schedule, and the zone.
+    pictures: dict[tuple[int, str], Picture] = field(default_factory=dict)
 
 
 async def schedules(visit: Visit) -> Response:
@@ -114,10 +116,13 @@ async def _read(visit: Visit, wanted: ScheduleFilter, after: str, before: str | 
 def _line(visit: Visit, row: ScheduleRow, found: Found) -> Line:
     schedule = row.schedule
     own = "UTC" if schedule.definition is None else schedule.definition.trigger.tz
-    marks = found.marks.get(schedule.id, ())
+    whose = (schedule.id, visit.clock.zone(own))
+    if whose not in found.pictures:
+        marks = found.marks.get(schedule.id, ())
+        found.pictures[whose] = outcomes([_outcome(each) for each in marks], whose[1])
     return Line(
         row=row,
-        picture=outcomes([_outcome(each) for each in marks], visit.clock.zone(own)),
+        picture=found.pictures[whose],
         problems=problems(schedule, found.workers, visit.clock.now, row.held),
         zone=own,
     )

@@ -798,13 +798,13 @@ class PostgresStore:
         skips = await self._once(lambda db: db.fetch("skipped_since", **bounds))
         return Recent([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
 
-    async def measure(self, namespace: str, *, now: datetime | None = None) -> Measures:
+    async def measure(self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None) -> Measures:
         """How much there is of everything in a namespace."""
         rows = await self._once(
-            lambda db: db.fetch("measure", namespace=namespace, now=now, most=MOST_COUNTED, recently=RECENTLY)
+            lambda db: db.fetch("measure", namespace=namespace, now=now, most=most, recently=RECENTLY)
         )
         [at] = [at for kind, _, _, at in rows if kind == "now"]
-        return measured(at, [(kind, label, number, at) for kind, label, number, at in rows if kind != "now"])
+        return measured(at, [(kind, label, number, at) for kind, label, number, at in rows if kind != "now"], most)
 
     async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
         """Up to where nothing can happen any more that is not seen yet."""

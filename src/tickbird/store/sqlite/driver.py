@@ -778,12 +778,12 @@ class SqliteStore:
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit}
         return await self._read(lambda db: reading.recent(db, bounds))
 
-    async def measure(self, namespace: str, *, now: datetime | None = None) -> Measures:
+    async def measure(self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None) -> Measures:
         """How much there is of everything in a namespace."""
         at = clock() if now is None else to_micros(now)
-        bounds = {"namespace": namespace, "now": at, "most": MOST_COUNTED, "recently": RECENTLY * MICROS}
+        bounds = {"namespace": namespace, "now": at, "most": most, "recently": RECENTLY * MICROS}
         rows = await self._read(lambda db: db.execute(SQL["measure"], bounds).fetchall())
-        return measured(to_instant(at), [(*row, to_instant(when)) for *row, when in rows])
+        return measured(to_instant(at), [(*row, to_instant(when)) for *row, when in rows], most)
 
     async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
         """Up to where nothing can happen any more that is not seen yet."""

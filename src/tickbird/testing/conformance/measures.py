@@ -33,6 +33,9 @@ class Measured:
         assert found.ended == {"succeeded": 1, "failed": 1}
         assert (found.queued_since, found.due_since) == (later(60), later(120))
         assert (found.workers, found.draining, found.slots) == (2, 1, 8)
+        assert not found.capped
+        few = await store.measure(NAMESPACE, most=1, now=later(150))
+        assert (few.capped, few.runs["queued"], sum(few.schedules.values())) == (True, 1, 1)
         # What ended is soon no longer recent, and workers are lost.
         await finish(store, running, 160)
         after = await store.measure(NAMESPACE, now=later(161 + RECENTLY))

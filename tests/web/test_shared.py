@@ -1,0 +1,156 @@
+"""Fifty open pages are one stream of queries: what one of them reads after a change, all are shown."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.web.conftest import DEEDS, Served
+from tickbird.domain.errors import StoreUnavailableError
+from tickbird.domain.every import every
+from tickbird.store.protocol import Store
+from tickbird.web import live, now
+from tickbird.web.readings import Readings
+
+PAGES = 50
+PATIENCE = 60.0
+# Asked by the one who follows the store for all pages, as often as time passes; and once by whoever begins to listen.
+BY_THE_CLOCK = {"settle", "happened", "wakeups"}
+
+
+class Counted:
+    """A store, or a part of one, that counts what is asked of it."""
+
+    def __init__(self, real: Any, asked: Counter[str]) -> None:
+        self._real = real
+        self._asked = asked
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._real, name)
+        if name == "readings":
+            return Counted(found, self._asked)
+        if not callable(found):
+            return found
+
+        def ask(*args: Any, **values: Any) -> Any:
+            self._asked[name] += 1
+            return found(*args, **values)
+
+        return ask
+
+
+class OpenPage:
+    """A page whose script loads it anew on every word."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+        self.words = 0
+        self.shown = ""
+        self.status = 0
+        self._news = asyncio.Condition()
+
+    async def follow(self) -> None:
+        """Load it on every word, until the page is closed."""
+        async with self._http.stream("GET", "/live", headers={"Accept": "text/event-stream"}) as stream:
+            async for line in stream.aiter_lines():
+                if line.startswith("event: changed"):
+                    # Where the machine is too busy to answer in time, the script asks again.
+                    while (answer := await self._http.get("/")).status_code == 503:
+                        pass
+                    async with self._news:
+                        self.words, self.status, self.shown = self.words + 1, answer.status_code, answer.text
+                        self._news.notify_all()
+
+    async def until_shown(self, text: str) -> None:
+        """Wait until it has heard of something, and shows it."""
+        async with asyncio.timeout(PATIENCE), self._news:
+            await self._news.wait_for(lambda: self.words > 0 and text in self.shown)
+
+
+@asynccontextmanager
+async def opened(url: str, count: int) -> AsyncIterator[list[OpenPage]]:
+    """So many pages that have heard a word and shown something."""
+    limits = httpx.Limits(max_connections=None)
+    async with AsyncExitStack() as stack:
+        http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, limits=limits, timeout=PATIENCE))
+        pages = [OpenPage(http) for _ in range(count)]
+        tasks = [asyncio.create_task(page.follow()) for page in pages]
+        try:
+            await asyncio.gather(*(page.until_shown("") for page in pages))
+            yield pages
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.parametrize("view", DEEDS[:2], ids=lambda view: view.store, indirect=True)
+async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "_REST", 0.01)
+    monkeypatch.setattr(now, "_PATIENCE", PATIENCE)
+    asked: Counter[str] = Counter()
+    found: dict[int, Counter[str]] = {}
+    async with Served(Counted(store, asked), loopback="default") as site:
+        beats: live.Beats = site.app.state.beats
+        stand_still(beats._readings)
+        for count in (1, PAGES):
+            async with opened(site.url, count) as pages:
+                # Whatever the number of pages, one follows the store for all of them.
+                assert len(site.app.state.feed._followers) == 1
+                asked.clear()
+                for number in range(2):
+                    name = f"of-{count}-{number}"
+                    await site.client.create(name, every(minutes=1), "report", actor="ana", unknown_task_ok=True)
+                    # What was read before the change is not shown after it, to anybody.
+                    await asyncio.gather(*(page.until_shown(name) for page in pages))
+                    assert {page.status for page in pages} == {200}
+                found[count] = Counter({name: times for name, times in asked.items() if name not in BY_THE_CLOCK})
+    assert found[1]["timeline"] == 2
+    assert found[PAGES] == found[1]
+
+
+def stand_still(readings: Readings) -> None:
+    """Only changes make readings old, and not the time that a busy machine takes."""
+    ticks = itertools.count()
+    readings._clock = lambda: next(ticks) * 1e-9
+
+
+async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> None:
+    clock = [0.0]
+    readings = Readings(lambda: clock[0])
+    begun: list[asyncio.Future[str]] = []
+
+    async def read() -> str:
+        begun.append(asyncio.get_running_loop().create_future())
+        return await begun[-1]
+
+    async def ask(patience: float = 0.0) -> str | None:
+        return await readings.latest(("load", "week"), read, 2.0, 20.0, patience)
+
+    assert await ask() is None
+    # Longer than it would be fresh, and still it is the same one.
+    clock[0] = 5.0
+    assert await ask() is None
+    assert len(begun) == 1
+    waits = asyncio.create_task(ask(PATIENCE))
+    begun[0].set_result("first")
+    assert await waits == "first"
+    # It took five seconds: it is kept for a hundred, and shown until the next one is there.
+    clock[0] = 99.0
+    assert (await ask(), len(begun)) == ("first", 1)
+    clock[0] = 101.0
+    assert [await ask(), await ask()] == ["first", "first"]
+    assert len(begun) == 2
+    begun[1].set_exception(StoreUnavailableError("gone"))
+    with pytest.raises(StoreUnavailableError):
+        await ask(PATIENCE)
+    assert (await ask(), len(begun)) == ("first", 3)
+    begun[2].set_result("third")
+    assert await ask(PATIENCE) == "third"
