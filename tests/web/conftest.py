@@ -156,7 +156,9 @@ class Desk:
 
         def on_console(message: Any) -> None:
             provoked = any(f"status of {status}" in message.text for status in self.expected)
-            if message.type in ("error", "warning") and not provoked:
+            # Whoever leaves a page takes along what it was still asking for.
+            left = message.text.startswith(("htmx:sendAbort", "htmx:afterRequest"))
+            if message.type in ("error", "warning") and not provoked and not left:
                 self.wrong.append(f"{message.type}: {message.text}")
 
         def on_request(request: Any) -> None:

@@ -19,6 +19,7 @@ from tickbird.web import (
     backfills,
     bulk,
     doctor,
+    edit,
     held,
     legend,
     load,
@@ -44,6 +45,7 @@ from tickbird.web.visits import Door, Visit
 DOORS: Final[tuple[Door, ...]] = (
     *now.DOORS,
     *bulk.DOORS,
+    *edit.DOORS,
     *schedules.DOORS,
     *load.DOORS,
     *runs.DOORS,

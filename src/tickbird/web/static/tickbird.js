@@ -2,6 +2,7 @@
 import { startLive } from "./live.js";
 import { startKeys } from "./keys.js";
 import { startSelection } from "./selection.js";
+import { startFill } from "./fill.js";
 import { startLog } from "./log.js";
 
 const root = document.documentElement;
@@ -110,4 +111,5 @@ if (window.Idiomorph) {
 startLive();
 startKeys();
 startSelection();
+startFill();
 startLog();

@@ -1,0 +1,78 @@
+"""What a draft would do, as one types it: in words, its next ticks, what is unusual, and what else goes on then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from tickbird.domain.definition import NAME, Target
+from tickbird.domain.errors import InvalidError, TickbirdError
+from tickbird.domain.preview import Preview
+from tickbird.domain.progress import obstacle
+from tickbird.domain.triggers import AnyOf, at
+from tickbird.web.drafts import Draft
+from tickbird.web.visits import Visit
+
+_TICKS: Final = 10
+# From so many others in the same minute on, a quieter one near it is looked for.
+_CROWDED: Final = 3
+_NEAR: Final = (-20, -15, -10, -5, -2, 2, 5, 10, 15, 20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What is told beside the form."""
+
+    preview: Preview | None = None
+    wrong: str = ""
+    # A minute near the first tick in which fewer others tick, and how many.
+    quieter: tuple[datetime, int] | None = None
+    # Why nobody would execute its runs.
+    unserved: str = ""
+
+
+async def outlook(visit: Visit, draft: Draft, name: str | None) -> Outlook:
+    """Of a draft that may be wrong in parts."""
+    if not draft.texts["when"].strip():
+        return Outlook()
+    if draft.wrong.keys() & {"when", "tz"}:
+        return Outlook(wrong=draft.wrong.get("when") or draft.wrong["tz"])
+    try:
+        fields = draft.fields
+        trigger = fields.pop("trigger")
+        fields.pop("payload", None)
+        fields.pop("concurrency_key", None)
+        target = fields.pop("target", None)
+        found = await visit.client.preview(trigger, count=_TICKS, name=_name(name), **fields)
+    except InvalidError as error:
+        return Outlook(wrong=str(error))
+    except (TypeError, ValueError, AttributeError, KeyError):
+        return Outlook(wrong="What is stored cannot be read; set it right above.")
+    return Outlook(preview=found, quieter=await _quieter(visit, found), unserved=await _unserved(visit, target, found))
+
+
+def _name(name: str | None) -> str | None:
+    return name if name and NAME.fullmatch(name) else None
+
+
+async def _quieter(visit: Visit, found: Preview) -> tuple[datetime, int] | None:
+    """Near the first of its ticks, if that is crowded."""
+    first: Any = found.load.instants[0] if found.load is not None and found.load.instants else None
+    if first is None or first.minute < _CROWDED:
+        return None
+    try:
+        near = [at(first.at + timedelta(minutes=each)) for each in _NEAR]
+        load = (await visit.client.preview(AnyOf(*near), count=len(near))).load
+    except (TickbirdError, OverflowError):
+        return None
+    instants: Sequence[Any] = () if load is None else load.instants
+    best = min(instants, key=lambda each: (each.minute, abs(each.at - first.at)), default=None)
+    return None if best is None or best.minute >= first.minute else (best.at, best.minute)
+
+
+async def _unserved(visit: Visit, target: Target | None, found: Preview) -> str:
+    if target is None:
+        return ""
+    return obstacle(found.definition.queue, target.name, await visit.client.workers())
