@@ -80,9 +80,9 @@ async def test_the_store_is_looked_at_every_few_seconds_only(api: Api, monkeypat
     looks: list[str] = []
     real = type(api.store).measure
 
-    async def counted(self: Any, namespace: str) -> Any:
+    async def counted(self: Any, namespace: str, **bounds: Any) -> Any:
         looks.append(namespace)
-        return await real(self, namespace)
+        return await real(self, namespace, **bounds)
 
     monkeypatch.setattr(type(api.store), "measure", counted)
     now = [0.0]
