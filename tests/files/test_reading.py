@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,8 @@ def test_files_of_folders_are_found_in_order(tmp_path: Path) -> None:
         (tmp_path / name).write_text("{}" if name.endswith("json") else "a: 1" if name == "z.YML" else "a = 1")
     (tmp_path / "a" / "loop").symlink_to(tmp_path)
     (tmp_path / "link.toml").symlink_to(tmp_path / "b.toml")
+    # Whoever opens it would wait for a writer.
+    os.mkfifo(tmp_path / "pipe.toml")
     mistakes: list[Mistake] = []
     sources = read_paths([tmp_path, tmp_path / "b.toml"], mistakes)
     # A file is read once, by whatever name.
@@ -265,6 +268,10 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     assert "the folder holds no file that ends in *.toml" in said[0]
     assert "gone.toml: the file cannot be read (No such file or directory)." in said[1]
     assert "notes.md: its name ends in none of *.toml" in said[2]
+    # Such as a variable that is not set; not this folder.
+    mistakes.clear()
+    assert read_paths([""], mistakes) == []
+    assert [str(each) for each in mistakes] == ["'': names no file; write . for this folder."]
 
 
 def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ class Source:
 def read_paths(paths: Iterable[str | Path], mistakes: list[Mistake]) -> list[Source]:
     """Every file that is named, and every one in a folder that is named and in the folders within it."""
     seen: set[tuple[int, int]] = set()
-    files = (file for path in paths for file in _files(Path(path), mistakes))
+    files = (file for path in paths for file in _files(path, mistakes))
     return [source for file in files if (source := _read_file(file, seen, mistakes)) is not None]
 
 
@@ -76,7 +77,12 @@ def _decoded(data: bytes) -> str:
         raise Unreadable("the text is not UTF-8 from here on; save it as UTF-8", (line, column)) from None
 
 
-def _files(path: Path, mistakes: list[Mistake]) -> Iterator[Path]:
+def _files(named: str | Path, mistakes: list[Mistake]) -> Iterator[Path]:
+    if not str(named):
+        # A variable that is not set must not mean whatever lies about here.
+        mistakes.append(Mistake(Place("''"), "names no file; write . for this folder."))
+        return
+    path = Path(named)
     # Unlike those of Path, these questions have an answer for every name.
     if not os.path.isdir(path):  # noqa: PTH112
         yield path
@@ -96,8 +102,19 @@ def _within(folder: Path, mistakes: list[Mistake]) -> Iterator[Path]:
     for where, folders, names in os.walk(folder, onerror=refused):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
-            if not name.startswith(".") and Path(name).suffix.lower() in ENDINGS:
-                yield Path(where, name)
+            if name.startswith(".") or Path(name).suffix.lower() not in ENDINGS:
+                continue
+            file = Path(where, name)
+            if not _is_pipe(file):
+                yield file
+
+
+def _is_pipe(file: Path) -> bool:
+    """Whether reading it would wait for somebody; what cannot be looked at is told of when it is read."""
+    try:
+        return stat.S_ISFIFO(file.stat().st_mode)
+    except OSError:
+        return False
 
 
 def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Mistake]) -> Source | None:
