@@ -157,7 +157,7 @@ def ways(folder: Path) -> Iterator[tuple[Way, Way]]:
         asyncio.run(make_token(str(here.url)))
         token = asyncio.run(make_token(there.url))
         with serving(there.url) as server:
-            yield Way(here), Way(there, "--server", server, "--token", token, "--namespace", "default")
+            yield Way(here), Way(there, "--server", server, "--token", token)
 
 
 async def open_session(client: Client, _: Store, token_id: str) -> None:
@@ -238,3 +238,21 @@ def test_who_may_not(ways: tuple[Way, Way]) -> None:
     said = there.cli.refused(5, "ls", "--server", server, TICKBIRD_URL="")
     assert said.startswith("the server asks for a token; make one with `tickbird token create`")
     assert "TICKBIRD_TOKEN" in said
+
+
+def test_without_a_namespace_it_is_the_default_one_as_on_a_store(ways: tuple[Way, Way]) -> None:
+    """Where the token opens it, alone or among others; else one has to be named."""
+    there = ways[1]
+
+    def with_token(*namespaces: str) -> tuple[str, ...]:
+        made = there.cli.ok("token", "create", "eve", "--role", "viewer", "--json", *namespaces)
+        return ("--server", there.options[1], "--token", made.json["token"])
+
+    for opened in (("--all-namespaces",), ("-n", "billing,default"), ("-n", "default")):
+        given = with_token(*opened)
+        assert there.cli.ok("ls", "--json", *given, TICKBIRD_URL="").json["schedules"][0]["namespace"] == "default"
+        assert "needs the role operator" in there.cli.refused(
+            5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL=""
+        )
+    said = there.cli.refused(2, "ls", *with_token("-n", "billing,mail"), TICKBIRD_URL="")
+    assert "this token opens 2 namespaces: billing, mail; name one:" in said

@@ -32,7 +32,8 @@ async def opened(settings: Settings) -> AsyncIterator[Client]:
     if server is not None:
         from tickbird.remote import RemoteClient, Transport
 
-        transport = Transport(server, settings.server_token)
+        # As on a store, where nothing else is said: also with a token that opens others beside it.
+        transport = Transport(server, settings.server_token, otherwise="default")
         try:
             yield RemoteClient(transport, settings.namespace)
         finally:

@@ -22,6 +22,15 @@ from tickbird.domain.errors import (
     TriggerError,
 )
 
+
+class NoNamespaceError(InvalidError):
+    """No namespace was named, and the token opens several."""
+
+
+class ClosedNamespaceError(AccessError):
+    """The token does not open this namespace."""
+
+
 _INVALID: Final[Mapping[str, type[InvalidError]]] = {
     "urn:tickbird:problem:invalid-trigger": TriggerError,
     "urn:tickbird:problem:invalid-definition": DefinitionError,
@@ -36,7 +45,7 @@ _KINDS: Final[Mapping[str, type[TickbirdError]]] = {
     "not-finished": NotFinishedError,
     "schema": SchemaError,
     "forbidden": AccessError,
-    "closed-namespace": AccessError,
+    "closed-namespace": ClosedNamespaceError,
 }
 
 
@@ -50,7 +59,8 @@ def error_of(problem: Mapping[str, Any], *, has_token: bool) -> TickbirdError:
             f"the server {said}", hint="make one with `tickbird token create`, and give it as TICKBIRD_TOKEN."
         )
     if code == "no-namespace":
-        return InvalidError(detail, field="namespace", hint="name one: namespace=… in code, --namespace in a command.")
+        hint = "name one: namespace=… in code, --namespace in a command."
+        return NoNamespaceError(detail, field="namespace", hint=hint)
     if code == "no-such-path":
         return StoreError(
             "the server does not know what this client asks for;",

@@ -9,14 +9,14 @@ import logging
 import random
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from tickbird.domain.addresses import is_server
 from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError, TickbirdError
 from tickbird.domain.tokens import parse_token
-from tickbird.remote.refusals import error_of
+from tickbird.remote.refusals import ClosedNamespaceError, NoNamespaceError, error_of
 from tickbird.version import VERSION
 
 T = TypeVar("T")
@@ -62,11 +62,25 @@ class Event:
 
 
 class Transport:
-    """Asks one server, with one token; `wire` is what httpx calls a transport, for a server without a network."""
+    """Asks one server, with one token; `wire` is what httpx calls a transport, for a server without a network.
 
-    def __init__(self, url: str, token: str | None = None, *, trust_env: bool = False, wire: Any = None) -> None:
+    `otherwise` is the namespace for what names none, where the token opens that one among others.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        otherwise: str | None = None,
+        trust_env: bool = False,
+        wire: Any = None,
+    ) -> None:
         self.url = check_url(url)
         self._token = check_token(token)
+        self._otherwise = otherwise
+        # Known once the server has told that the token opens more than one.
+        self._several = False
         self._trust_env = trust_env
         self._wire = wire
         self._http: Any = None
@@ -76,6 +90,18 @@ class Transport:
 
     async def ask(self, question: Question) -> Any:
         """The document that answers a question; a domain error where it is refused or does not come."""
+        question = self._placed(question)
+        try:
+            return await self._ask(question)
+        except NoNamespaceError as unchosen:
+            if not self._may_choose():
+                raise
+            try:
+                return await self._ask(self._placed(question))
+            except ClosedNamespaceError:
+                raise unchosen from None
+
+    async def _ask(self, question: Question) -> Any:
         for apart in _APART:
             try:
                 answer = await self._send(question)
@@ -94,6 +120,20 @@ class Transport:
 
     async def listen(self, question: Question) -> AsyncIterator[Event]:
         """The events that answer a question, until the server ends them; nothing is tried again here."""
+        question = self._placed(question)
+        try:
+            async for event in self._listen(question):
+                yield event
+        except NoNamespaceError as unchosen:
+            if not self._may_choose():
+                raise
+            try:
+                async for event in self._listen(self._placed(question)):
+                    yield event
+            except ClosedNamespaceError:
+                raise unchosen from None
+
+    async def _listen(self, question: Question) -> AsyncIterator[Event]:
         http = self._opened()
         import httpx
 
@@ -114,6 +154,17 @@ class Transport:
                     yield event
         except httpx.HTTPError as error:
             raise self._unreachable(self._lost(error), question) from error
+
+    def _may_choose(self) -> bool:
+        """Whether to ask again in the namespace that is meant where none is named."""
+        first, self._several = not self._several, self._otherwise is not None
+        return first and self._several
+
+    def _placed(self, question: Question) -> Question:
+        """The question as it is sent: with that namespace, once it is known that one must be named."""
+        if self._otherwise is None or not self._several or "namespace" in question.query:
+            return question
+        return replace(question, query={**question.query, "namespace": self._otherwise})
 
     def understood(self, read: Callable[[Any], T], document: Any) -> T:
         """What is read of a document; an error where it is not what this version knows."""
