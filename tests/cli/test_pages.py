@@ -42,6 +42,7 @@ ONLY_PARSED = (
     "--trust-",
     "django-celery-beat",
     "tail --schedule",
+    "shadow report",
 )
 # What ends with another code than 0: it tells something by it, nobody can be asked, or nothing is held.
 CODES = {

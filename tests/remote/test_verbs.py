@@ -14,7 +14,7 @@ from tickbird.client import Client
 from tickbird.domain.commands import Create
 from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Target
-from tickbird.domain.errors import CountChangedError, NotFoundError, StoreError
+from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.every import every
 from tickbird.domain.logs import LogLine
 from tickbird.domain.runs import Outcome
@@ -426,3 +426,24 @@ async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
     assert await both.remote.zones() == await both.local.zones()
     assert await both.remote.zone_history() == await both.local.zone_history()
     assert await both.remote.zone_moves() == await both.local.zone_moves() == []
+
+
+async def test_pings_are_told_and_read(both: Both) -> None:
+    await both.create("backup", shadow=True)
+    first = await both.remote.ping("backup", NOW)
+    assert first == NOW == await both.local.ping("backup", NOW)
+    for second in range(1, 4):
+        await both.local.ping("backup", NOW + timedelta(seconds=second, microseconds=500_000))
+    bounds = (NOW, NOW + timedelta(seconds=3))
+    assert await both.remote.pings("backup", *bounds) == await both.local.pings("backup", *bounds)
+    found = await both.remote.pings("backup", *bounds, after=NOW, limit=1)
+    assert found == [NOW + timedelta(seconds=1.5)]
+    with pytest.raises(InvalidError, match="still to come"):
+        await both.remote.ping("backup", datetime.now(UTC) + timedelta(days=1))
+    with pytest.raises(NotFoundError):
+        await both.remote.ping("nobody")
+    # To look is not to tell.
+    viewer = await both.client("viewer", namespace="default")
+    assert len(await viewer.pings("backup", *bounds)) == 3
+    with pytest.raises(AccessError):
+        await viewer.ping("backup")

@@ -26,7 +26,7 @@ UPDATE = "UPDATE schedules SET definition = {0} WHERE id = {0}"
 EMPTY = """TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.run_payloads,
     tickbird.attempts, tickbird.skips, tickbird.backfills, tickbird.workers, tickbird.audit, tickbird.zone_data,
     tickbird.limits, tickbird.rates, tickbird.calendars, tickbird.last_success, tickbird.awaits, tickbird.tokens,
-    tickbird.answers, tickbird.listed, tickbird.sessions"""
+    tickbird.answers, tickbird.listed, tickbird.sessions, tickbird.pings"""
 
 
 class PlainSqlite:

@@ -48,6 +48,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "diff": ("files", "Show what applying files would change, ticks included; exit code 1 if anything."),
         "export": ("files", "Write what is stored as a file that can be applied."),
         "import": ("imports", "Make a file for `tickbird apply` of another system's schedules."),
+        "shadow": ("shadow", "Compare shadows with what the old system really did, until you cut over."),
         "schema": ("files", "Print the JSON Schema of files of schedules, for editors."),
     },
     "Change": {

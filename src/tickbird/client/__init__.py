@@ -8,6 +8,7 @@ from tickbird.client.calendars import Calendars
 from tickbird.client.files import Files
 from tickbird.client.limits import Limits
 from tickbird.client.overrides import Overrides
+from tickbird.client.pings import Pings
 from tickbird.client.previews import Previews
 from tickbird.client.runs import Runs
 from tickbird.client.schedules import Schedules
@@ -23,6 +24,7 @@ class Client(
     Simulations,
     Files,
     Previews,
+    Pings,
     Overrides,
     Runs,
     Backfills,

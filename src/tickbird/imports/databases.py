@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,11 @@ Row = dict[str, Any]
 
 def fetch(url: str, statement: str) -> Sequence[Row]:
     """The rows of a SELECT, by column."""
+    return list(stream(url, statement))
+
+
+def stream(url: str, statement: str) -> Iterator[Row]:
+    """The same, one by one, however many there are."""
     scheme = url.partition(":")[0].lower()
     if scheme == "sqlite":
         return _from_sqlite(url.partition("sqlite:///")[2], statement)
@@ -29,18 +34,19 @@ def fetch(url: str, statement: str) -> Sequence[Row]:
     )
 
 
-def _from_sqlite(path: str, statement: str) -> Sequence[Row]:
+def _from_sqlite(path: str, statement: str) -> Iterator[Row]:
     if not Path(path).is_file():
         raise InvalidError(f"there is no file {path[:200]!r};", field="url", hint="write sqlite:///path/to/file.db.")
     try:
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=10)) as connection:
             connection.row_factory = sqlite3.Row
-            return [dict(row) for row in connection.execute(statement)]
+            for row in connection.execute(statement):
+                yield dict(row)
     except sqlite3.Error as error:
         raise StoreError(f"the database could not be read: {error}.") from None
 
 
-def _from_postgres(url: str, statement: str) -> Sequence[Row]:
+def _from_postgres(url: str, statement: str) -> Iterator[Row]:
     try:
         import psycopg
         from psycopg.rows import dict_row
@@ -51,6 +57,7 @@ def _from_postgres(url: str, statement: str) -> Sequence[Row]:
     try:
         with psycopg.connect(url, row_factory=dict_row, connect_timeout=10) as connection:
             connection.read_only = True
-            return list(connection.execute(statement.encode()))
+            with connection.cursor() as cursor:
+                yield from cursor.stream(statement.encode())
     except psycopg.Error as error:
         raise StoreError(f"the database could not be read: {str(error).strip().splitlines()[0]}.") from None

@@ -40,13 +40,18 @@ def read_cronjobs(text: str, source: str, *, tz: str = "UTC") -> Imported:
     """All CronJobs of a text, YAML or JSON, one or several documents or lists; `tz` is that of the cluster."""
     found = Imported("Kubernetes", source, notes=list(_NOTES))
     found.notes.append(f"Times are those of {tz} where no timeZone says otherwise; --tz names the zone of the cluster.")
-    for document in _documents(text):
-        for each in _objects(document):
-            if each.get("kind") == "CronJob":
-                _job(each, tz, found)
-            elif each.get("kind"):
-                found.leave(f"{each['kind']} {_name(each)}", "it is no CronJob")
+    for each in objects_of(text):
+        if each.get("kind") == "CronJob":
+            _job(each, tz, found)
+        elif each.get("kind"):
+            found.leave(f"{each['kind']} {full_name(each)}", "it is no CronJob")
     return found
+
+
+def objects_of(text: str) -> Iterator[Mapping[str, Any]]:
+    """All objects of a text, YAML or JSON, one or several documents or lists."""
+    for document in _documents(text):
+        yield from _objects(document)
 
 
 def _documents(text: str) -> Iterator[Any]:
@@ -75,7 +80,7 @@ def _objects(document: Any) -> Iterator[Mapping[str, Any]]:
             yield document
 
 
-def _at(value: Any, *path: str | int) -> Any:
+def at_path(value: Any, *path: str | int) -> Any:
     """What stands at a place; None where there is nothing."""
     for step in path:
         if isinstance(step, int):
@@ -85,16 +90,17 @@ def _at(value: Any, *path: str | int) -> Any:
     return value
 
 
-def _name(document: Mapping[str, Any]) -> str:
-    name, namespace = _at(document, "metadata", "name"), _at(document, "metadata", "namespace")
+def full_name(document: Mapping[str, Any]) -> str:
+    """Its name, behind its namespace unless that is the default one."""
+    name, namespace = at_path(document, "metadata", "name"), at_path(document, "metadata", "namespace")
     return f"{namespace}.{name}" if namespace not in (None, "default") else str(name)
 
 
 def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
-    spec = _at(document, "spec")
-    name, when = _name(document), str(_at(spec, "schedule"))
+    spec = at_path(document, "spec")
+    name, when = full_name(document), str(at_path(spec, "schedule"))
     origin = f"CronJob {name}: {short(when)}"
-    zone = _at(spec, "timeZone") or tz
+    zone = at_path(spec, "timeZone") or tz
     try:
         trigger, clock = _trigger(when, zone)
     except ValueError as error:
@@ -103,7 +109,7 @@ def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
     entry = Entry(name, {**trigger, "tz": zone}, origin, fires=None if clock is None else clock.fires_by_clock(zone))
     if clock is None:
         entry.notes.append("Counted from 1970 on, not from when the CronJob was made.")
-    pod = _at(spec, "jobTemplate", "spec", "template", "spec")
+    pod = at_path(spec, "jobTemplate", "spec", "template", "spec")
     entry.fields |= _policies(spec, entry)
     command = _command(pod, entry)
     if command is None:
@@ -111,39 +117,39 @@ def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
         entry.fields["command"] = ["/bin/true"]
     else:
         entry.fields["command"] = command
-    if _at(spec, "suspend") is True:
+    if at_path(spec, "suspend") is True:
         entry.off = "it is suspended"
     found.add(entry)
 
 
 def _policies(spec: Any, entry: Entry) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "overlap": _OVERLAP.get(_at(spec, "concurrencyPolicy") or "Allow", "allow"),
+        "overlap": _OVERLAP.get(at_path(spec, "concurrencyPolicy") or "Allow", "allow"),
         "catch_up": "latest",
     }
-    if (deadline := _at(spec, "startingDeadlineSeconds")) is not None:
+    if (deadline := at_path(spec, "startingDeadlineSeconds")) is not None:
         made["start_within"] = deadline
-    job = _at(spec, "jobTemplate", "spec")
-    limit = _at(job, "backoffLimit")
+    job = at_path(spec, "jobTemplate", "spec")
+    limit = at_path(job, "backoffLimit")
     made["retries"] = 6 if limit is None else limit
-    if (seconds := _at(job, "activeDeadlineSeconds")) is not None:
+    if (seconds := at_path(job, "activeDeadlineSeconds")) is not None:
         made["timeout"] = seconds
         entry.notes.append("activeDeadlineSeconds is for all attempts together there, and for each here.")
     for field in ("parallelism", "completions"):
-        if (_at(job, field) or 1) != 1:
-            entry.notes.append(f"{field}: {_at(job, field)} is not carried over: one run starts one program.")
+        if (at_path(job, field) or 1) != 1:
+            entry.notes.append(f"{field}: {at_path(job, field)} is not carried over: one run starts one program.")
     return made
 
 
 def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
-    containers = _at(pod, "containers") or []
-    container = _at(containers, 0)
-    if len(containers) > 1 or _at(pod, "initContainers"):
+    containers = at_path(pod, "containers") or []
+    container = at_path(containers, 0)
+    if len(containers) > 1 or at_path(pod, "initContainers"):
         entry.notes.append("Other containers of it are not carried over.")
-    image = _at(container, "image")
+    image = at_path(container, "image")
     entry.notes.append(f"It ran in {image}.")
-    words = [str(word) for word in (*(_at(container, "command") or ()), *(_at(container, "args") or ()))]
-    if not _at(container, "command"):
+    words = [str(word) for word in (*(at_path(container, "command") or ()), *(at_path(container, "args") or ()))]
+    if not at_path(container, "command"):
         return None
     made: dict[str, Any] = {"program": words[0], "args": words[1:]}
     if words[0] in ("/bin/sh", "/bin/bash", "sh", "bash") and len(words) == 3 and words[1] == "-c":
@@ -152,7 +158,7 @@ def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
             made["program"] = "/bin/bash"
     elif not words[0].startswith("/"):
         made = {"shell": f"exec {shlex.join(words)}"}
-    if folder := _at(container, "workingDir"):
+    if folder := at_path(container, "workingDir"):
         made["folder"] = folder
     if env := _env(container, entry):
         made["env"] = env
@@ -163,16 +169,16 @@ def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
 
 def _env(container: Any, entry: Entry) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for each in _at(container, "env") or ():
-        name, source = str(_at(each, "name")), _at(each, "valueFrom")
+    for each in at_path(container, "env") or ():
+        name, source = str(at_path(each, "name")), at_path(each, "valueFrom")
         if source is None:
-            made[name] = str(_at(each, "value") or "")
+            made[name] = str(at_path(each, "value") or "")
             continue
         made[name] = {"env": name}
         kind, *_ = (*source,) or ("",)
-        wanted = _at(source, str(kind), "name")
+        wanted = at_path(source, str(kind), "name")
         entry.notes.append(f"{name} came from {kind} {wanted}: give it to the worker.")
-    for each in _at(container, "envFrom") or ():
+    for each in at_path(container, "envFrom") or ():
         entry.notes.append(f"All variables of {short(json.dumps(each))} are not carried over.")
     return made
 

@@ -9,6 +9,7 @@ from tickbird.remote.calendars import RemoteCalendars
 from tickbird.remote.files import RemoteFiles
 from tickbird.remote.limits import RemoteLimits
 from tickbird.remote.overrides import RemoteOverrides
+from tickbird.remote.pings import RemotePings
 from tickbird.remote.previews import RemotePreviews
 from tickbird.remote.runs import RemoteRuns
 from tickbird.remote.schedules import RemoteSchedules
@@ -28,6 +29,7 @@ class RemoteClient(
     RemoteSimulations,
     RemoteFiles,
     RemotePreviews,
+    RemotePings,
     RemoteOverrides,
     RemoteRuns,
     RemoteBackfills,

@@ -718,6 +718,18 @@ class Store(Protocol):
         """Keep the answer to such a request for a day, or with None forget that it was asked."""
         ...
 
+    # Pings
+
+    async def ping(self, schedule_id: int, at: datetime | None = None, *, now: datetime | None = None) -> datetime:
+        """Note that another system really ran what a schedule is to do; of one schedule the newest 100,000 stay."""
+        ...
+
+    async def list_pings(
+        self, schedule_id: int, first: datetime, last: datetime, *, after: datetime | None = None, limit: int = 1_000
+    ) -> Sequence[datetime]:
+        """The pings of a schedule from `first` to `last`, oldest first; behind `after`, where that is given."""
+        ...
+
     # Dependencies
 
     async def last_successes(self, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:

@@ -151,6 +151,7 @@ _TIMED = {
     "list_queues",
     "turn_of",
     "drain_worker",
+    "ping",
 }
 
 

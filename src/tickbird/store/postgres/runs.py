@@ -243,6 +243,7 @@ async def prune(
     await db.execute("prune_workers", older_than=older_than, now=now)
     await db.execute("prune_answers", kept=float(ANSWER_SECONDS), limit=limit, now=now)
     await db.execute("prune_sessions", kept=float(SESSION_KEPT), limit=limit, now=now)
+    await db.execute("prune_pings", older_than=older_than, limit=limit, now=now)
     await db.execute("unwatch")
     if not found:
         return 0, START

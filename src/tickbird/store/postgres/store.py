@@ -32,6 +32,7 @@ from tickbird.domain.run_lengths import LOOKED_AT, RunLength, run_length
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sessions import NewSession, SessionRecord
+from tickbird.domain.shadows import MOST_PINGS
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
@@ -706,6 +707,26 @@ class PostgresStore:
     ) -> None:
         """Keep the answer to such a request for a day, or forget that it was asked."""
         await self._once(lambda db: answers.end(db, namespace, key, request, answer))
+
+    # Pings
+
+    async def ping(self, schedule_id: int, at: datetime | None = None, *, now: datetime | None = None) -> datetime:
+        """Note that another system really ran what a schedule is to do; of one schedule the newest 100,000 stay."""
+
+        async def add(db: Session) -> datetime:
+            [(moment,)] = await db.fetch("ping", schedule_id=schedule_id, at=at, now=now)
+            await db.execute("trim_pings", schedule_id=schedule_id, most=MOST_PINGS)
+            assert isinstance(moment, datetime)
+            return moment
+
+        return await self._transact(add)
+
+    async def list_pings(
+        self, schedule_id: int, first: datetime, last: datetime, *, after: datetime | None = None, limit: int = 1_000
+    ) -> Sequence[datetime]:
+        """The pings of a schedule from `first` to `last`, oldest first; behind `after`, where that is given."""
+        bounds = {"schedule_id": schedule_id, "first": first, "last": last, "after": after, "limit": limit}
+        return [at for (at,) in await self._once(lambda db: db.fetch("list_pings", **bounds))]
 
     # Dependencies
 

@@ -69,6 +69,7 @@ from tickbird.store.sqlite import (
     held,
     limits,
     logs,
+    pings,
     planning,
     queues,
     reading,
@@ -693,6 +694,21 @@ class SqliteStore:
     ) -> None:
         """Keep the answer to such a request for a day, or forget that it was asked."""
         await self._write(lambda db: answers.end(db, namespace, key, request, answer))
+
+    # Pings
+
+    async def ping(self, schedule_id: int, at: datetime | None = None, *, now: datetime | None = None) -> datetime:
+        """Note that another system really ran what a schedule is to do; of one schedule the newest 100,000 stay."""
+        moment = to_micros(at or now) or clock()
+        await self._write(lambda db: pings.add(db, schedule_id, moment))
+        return to_instant(moment)
+
+    async def list_pings(
+        self, schedule_id: int, first: datetime, last: datetime, *, after: datetime | None = None, limit: int = 1_000
+    ) -> Sequence[datetime]:
+        """The pings of a schedule from `first` to `last`, oldest first; behind `after`, where that is given."""
+        bounds = {"first": to_micros(first), "last": to_micros(last), "after": to_micros(after), "limit": limit}
+        return await self._read(lambda db: pings.read(db, schedule_id, bounds))
 
     # Dependencies
 

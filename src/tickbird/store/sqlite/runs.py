@@ -323,5 +323,6 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
     db.execute(SQL["prune_backfills"], bounds)
     db.execute(SQL["prune_answers"], {"kept_since": now - ANSWER_SECONDS * MICROS, "limit": limit})
     db.execute(SQL["prune_sessions"], {"kept_since": now - SESSION_KEPT * MICROS, "limit": limit})
+    db.execute(SQL["prune_pings"], bounds)
     db.execute(SQL["unwatch"])
     return len(runs)

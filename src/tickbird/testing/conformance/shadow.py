@@ -132,6 +132,26 @@ class Shadows:
         found = [(skip.revision, skip.count) for skip in await skips_of(store)]
         assert found == [(1, 1), (2, 2)]
 
+    async def test_pings_are_kept_in_order_and_each_once(self, store: Store) -> None:
+        schedule, other = await create(store, shadow=True), await create(store, "other")
+        assert await store.ping(schedule.id, now=later(7.25)) == later(7.25)
+        for at in (60, 5, 60):
+            assert await store.ping(schedule.id, later(at), now=later(100)) == later(at)
+        await store.ping(other.id, later(1), now=later(100))
+        found = await store.list_pings(schedule.id, later(0), later(100))
+        assert list(found) == [later(5), later(7.25), later(60)]
+        assert await store.list_pings(schedule.id, later(6), later(59)) == [later(7.25)]
+        assert await store.list_pings(schedule.id, later(0), later(100), after=later(5), limit=1) == [later(7.25)]
+        # Within the store's own time, where none is given.
+        assert abs((await store.ping(other.id) - await store.now()).total_seconds()) < 3_600
+
+    async def test_pings_go_with_what_is_as_old(self, store: Store) -> None:
+        schedule = await create(store, shadow=True)
+        for at in (0, 50, 100):
+            await store.ping(schedule.id, later(at), now=later(at))
+        await store.prune(older_than=60, keep=0, now=later(115))
+        assert list(await store.list_pings(schedule.id, later(0), later(200))) == [later(100)]
+
     async def test_who_depends_on_a_shadow_is_told(self, store: Store) -> None:
         await create(store, "load", shadow=True)
         await create(store, "report", depends_on=(After("load", 60),))

@@ -1,0 +1,161 @@
+"""What is on record of a shadow, read by way of the client: its ticks, and when it was one."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from math import floor, inf
+
+from tickbird.client import Client
+from tickbird.domain.codec import decode_definition
+from tickbird.domain.definition import Definition
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
+from tickbird.domain.runs import SkipRecord
+from tickbird.domain.schedule import Schedule
+from tickbird.domain.shadows import MOST_TICKS, Quiet, Recorded, Span, recorded_ticks
+from tickbird.store.protocol import RevisionRecord
+
+_PAGE = 1_000
+_MOST_QUIET = 10_000
+
+
+async def shadows_of(client: Client, names: Sequence[str], app: str | None) -> list[Schedule]:
+    """The schedules of these names, or all that are shadows now, be it of one app."""
+    if names:
+        return [await client.get(name) for name in dict.fromkeys(names)]
+    found: list[Schedule] = []
+    after = ""
+    while page := await client.list(after=after, limit=500):
+        found += [row.schedule for row in page if is_shadow(row.schedule) and app in (None, row.schedule.app)]
+        after = page[-1].schedule.name
+    if not found:
+        raise InvalidError(
+            "no schedule is a shadow;", field="name", hint="make one with `tickbird set NAME shadow=true`, or name one."
+        )
+    return found
+
+
+def is_shadow(schedule: Schedule) -> bool:
+    """Is it one now?"""
+    return schedule.definition is not None and schedule.definition.shadow
+
+
+async def recorded(client: Client, schedule: Schedule, since: float, until: float, now: datetime) -> Recorded:
+    """What was recorded of a shadow in a range, by the grids that were in force."""
+    revisions = await _revisions(client, schedule)
+    spans = _spans(revisions, _settled(schedule, now))
+    if not spans:
+        raise InvalidError(
+            f"schedule {schedule.name!r} was never a shadow;",
+            field="name",
+            hint=f"make it one with `tickbird set {schedule.name} shadow=true`.",
+        )
+    definitions = _Definitions(revisions)
+    first, last = _second(since), _second(until)
+    ticks: array[int] = array("q")
+    quiet: list[Quiet] = []
+    begun: int | None = None
+    async for skip in _skips(client, schedule.name, first, last):
+        start, end = to_seconds(skip.first), to_seconds(skip.last)
+        begun = start if begun is None else min(begun, start)
+        if skip.reason != "shadow":
+            if len(quiet) < _MOST_QUIET:
+                quiet.append(Quiet(start, end, skip.reason))
+            continue
+        for tick in recorded_ticks(definitions.of(skip.revision).grid, start, end, first, last):
+            ticks.append(tick)
+            if len(ticks) > MOST_TICKS:
+                raise InvalidError(
+                    f"schedule {schedule.name!r} has more than {MOST_TICKS:,} ticks in that time;",
+                    field="since",
+                    hint="choose a shorter time with --since and --until.",
+                )
+    return Recorded(schedule.name, sorted(ticks), _without_pruned(spans, definitions, revisions, begun, since), quiet)
+
+
+def _second(at: float) -> int:
+    # Nearer to the ends of the calendar a zone would lead out of it.
+    return floor(min(max(at, FIRST_SECOND + 2 * DAY), LAST_SECOND - 2 * DAY))
+
+
+async def _revisions(client: Client, schedule: Schedule) -> list[RevisionRecord]:
+    """All that are kept, oldest first."""
+    found: list[RevisionRecord] = []
+    before: int | None = None
+    while page := await client.revisions(schedule.name, before=before, limit=_PAGE):
+        found += page
+        before = page[-1].revision
+    return found[::-1]
+
+
+def _spans(revisions: Sequence[RevisionRecord], settled: float) -> list[Span]:
+    """From when to when it was a shadow, as far as its ticks are decided."""
+    spans: list[Span] = []
+    ends = [each.at.timestamp() for each in revisions[1:]] + [inf]
+    for revision, end in zip(revisions, ends, strict=True):
+        if revision.definition.get("shadow") is True and revision.action != "delete":
+            begin, last = revision.at.timestamp(), min(end, settled)
+            if spans and spans[-1][1] == begin:
+                spans[-1] = spans[-1][0], last
+            elif begin <= last:
+                spans.append((begin, last))
+    return spans
+
+
+def _settled(schedule: Schedule, now: datetime) -> float:
+    """Up to where everything is decided: now, unless a tick is due that nobody has planned."""
+    look, decided = schedule.next_run_at, schedule.planned_until
+    late = schedule.state == "active" and look is not None and look <= now
+    return (decided or now).timestamp() if late else now.timestamp()
+
+
+def _without_pruned(
+    spans: Sequence[Span],
+    definitions: _Definitions,
+    revisions: Sequence[RevisionRecord],
+    begun: int | None,
+    since: float,
+) -> list[Span]:
+    """Where the oldest records have been pruned, nothing is known of what they said."""
+    first = next((each for each in revisions if each.definition.get("shadow") is True), None)
+    if first is None or begun is None:
+        return list(spans)
+    start = max(first.at.timestamp(), since)
+    expected = definitions.of(first.revision).grid.next(floor(start)) if start <= LAST_SECOND else None
+    if expected is None or expected >= begun:
+        return list(spans)
+    return [(max(begin, begun), end) for begin, end in spans if end >= begun]
+
+
+class _Definitions:
+    """Definitions by revision, read when they are asked for."""
+
+    def __init__(self, revisions: Sequence[RevisionRecord]) -> None:
+        self._raw: Mapping[int, Mapping[str, object]] = {each.revision: each.definition for each in revisions}
+        self._known: dict[int, Definition] = {}
+
+    def of(self, revision: int) -> Definition:
+        """That of a revision."""
+        if revision not in self._known:
+            if revision not in self._raw:
+                raise InvalidError(
+                    f"revision {revision} is no longer kept;", field="since", hint="choose a later time."
+                )
+            self._known[revision] = decode_definition(self._raw[revision])
+        return self._known[revision]
+
+
+async def _skips(client: Client, name: str, first: int, last: int) -> AsyncIterator[SkipRecord]:
+    """The skips that touch a range, oldest first; each once."""
+    seen: set[int] = set()
+    start = to_datetime(first)
+    while True:
+        page = (await client.decisions(name, start, to_datetime(last), limit=_PAGE)).skips
+        fresh = [skip for skip in page if skip.id not in seen]
+        for skip in fresh:
+            yield skip
+        if len(page) < _PAGE or not fresh:
+            return
+        seen, start = {skip.id for skip in page}, page[-1].first

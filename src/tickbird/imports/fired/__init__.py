@@ -1,0 +1,1 @@
+"""What another scheduler really did, from its log, a table, its database or its cluster."""

@@ -1,0 +1,22 @@
+"""Pings on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from datetime import datetime
+
+from tickbird.domain.shadows import MOST_PINGS
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.times import to_instant
+
+
+def add(db: sqlite3.Connection, schedule_id: int, at: int) -> None:
+    """Note a ping; the oldest make room for it where there are too many."""
+    db.execute(SQL["ping"], {"schedule_id": schedule_id, "at": at})
+    db.execute(SQL["trim_pings"], {"schedule_id": schedule_id, "most": MOST_PINGS})
+
+
+def read(db: sqlite3.Connection, schedule_id: int, bounds: Mapping[str, int | None]) -> list[datetime]:
+    """The pings of a schedule within bounds, oldest first."""
+    return [to_instant(at) for (at,) in db.execute(SQL["list_pings"], {**bounds, "schedule_id": schedule_id})]
