@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.remote.servers import make_token, serving
+from tickbird.client import Client
+from tickbird.store.protocol import Store
+
+# A machine that has much to do answers late.
+PATIENT = {"TICKBIRD_COMPLETION_SECONDS": "60"}
 
 
 @pytest.fixture
@@ -22,6 +31,14 @@ def program(folder: Path) -> Path:
     file.write_text(f'#!/bin/sh\nexec {sys.executable} -m tickbird "$@"\n')
     file.chmod(0o755)
     return place
+
+
+def offered(cli: Cli, *words: str, **env: str) -> set[str]:
+    """What is offered for the last of these words, asked as the script of a shell asks."""
+    asked = {"_TICKBIRD_COMPLETE": "bash_complete", "COMP_WORDS": shlex.join(["tickbird", *words])}
+    said = cli(**asked, **{"COMP_CWORD": str(len(words)), **PATIENT, **env})
+    assert (said.code, said.err) == (0, "")
+    return {line.partition(",")[2] for line in said.out.splitlines() if line}
 
 
 def completed(cli: Cli, program: Path, *words: str) -> set[str]:
@@ -38,7 +55,7 @@ def completed(cli: Cli, program: Path, *words: str) -> set[str]:
     done = subprocess.run(
         [bash, "--norc", "-c", script],
         cwd=cli.folder,
-        env={**os.environ, "PATH": f"{program}:{os.environ['PATH']}", "TICKBIRD_URL": cli.url or ""},
+        env={**os.environ, "PATH": f"{program}:{os.environ['PATH']}", "TICKBIRD_URL": cli.url or "", **PATIENT},
         capture_output=True,
         text=True,
         check=True,
@@ -50,11 +67,11 @@ def completed(cli: Cli, program: Path, *words: str) -> set[str]:
 
 def test_bash_completes_commands_options_and_names(shop: Cli, program: Path) -> None:
     assert completed(shop, program, "re") == {"reschedule", "resume", "retry", "release", "revisions"}
-    assert "--if-revision" in completed(shop, program, "set", "--")
-    assert completed(shop, program, "ls", "--state", "pa") == {"paused", "parked"}
     assert completed(shop, program, "show", "d") == {"digest"}
-    assert completed(shop, program, "pause", "") == {"digest", "etl"}
-    assert "retries=" in completed(shop, program, "set", "digest", "ret")
+    assert "--if-revision" in offered(shop, "set", "--")
+    assert offered(shop, "ls", "--state", "pa") == {"paused", "parked"}
+    assert offered(shop, "pause", "") == {"digest", "etl"}
+    assert "retries=" in offered(shop, "set", "digest", "ret")
 
 
 def test_names_that_cannot_be_had_disturb_nobody(bare: Cli, program: Path) -> None:
@@ -78,3 +95,55 @@ def test_a_script_for_every_shell(bare: Cli, shell: str) -> None:
 )
 def test_completion_refuses(bare: Cli, args: tuple[str, ...], words: str) -> None:
     assert words in bare.refused(2, "completion", *args)
+
+
+async def fill(client: Client, store: Store) -> dict[str, str]:
+    """Something of everything that has a name."""
+    await client.put_calendar("holidays", {"weekdays": ["sat"]}, actor="ana")
+    await client.set_limit("warehouse", 2, actor="ana")
+    await client.limit_queue("press", "5/min", actor="ana")
+    token, _ = await client.create_token("phone", "viewer", actor="ana")
+    run = await client.trigger("digest", actor="ana")
+    await client.update("digest", actor="ana", timeout="9m")
+    return {"run": str(run.id), "token": token.id}
+
+
+def test_names_and_ids_of_everything_by_either_way(shop: Cli) -> None:
+    ids = shop.store(fill)
+    shop.live_worker({})
+    assert shop.url is not None
+    token = asyncio.run(make_token(shop.url, "admin", "default"))
+    with serving(shop.url) as server:
+        away = {"TICKBIRD_URL": "", "TICKBIRD_SERVER": server, "TICKBIRD_TOKEN": token}
+        for env in ({}, away):
+            for words, names in (
+                (("show", "d"), {"digest"}),
+                (("runs", "--schedule", ""), {"digest", "etl"}),
+                (("ls", "--tag", "m"), {"mail"}),
+                (("pause", "--all", "--tag", ""), {"mail"}),
+                (("queue", "p"), {"press"}),
+                (("calendar", "show", ""), {"holidays"}),
+                (("limit", "rm", "w"), {"warehouse"}),
+                (("logs", ""), {ids["run"]}),
+                (("cancel", ""), {ids["run"]}),
+                (("token", "revoke", ids["token"][:4]), {ids["token"]}),
+                (("drain", "w"), {"w1"}),
+                (("roll-back", "digest", "--to", ""), {"1", "2"}),
+                (("set", "digest", "--if-revision", "2"), {"2"}),
+            ):
+                assert offered(shop, *words, **env) == names, (words, env)
+        # The line so far goes before the environment.
+        assert offered(shop, "--server", server, "--token", token, "show", "d", TICKBIRD_URL="") == {"digest"}
+        # One that may not see them gets nothing, and no word.
+        assert offered(shop, "show", "", **{**away, "TICKBIRD_TOKEN": "nonsense"}) == set()
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for(bare: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        for env in (
+            {"TICKBIRD_SERVER": f"http://127.0.0.1:{port}"},
+            {"TICKBIRD_URL": f"postgresql://127.0.0.1:{port}/x"},
+        ):
+            assert offered(bare, "show", "", **env, TICKBIRD_COMPLETION_SECONDS="1") == set()
+    assert offered(bare, "show", "", TICKBIRD_SERVER="nonsense") == set()

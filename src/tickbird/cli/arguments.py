@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
+from tickbird.cli.names import schedule_names
 from tickbird.domain.definition import LARGEST_PAYLOAD
 from tickbird.domain.durations import seconds
 from tickbird.domain.errors import InvalidError
 
 LARGEST_ID = 2**63 - 1
 LONGEST_WORDS = 1_000
-_MOST_NAMES = 1_000
 
 
 def words(value: str) -> str:
@@ -25,25 +25,6 @@ def words(value: str) -> str:
     if len(value) > LONGEST_WORDS:
         raise click.BadParameter(f"{len(value):,} characters are more than the {LONGEST_WORDS:,} allowed.")
     return value
-
-
-def schedule_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """The names of schedules that begin so, for a shell; nothing where they cannot be had."""
-    import asyncio
-
-    from tickbird.cli.session import opened
-    from tickbird.cli.settings import Settings
-
-    async def read() -> list[str]:
-        settings = ctx.find_object(Settings) or Settings()
-        async with opened(settings) as client:
-            rows = await client.list(contains=incomplete, limit=_MOST_NAMES)
-            return [row.schedule.name for row in rows if row.schedule.name.startswith(incomplete)]
-
-    try:
-        return asyncio.run(read())
-    except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
-        return []
 
 
 def name_argument(command: Any) -> Any:

@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from tickbird.cli.arguments import schedule_names, words
+from tickbird.cli.arguments import words
 from tickbird.cli.errors import FAILED
 from tickbird.cli.instants import Reader
+from tickbird.cli.names import schedule_names
 from tickbird.cli.output import Cell, Screen, Text, clock, emit, iso
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings

@@ -12,9 +12,10 @@ from typing import Any, get_args
 
 import click
 
-from tickbird.cli.arguments import LARGEST_ID, read_payload, schedule_names, words
+from tickbird.cli.arguments import LARGEST_ID, read_payload, words
 from tickbird.cli.errors import FAILED, INTERRUPTED
 from tickbird.cli.instants import Reader
+from tickbird.cli.names import backfill_ids, schedule_names
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
 from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
@@ -44,7 +45,14 @@ _PAUSE = 0.5
 @click.option("--dry-run", is_flag=True, help="Only tell what would run.")
 @click.option("--detach", is_flag=True, help="Do not wait for the end.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--cancel", "cancelled", type=click.IntRange(1, LARGEST_ID), metavar="ID", help="Cancel this backfill.")
+@click.option(
+    "--cancel",
+    "cancelled",
+    type=click.IntRange(1, LARGEST_ID),
+    metavar="ID",
+    shell_complete=backfill_ids,
+    help="Cancel this backfill.",
+)
 @click.option("--stop-running", is_flag=True, help="With --cancel: ask the runs that are going on to stop.")
 @actor_option
 @click.pass_obj
@@ -252,8 +260,12 @@ def _cancel(settings: Settings, backfill_id: int, actor: str, note: str, stop_ru
 
 
 @click.command(cls=Command)
-@click.argument("backfill_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False)
-@click.option("--schedule", type=words, metavar="NAME", help="Only those of this schedule.")
+@click.argument(
+    "backfill_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False, shell_complete=backfill_ids
+)
+@click.option(
+    "--schedule", type=words, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
+)
 @click.option("-c", "--count", "wanted", type=click.IntRange(1, 1_000), default=20, show_default=True, help="How many.")
 @click.pass_obj
 def backfills(settings: Settings, backfill_id: int | None, schedule: str | None, wanted: int) -> None:

@@ -10,6 +10,7 @@ import click
 
 from tickbird.cli.arguments import words
 from tickbird.cli.errors import FAILED
+from tickbird.cli.names import tag_names
 from tickbird.cli.output import Cell, Screen, Text, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Settings
@@ -36,7 +37,9 @@ def many_options(command: F) -> F:
     """The options of commands that take one schedule, or with --all those that match."""
     options = (
         click.option("--all", "everything", is_flag=True, help="Every schedule that matches, or all, instead of NAME."),
-        click.option("--tag", type=words, metavar="TAG", help="With --all: those with this tag."),
+        click.option(
+            "--tag", type=words, metavar="TAG", shell_complete=tag_names, help="With --all: those with this tag."
+        ),
         click.option(
             "--contains", type=words, metavar="TEXT", help="With --all: those whose name, tag or target contains this."
         ),

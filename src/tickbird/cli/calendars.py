@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from tickbird.cli.arguments import length, read_payload, words
+from tickbird.cli.names import calendar_names
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings, actor_option
@@ -83,7 +84,7 @@ def _years(text: str | None) -> list[int] | None:
 
 
 @calendar.command(cls=Command)
-@click.argument("name", type=words)
+@click.argument("name", type=words, shell_complete=calendar_names)
 @_defined
 @actor_option
 @click.pass_obj
@@ -102,7 +103,7 @@ def put(settings: Settings, /, name: str, horizon: int, actor: str, **given: Any
 
 
 @calendar.command(cls=Command)
-@click.argument("name", type=words)
+@click.argument("name", type=words, shell_complete=calendar_names)
 @_defined
 @click.pass_obj
 def preview(settings: Settings, /, name: str, horizon: int, **given: Any) -> None:
@@ -148,7 +149,7 @@ def ls(settings: Settings) -> None:
 
 
 @calendar.command(cls=Command)
-@click.argument("name", type=words)
+@click.argument("name", type=words, shell_complete=calendar_names)
 @click.pass_obj
 def show(settings: Settings, name: str) -> None:
     """Show one calendar: its days, and where they come from."""
@@ -178,7 +179,7 @@ def show(settings: Settings, name: str) -> None:
 
 
 @calendar.command(cls=Command)
-@click.argument("name", type=words)
+@click.argument("name", type=words, shell_complete=calendar_names)
 @actor_option
 @click.pass_obj
 def rm(settings: Settings, name: str, actor: str) -> None:

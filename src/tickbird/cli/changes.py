@@ -11,11 +11,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from tickbird.cli.arguments import name_argument, read_payload, schedule_names, words
+from tickbird.cli.arguments import name_argument, read_payload, words
 from tickbird.cli.bulk import change_many, many_options, selected
 from tickbird.cli.errors import FAILED
 from tickbird.cli.fields import SETTABLE, read_fields, split_fields
 from tickbird.cli.instants import Reader
+from tickbird.cli.names import schedule_names
 from tickbird.cli.output import Screen, clock, emit, iso, warn
 from tickbird.cli.schedules import state_text, what, zone_of
 from tickbird.cli.session import complete, opened

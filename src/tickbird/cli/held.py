@@ -8,8 +8,9 @@ from datetime import datetime
 
 import click
 
-from tickbird.cli.arguments import name_argument, schedule_names, words
+from tickbird.cli.arguments import name_argument, words
 from tickbird.cli.errors import FAILED
+from tickbird.cli.names import schedule_names
 from tickbird.cli.output import Cell, Screen, clock, emit, relative, warn
 from tickbird.cli.runs import run_table
 from tickbird.cli.schedules import zone_of

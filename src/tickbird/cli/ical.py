@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from tickbird.cli.arguments import schedule_names, words
+from tickbird.cli.arguments import words
 from tickbird.cli.errors import Failed
+from tickbird.cli.names import schedule_names, tag_names
 from tickbird.cli.output import emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Settings
@@ -51,7 +52,13 @@ def ical_options(command: Any) -> Any:
             shell_complete=schedule_names,
             help="With --ical: ticks of this schedule.",
         ),
-        click.option("--tag", type=words, metavar="TAG", help="With --ical: ticks of schedules with this tag."),
+        click.option(
+            "--tag",
+            type=words,
+            metavar="TAG",
+            shell_complete=tag_names,
+            help="With --ical: ticks of schedules with this tag.",
+        ),
         click.option("--contains", type=words, metavar="TEXT", help="With --ical: … with this in their name."),
     )
     for option in reversed(options):

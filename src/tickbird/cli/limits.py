@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from tickbird.cli.arguments import words
+from tickbird.cli.names import key_names
 from tickbird.cli.output import Screen, emit
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
@@ -37,7 +38,7 @@ def limits(settings: Settings) -> None:
 
 @click.command(cls=Command)
 @click.argument("action", type=click.Choice(["set", "rm"]))
-@click.argument("key", type=words)
+@click.argument("key", type=words, shell_complete=key_names)
 @click.argument("most", type=click.IntRange(1, LARGEST_LIMIT), metavar="[N]", required=False)
 @actor_option
 @click.pass_obj

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from tickbird.cli.arguments import LARGEST_ID
+from tickbird.cli.names import run_ids
 from tickbird.cli.output import Screen, clean, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
@@ -21,7 +22,7 @@ _PAGE = 1_000
 
 
 @click.command(cls=Command)
-@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID))
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the run has ended.")
 @click.pass_obj
 def logs(settings: Settings, run_id: int, follow: bool) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 import click
 
 from tickbird.cli.arguments import words
+from tickbird.cli.names import queue_names
 from tickbird.cli.output import Screen, both, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
@@ -41,7 +42,7 @@ def queues(settings: Settings) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="QUEUE", type=words)
+@click.argument("name", metavar="QUEUE", type=words, shell_complete=queue_names)
 @click.option("--rate", type=words, metavar="N/PERIOD", help='Such as "100/min" or "5/3s"; "none" removes it.')
 @actor_option
 @click.pass_obj

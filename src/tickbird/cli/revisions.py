@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from tickbird.cli.arguments import name_argument, words
+from tickbird.cli.names import revision_numbers
 from tickbird.cli.output import Cell, Screen, Text, both, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
@@ -71,7 +72,14 @@ def _text(value: Any) -> str:
 
 @click.command("roll-back", cls=Command)
 @name_argument
-@click.option("--to", type=click.IntRange(1, 2**31 - 1), required=True, metavar="N", help="The revision to go back to.")
+@click.option(
+    "--to",
+    type=click.IntRange(1, 2**31 - 1),
+    shell_complete=revision_numbers,
+    required=True,
+    metavar="N",
+    help="The revision to go back to.",
+)
 @click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
 @revision_option
 @actor_option

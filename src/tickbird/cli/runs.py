@@ -10,6 +10,7 @@ from typing import NamedTuple, get_args
 import click
 
 from tickbird.cli.arguments import LARGEST_ID, read_payload, words
+from tickbird.cli.names import run_ids, schedule_names
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
@@ -39,8 +40,10 @@ STYLES: dict[Status, str] = {
 
 
 @click.command(cls=Command)
-@click.argument("run_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False)
-@click.option("--schedule", type=words, metavar="NAME", help="Only those of this schedule.")
+@click.argument("run_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False, shell_complete=run_ids)
+@click.option(
+    "--schedule", type=words, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
+)
 @click.option("--status", type=click.Choice(get_args(Status)), help="Only those in this status.")
 @click.option("-c", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many runs.")
 @click.pass_obj
@@ -57,7 +60,7 @@ def runs(settings: Settings, run_id: int | None, schedule: str | None, status: S
 
 
 @click.command(cls=Command)
-@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID))
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
 @click.option("--reason", type=words, default="", metavar="TEXT", help="Why; shown wherever the run is.")
 @actor_option
 @click.pass_obj
@@ -78,7 +81,7 @@ def cancel(settings: Settings, run_id: int, reason: str, actor: str) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID))
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
 @click.option("--payload", metavar="JSON|@FILE|-", help="Another payload, from here, a file or stdin; else the same.")
 @actor_option
 @click.pass_obj

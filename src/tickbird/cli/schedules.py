@@ -10,6 +10,7 @@ from typing import Any, get_args
 import click
 
 from tickbird.cli.arguments import name_argument, words
+from tickbird.cli.names import tag_names
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, relative
 from tickbird.cli.runs import STYLES, held_back, run_table
 from tickbird.cli.session import complete, opened
@@ -59,7 +60,7 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
 
 @click.command(cls=Command)
 @click.option("--state", type=click.Choice(get_args(State)), help="Only those in this state.")
-@click.option("--tag", type=words, metavar="TAG", help="Only those with this tag.")
+@click.option("--tag", type=words, metavar="TAG", shell_complete=tag_names, help="Only those with this tag.")
 @click.option(
     "--contains", type=words, default="", metavar="TEXT", help="Only those whose name, tag or target contains this."
 )

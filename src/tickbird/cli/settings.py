@@ -205,11 +205,14 @@ def login_name() -> str:
 
 def revision_option(command: Any) -> Any:
     """The option of commands that change a schedule: only as it was seen."""
+    from tickbird.cli.names import revision_numbers
+
     return click.option(
         "--if-revision",
         "revision",
         type=click.IntRange(1, 2**31 - 1),
         metavar="N",
+        shell_complete=revision_numbers,
         help="Only if the schedule is still at this revision.",
     )(command)
 

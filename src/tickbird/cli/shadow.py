@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tickbird.cli.arguments import length, name_argument, schedule_names, words
+from tickbird.cli.arguments import length, name_argument, words
 from tickbird.cli.errors import FAILED, INVALID
 from tickbird.cli.instants import Reader
+from tickbird.cli.names import schedule_names
 from tickbird.cli.output import Cell, Screen, Text, clock, emit, iso, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings

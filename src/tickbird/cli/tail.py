@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 
 import click
 
-from tickbird.cli.arguments import schedule_names, words
+from tickbird.cli.arguments import words
 from tickbird.cli.instants import Reader
+from tickbird.cli.names import schedule_names
 from tickbird.cli.output import clean, clock, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 import click
 
-from tickbird.cli.arguments import name_argument, schedule_names, words
+from tickbird.cli.arguments import name_argument, words
 from tickbird.cli.instants import Instant, Reader
+from tickbird.cli.names import schedule_names
 from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings

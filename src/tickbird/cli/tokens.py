@@ -9,6 +9,7 @@ import click
 
 from tickbird.cli.arguments import words
 from tickbird.cli.instants import Reader
+from tickbird.cli.names import token_ids
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings, actor_option
@@ -87,7 +88,7 @@ def list_(settings: Settings, everything: bool) -> None:
 
 
 @token.command(cls=Command)
-@click.argument("which", metavar="ID|NAME", type=words)
+@click.argument("which", metavar="ID|NAME", type=words, shell_complete=token_ids)
 @actor_option
 @click.pass_obj
 def revoke(settings: Settings, which: str, actor: str) -> None:

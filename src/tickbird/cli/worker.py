@@ -11,6 +11,7 @@ import click
 from tickbird.app import Tickbird
 from tickbird.cli.apps import app_argument, find_app
 from tickbird.cli.arguments import length
+from tickbird.cli.names import queue_names
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.stderr import LEVELS, log_to_stderr
 from tickbird.domain.definition import check_name
@@ -22,7 +23,12 @@ log = logging.getLogger("tickbird.worker")
 @click.command(cls=Command)
 @app_argument
 @click.option("--slots", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Runs at a time.")
-@click.option("--queues", metavar="A,B", help="Execute only runs of these queues; else all that the app's code names.")
+@click.option(
+    "--queues",
+    metavar="A,B",
+    shell_complete=queue_names,
+    help="Execute only runs of these queues; else all that the app's code names.",
+)
 @click.option(
     "--allow-command",
     "commands",

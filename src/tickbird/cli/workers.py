@@ -8,6 +8,7 @@ from datetime import datetime
 import click
 
 from tickbird.cli.arguments import words
+from tickbird.cli.names import worker_ids
 from tickbird.cli.output import Cell, Screen, Text, emit, relative
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
@@ -39,7 +40,7 @@ def workers(settings: Settings) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("worker", type=words)
+@click.argument("worker", type=words, shell_complete=worker_ids)
 @click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
 @actor_option
 @click.pass_obj
