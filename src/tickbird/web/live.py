@@ -17,6 +17,7 @@ from tickbird.web.visits import Visit
 log = logging.getLogger("tickbird.web")
 # A busy store changes all the time: a page that is told so once in so many seconds is live enough.
 _REST: Final = 1.0
+_LONGEST_REST: Final = 10.0
 _CHANGED: Final = event({}, name="changed")
 
 
@@ -69,7 +70,8 @@ class Beat:
                 if block.startswith(b"event:"):
                     self._readings.expire(self._namespace)
                     self._tell()
-                    await asyncio.sleep(_REST)
+                    # A store that takes long to be read is not asked again before it has answered.
+                    await asyncio.sleep(min(max(_REST, 2 * self._readings.slow), _LONGEST_REST))
         except TickbirdError as error:
             log.warning("pages are not live at the moment: %s", error)
         finally:

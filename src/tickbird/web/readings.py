@@ -11,6 +11,8 @@ T = TypeVar("T")
 # A namespace, and what is asked of it.
 Key = tuple[Hashable, ...]
 _MOST: Final = 1_000
+# With each reading, how slow others were counts for less.
+_FORGET: Final = 0.9
 
 
 class Readings:
@@ -23,6 +25,8 @@ class Readings:
         self._changed: dict[Hashable, float] = {}
         # What may be shown until it is known anew.
         self._before: dict[Key, Any] = {}
+        # How long readings take lately, in seconds: nobody does well to ask for them more often than that.
+        self.slow = 0.0
 
     async def share(self, key: Key, read: Callable[[], Awaitable[T]], fresh: float = 1.0, factor: float = 0.0) -> T:
         """What was read for this key within the last `fresh` seconds, or is being read; else read it now.
@@ -56,17 +60,24 @@ class Readings:
         # A mistake is told to whoever asked; if they have left, to nobody.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._kept[key] = (now, now + fresh, task)
-        task.add_done_callback(lambda _: self._extend(key, task, factor))
+        task.add_done_callback(lambda _: self._extend(key, task, fresh, factor))
         return task
 
     def expire(self, namespace: str) -> None:
         """Something has happened there: what was begun before this is not fresh any more."""
         self._changed[namespace] = self._clock()
 
-    def _extend(self, key: Key, task: asyncio.Task[Any], factor: float) -> None:
+    def _extend(self, key: Key, task: asyncio.Task[Any], fresh: float, factor: float) -> None:
         begun, until, kept = self._kept.get(key, (0.0, 0.0, None))
-        if kept is task:
-            self._kept[key] = (begun, max(until, begun + factor * (self._clock() - begun)), task)
+        if kept is not task:
+            return
+        now = self._clock()
+        took = now - begun
+        # What took longer than it would be fresh is of use to somebody all the same.
+        late = now + fresh if took > fresh else until
+        self._kept[key] = (begun, max(until, late, begun + factor * took), task)
+        if not factor:
+            self.slow = max(took, self.slow * _FORGET)
 
     def _counts(self, key: Key, begun: float, until: float, task: asyncio.Task[Any]) -> bool:
         if task.done() and (task.cancelled() or task.exception() is not None):

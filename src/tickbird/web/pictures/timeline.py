@@ -58,7 +58,7 @@ def timeline(
     """Rows of marks over [since, until]; `more` counts schedules beyond those given."""
     width = usable_width(width)
     if not rows:
-        sentence = "No schedules yet. Define one with @bird.task(schedule=...) or with “tickbird set”; it shows here."
+        sentence = "Nothing ran and nothing comes within this time. Choose a longer one."
         return lesson("timeline", title, sentence, _HEADS, width)
     more += max(0, len(rows) - MOST_ROWS)
     rows = rows[:MOST_ROWS]
