@@ -213,3 +213,35 @@ async def test_a_store_that_is_away_and_comes_back(browser: Browser) -> None:
             await expect(other.get_by_role("heading", name="Workers")).to_be_visible(timeout=60_000)
             await context.close()
         await store.close()
+
+
+async def test_whoever_must_log_in_comes_back_to_the_very_page(guarded: Served, held: Held) -> None:
+    """With all that was asked of it: also from a form, or from a part of a page; and a slash too many is no matter."""
+    shown = {"Referer": f"{guarded.url}/schedules?q=a%26b&state=paused"}
+    part = {"HX-Request": "true", "HX-Current-URL": f"{guarded.url}/runs/7?attempt=2"}
+    async with httpx.AsyncClient(base_url=guarded.url) as http:
+        answer = await http.post("/bulk/pause", headers=shown)
+        assert answer.headers["location"] == "/login?next=%2Fschedules%3Fq%3Da%2526b%26state%3Dpaused"
+        answer = await http.get("/runs/7/cancel", headers=part)
+        assert answer.headers["hx-redirect"] == "/login?next=%2Fruns%2F7%3Fattempt%3D2"
+    for given, meant in (
+        ("/schedules/?q=x", "/schedules?q=x"),
+        ("/runs/", "/runs"),
+        ("//evil.example/", "/evil.example"),
+    ):
+        answer = await held.http.get(f"{guarded.url}{given}")
+        assert (answer.status_code, answer.headers["location"]) == (303, meant)
+
+
+async def test_the_menu_marks_the_place_that_a_page_belongs_to(held: Held) -> None:
+    """Also where its address does not begin with it."""
+    for path, place in (
+        ("/", "Now"),
+        ("/runs", "Runs"),
+        ("/backfills", "Runs"),
+        ("/held", "Runs"),
+        ("/settings/tokens", "Settings"),
+        ("/logout/everywhere", "Settings"),
+    ):
+        page = (await held.http.get(path)).text
+        assert re.findall(r'aria-current="page">(\w+)', page) == [place], path

@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from tickbird.api.app import Clients, create_api
@@ -92,6 +92,7 @@ def create_web(api: Any, limits: Limits) -> App:
         Route("/login", login.enter, methods=["POST"]),
         Door("/logout", login.leave, methods=("POST",)).route(gate.enter),
         Door("/logout/everywhere", login.leave_everywhere, methods=("GET", "POST")).route(gate.enter),
+        Door("/schedules/", _bare).route(gate.enter),
         *(door.route(gate.enter) for door in DOORS),
     ]
     pages = Starlette(routes=routes, exception_handlers={HTTPException: lost})
@@ -100,12 +101,18 @@ def create_web(api: Any, limits: Limits) -> App:
     return Secured(pages)
 
 
+async def _bare(visit: Visit) -> Response:
+    """The page that is meant, where an address ends with a slash."""
+    asked = {key: value for key, value in visit.query.items() if key != "ns"}
+    return RedirectResponse(visit.url(f"/{visit.path.strip('/')}", **asked), 303)
+
+
 async def _nothing(visit: Visit) -> Response:
     if visit.request.method not in ("GET", "HEAD"):
         raise Problem(405, "no-such-method", "Nothing here takes a form.", hint="Go back to the page that sent it.")
-    raise Problem(
-        404, "no-such-page", f"There is no page {visit.path[:200]!r};", hint="the menu leads to those that there are."
-    )
+    if visit.path.endswith("/"):
+        return await _bare(visit)
+    raise Problem(404, "no-such-page", f"There is no page {visit.path[:200]!r};", hint="look for it from one of these:")
 
 
 class Secured:

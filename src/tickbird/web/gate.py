@@ -260,19 +260,29 @@ def check_origin(request: Request) -> None:
 def _to_login(request: Request) -> Response:
     """Log in, and come back to where one was."""
     root = request.scope.get("root_path", "")
+    part = request.headers.get("hx-request") == "true"
     where = request.url.path.removeprefix(root)
     if request.method not in ("GET", "HEAD"):
         # What was sent cannot be sent again by us; the page that it was sent from can be shown.
-        where = urlsplit(request.headers.get("referer", "")).path.removeprefix(root) or "/"
+        where = _page_of(request.headers.get("referer", ""), root)
+    elif part and (shown := request.headers.get("hx-current-url")):
+        # A part of a page is no place to come back to.
+        where = _page_of(shown, root)
     elif request.url.query:
         where += f"?{request.url.query}"
     to = f"{root}/login?next={quote(where, safe='')}"
     if wants_events(request):
         # The page that listens looks for news, and is sent to the log-in itself.
         return Response(event({}, name="changed"), media_type=STREAM)
-    if request.headers.get("hx-request") == "true":
+    if part:
         return Response(status_code=401, headers={"HX-Redirect": to})
     return RedirectResponse(to, 303)
+
+
+def _page_of(address: str, root: str) -> str:
+    """The page that a browser says it shows, with all that was asked of it."""
+    shown = urlsplit(address)
+    return (shown.path.removeprefix(root) or "/") + (f"?{shown.query}" if shown.query else "")
 
 
 def _away() -> Problem:
@@ -295,6 +305,7 @@ def problem_page(request: Request, problem: Problem, caller: Caller | None) -> R
     context = {
         "problem": problem,
         "root": str(request.scope.get("root_path", "")),
+        "where": _page_of(str(request.url), str(request.scope.get("root_path", ""))),
         "caller": caller,
         # A part of a page shows the sentence where it was asked for.
         "part": request.headers.get("hx-request") == "true",

@@ -36,8 +36,6 @@ class Login:
             return await self._enter(request)
         except Problem as problem:
             return problem_page(request, problem, None)
-        except TickbirdError:
-            return self._page(request, "/", "The store cannot be asked at the moment. Try again.", 503)
 
     async def _enter(self, request: Request) -> Response:
         check_origin(request)
@@ -51,11 +49,13 @@ class Login:
         to = own_path(form.text("next"))
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")
+            agent = request.headers.get("user-agent", "")
+            opened, text = await self._clients("default").open_session(caller.token_id, agent=agent)
         except Problem:
             said = "This token opens nothing: it is unknown, expired or revoked."
             return self._page(request, to, said, 401)
-        agent = request.headers.get("user-agent", "")
-        opened, text = await self._clients("default").open_session(caller.token_id, agent=agent)
+        except TickbirdError:
+            return self._page(request, to, "The store cannot be asked at the moment. Try again.", 503)
         answer = RedirectResponse(_root(request) + to, 303)
         answer.set_cookie(
             SESSION,

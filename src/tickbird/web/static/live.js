@@ -7,7 +7,12 @@ let lost = null;
 function open() {
   if (source || document.hidden) return;
   source = new EventSource(document.body.dataset.live);
-  source.addEventListener("open", () => { lost = null; });
+  source.addEventListener("open", () => {
+    lost = null;
+    heard = Date.now();
+    // What changes by itself says by its next reading that it is up to date; a page without has nothing to wait for.
+    if (!document.getElementById("live")) fresh();
+  });
   source.addEventListener("changed", () => refresh());
   source.addEventListener("error", () => {
     lost ??= Date.now();
@@ -26,6 +31,11 @@ function refresh() {
   document.body.dispatchEvent(new Event("live"));
 }
 
+function fresh() {
+  document.body.removeAttribute("data-stale");
+  banner().hidden = true;
+  for (const each of document.querySelectorAll(".banner.stale:not(#stale)")) each.remove();
+}
 
 // Never stale green: what cannot be brought up to date is grey and says since when.
 function tell() {
@@ -76,9 +86,7 @@ export function startLive() {
     if (event.detail.successful) {
       heard = Date.now();
       lost = null;
-      document.body.removeAttribute("data-stale");
-      banner().hidden = true;
-      for (const each of document.querySelectorAll(".banner.stale:not(#stale)")) each.remove();
+      fresh();
     } else {
       lost ??= Date.now();
       tell();

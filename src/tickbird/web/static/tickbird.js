@@ -82,8 +82,15 @@ document.addEventListener("input", (event) => {
   const choice = event.target.dataset?.picks && document.getElementById(event.target.dataset.picks);
   if (choice) choice.checked = true;
 });
+// A click beside it closes it; text that is marked from within to beyond its edge does not.
+const beside = (event) => {
+  const box = dialog.getBoundingClientRect();
+  return event.target === dialog && !(event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom);
+};
+let pressedBeside = false;
+document.addEventListener("pointerdown", (event) => { pressedBeside = beside(event); });
 document.addEventListener("click", (event) => {
-  if (event.target === dialog || event.target.closest("[data-close]")) {
+  if ((pressedBeside && beside(event)) || event.target.closest("[data-close]")) {
     const open = event.target.closest("dialog");
     if (open) { event.preventDefault(); open.close(); }
   }
@@ -107,6 +114,11 @@ if (window.Idiomorph) {
     !(keep.has(name) && node.matches("details, dialog, input, select, textarea, option"));
   Idiomorph.defaults.ignoreActiveValue = true;
 }
+
+// Where the menu is wider than the window, the place that one is in can be seen.
+const places = document.querySelector("header nav");
+const here = places?.querySelector("[aria-current]");
+if (here) places.scrollLeft = here.offsetLeft + here.offsetWidth - places.offsetLeft - places.clientWidth + 12;
 
 startLive();
 startKeys();
