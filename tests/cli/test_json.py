@@ -11,6 +11,7 @@ CALLS = {
     "ls": ("ls",),
     "why": ("why", "etl"),
     "preview": ("preview", "etl"),
+    "simulate": ("simulate", "--days", "1"),
     "revisions": ("revisions", "etl"),
     "audit": ("audit", "etl"),
     "runs": ("runs",),

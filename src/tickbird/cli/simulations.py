@@ -77,7 +77,7 @@ def simulate(
     limit: int,
     svg: str | None,
 ) -> None:
-    """Show what the next days bring: ticks, skips, busy slots, lateness, quiet minutes; and what would be if."""
+    """Show what the next days bring, and what would be if: an outage, fewer workers."""
     if alone and not files:
         raise click.UsageError("--alone goes with -f.", click.get_current_context())
     number, share = _workers(workers)
