@@ -227,10 +227,29 @@ async def test_whoever_must_log_in_comes_back_to_the_very_page(guarded: Served, 
     for given, meant in (
         ("/schedules/?q=x", "/schedules?q=x"),
         ("/runs/", "/runs"),
+        ("/bulk/pause", "/schedules"),
         ("//evil.example/", "/evil.example"),
     ):
         answer = await held.http.get(f"{guarded.url}{given}")
         assert (answer.status_code, answer.headers["location"]) == (303, meant)
+
+
+async def test_what_was_written_outlives_the_session(door: Desk, guarded: Served) -> None:
+    """A form that is sent after the session has ended is as it was, once one is logged in again."""
+    text = await guarded.token("editor")
+    await log_in(door, text, "/schedules/new")
+    page = door.page
+    await page.get_by_label("Name", exact=True).fill("nightly")
+    await page.get_by_label("Description").fill("half a sentence,\nand more")
+    await page.context.clear_cookies()
+    await page.get_by_role("button", name="Review…").click()
+    await page.get_by_label("Token").fill(text)
+    await page.get_by_role("button", name="Log in").click()
+    await expect(page.get_by_label("Name", exact=True)).to_have_value("nightly")
+    await expect(page.get_by_label("Description")).to_have_value("half a sentence,\nand more")
+    # Only this once.
+    await door.open("/schedules/new")
+    await expect(page.get_by_label("Name", exact=True)).to_have_value("")
 
 
 async def test_the_menu_marks_the_place_that_a_page_belongs_to(held: Held) -> None:

@@ -93,6 +93,8 @@ def create_web(api: Any, limits: Limits) -> App:
         Door("/logout", login.leave, methods=("POST",)).route(gate.enter),
         Door("/logout/everywhere", login.leave_everywhere, methods=("GET", "POST")).route(gate.enter),
         Door("/schedules/", _bare).route(gate.enter),
+        # What is done to many has no page to come back to.
+        Door("/bulk/{deed}", _list).route(gate.enter),
         *(door.route(gate.enter) for door in DOORS),
     ]
     pages = Starlette(routes=routes, exception_handlers={HTTPException: lost})
@@ -105,6 +107,10 @@ async def _bare(visit: Visit) -> Response:
     """The page that is meant, where an address ends with a slash."""
     asked = {key: value for key, value in visit.query.items() if key != "ns"}
     return RedirectResponse(visit.url(f"/{visit.path.strip('/')}", **asked), 303)
+
+
+async def _list(visit: Visit) -> Response:
+    return RedirectResponse(visit.url("/schedules"), 303)
 
 
 async def _nothing(visit: Visit) -> Response:

@@ -4,6 +4,7 @@ import { startKeys } from "./keys.js";
 import { startSelection } from "./selection.js";
 import { startFill } from "./fill.js";
 import { startLog } from "./log.js";
+import { startDraft } from "./draft.js";
 
 const root = document.documentElement;
 
@@ -124,4 +125,5 @@ startLive();
 startKeys();
 startSelection();
 startFill();
+startDraft();
 startLog();
