@@ -66,7 +66,12 @@ def test_an_operator_is_heeded_and_named(ops: Cli) -> None:
     ops.ok("apply", "-f", "ops.toml")
     ops.ok("set", "nightly", "retries=4")
     ops.ok("pause", "nightly", "--note", "broken")
-    assert ops.ok("diff", "-f", "ops.toml").out.startswith("Nothing to do")
+    same = ops.ok("diff", "-f", "ops.toml").out
+    assert same.startswith("Nothing to do")
+    assert 'stays paused by ana ("broken")' in same
+    assert "as an operator has set it; the files say" in same
+    [stays] = ops.ok("diff", "-f", "ops.toml", "--json").json["stays"]
+    assert stays["pause"]["by"] == "ana"
     edit(ops, "0 3 * * *", "0 5 * * *")
     edit(ops, "limit = 5 }", "limit = 6 }\nretries = 1")
     out = ops.ok("apply", "-f", "ops.toml").out

@@ -22,9 +22,10 @@ from tickbird.domain.durations import in_words
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import count
+from tickbird.domain.schedule import Pause
 from tickbird.domain.triggers import trigger_from_json
 from tickbird.files.mistakes import DocumentError, Mistake
-from tickbird.files.plan import FilePlan, Kind, ScheduleChange
+from tickbird.files.plan import FilePlan, Kept, Kind, ScheduleChange
 from tickbird.files.reading import ENDINGS, FORMATS, LARGEST_FILE, Format
 from tickbird.files.shape import Document, read_bytes, read_files
 from tickbird.files.ticks import HORIZON, TickChanges
@@ -293,6 +294,11 @@ def _show(screen: Screen, plan: FilePlan, settings: Settings, *, applied: bool) 
         _show_change(screen, change, settings, applied=applied)
     if len(plan.schedules) > _SHOWN:
         screen.line(f"… and {count(len(plan.schedules) - _SHOWN, 'schedule')} more; --json has all.")
+    for each in plan.stays[:_SHOWN]:
+        for line in _kept(each.kept, each.pause):
+            screen.line(f"= {each.name}: {line}")
+    if len(plan.stays) > _SHOWN:
+        screen.line(f"… and {count(len(plan.stays) - _SHOWN, 'schedule')} more that stay so; --json has all.")
     for setting in plan.settings:
         before = "not set" if setting.before is None else _value(setting.before)
         screen.line(f"~ {setting.part.removesuffix('s')} {setting.name}: {before} → {_value(setting.after)}")
@@ -322,6 +328,17 @@ def _summary(plan: FilePlan, *, applied: bool) -> str:
     return f"App {plan.app}{where}: {', '.join(counts)}{same}."
 
 
+def _kept(kept: Sequence[Kept], pause: Pause | None) -> Iterator[str]:
+    """What people have done beside the files, and what stays."""
+    for each in kept:
+        declared = "" if each.value == each.declared else f"; the files say {_value(each.declared)}"
+        yield f"{each.name}: stays {_value(each.value)}, as an operator has set it{declared}"
+    if pause is not None:
+        note = f' ("{pause.note}")' if pause.note else ""
+        until = f" until {clock(to_datetime(pause.until), 'UTC')}" if pause.until is not None else ""
+        yield f"stays paused by {pause.by}{note}{until}"
+
+
 def _show_change(screen: Screen, change: ScheduleChange, settings: Settings, *, applied: bool) -> None:
     mark, definition = _MARKS[change.kind], change.schedule.definition
     done = _WORDS[change.kind][1 if applied else 0]
@@ -331,13 +348,8 @@ def _show_change(screen: Screen, change: ScheduleChange, settings: Settings, *, 
     screen.line(Cell(f"{mark.text} {change.name}: {done}{about}", mark.style))
     for each in change.fields:
         screen.line(f"    {each.name}: {_in_words(each.name, each.before)} → {_in_words(each.name, each.after)}")
-    for kept in change.kept:
-        declared = "" if kept.value == kept.declared else f"; the files say {_value(kept.declared)}"
-        screen.line(f"    {kept.name}: stays {_value(kept.value)}, as an operator has set it{declared}")
-    if change.pause is not None and change.kind != "delete":
-        note = f' ("{change.pause.note}")' if change.pause.note else ""
-        until = f" until {clock(to_datetime(change.pause.until), 'UTC')}" if change.pause.until is not None else ""
-        screen.line(f"    stays paused by {change.pause.by}{note}{until}")
+    for line in _kept(change.kept, None if change.kind == "delete" else change.pause):
+        screen.line(f"    {line}")
     tz = settings.tz or ("UTC" if definition is None else definition.trigger.tz)
     for line in _ticks(change.ticks, tz):
         screen.line(f"    {line}")

@@ -76,6 +76,15 @@ class ScheduleChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Stays:
+    """A schedule that is as the files say, but for what people have done beside them, which stays."""
+
+    name: str
+    kept: tuple[Kept, ...] = ()
+    pause: Pause | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SettingChange:
     """A calendar, a limit or the rate of a queue that is set to something else; before is None where it was not set."""
 
@@ -98,6 +107,8 @@ class FilePlan:
     # Schedules that are as the files say, and those of the app that no file has and that stay all the same.
     same: int = 0
     left: Sequence[str] = ()
+    # Of those that are as the files say, the ones that are paused, or have fields that operators set.
+    stays: Sequence[Stays] = ()
     crowds: Sequence[Crowd] = ()
     mistakes: Sequence[Mistake] = ()
     conflicts: Sequence[Mistake] = ()
@@ -155,6 +166,7 @@ class _Planner:
         self.changes: list[ScheduleChange] = []
         self.budget = Budget()
         self.same = 0
+        self.stays: list[Stays] = []
         # All that will be there in the end, for what falls together.
         self.after: dict[str, Schedule] = {}
         self.needs = {name: [each.schedule for each in one.depends_on] for name, one in document.schedules.items()}
@@ -184,6 +196,7 @@ class _Planner:
             schedules=self.changes,
             settings=settings,
             same=self.same,
+            stays=self.stays,
             left=() if prune else sorted(gone),
             crowds=found,
             mistakes=self.mistakes,
@@ -230,7 +243,7 @@ class _Planner:
             return
         encoded = encode_definition(definition)
         if schedule is not None and schedule.app == self.document.app and _is_same(schedule, definition, encoded):
-            self._leave(schedule)
+            self._leave(schedule, encoded)
             return
         mark = fingerprint(definition)
         command: Command
@@ -275,13 +288,15 @@ class _Planner:
         )
         return False
 
-    def _leave(self, schedule: Schedule) -> None:
+    def _leave(self, schedule: Schedule, encoded: Mapping[str, Any]) -> None:
         """As the files say; paused perhaps by a deploy of code, which is over."""
         self.after[schedule.name] = schedule
         if is_removed(schedule):
             self._resume(schedule, schedule.revision)
-        else:
-            self.same += 1
+            return
+        self.same += 1
+        if schedule.overrides or schedule.pause is not None:
+            self.stays.append(Stays(schedule.name, _kept(schedule, encoded), schedule.pause))
 
     def _resume(self, schedule: Schedule, revision: int) -> None:
         command = Resume(actor=self.actor, revision=revision, note="in the files again")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tickbird.domain.instants import utc_text
+from tickbird.domain.schedule import Pause
 from tickbird.files.mistakes import Mistake
-from tickbird.files.plan import FilePlan, Kind, ScheduleChange
+from tickbird.files.plan import FilePlan, Kept, Kind, ScheduleChange
 from tickbird.files.ticks import TickChanges
 
 KINDS: tuple[Kind, ...] = ("create", "change", "resume", "calendar", "delete")
@@ -21,6 +23,7 @@ def plan_document(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
         "changes": {kind: plan.count(kind) for kind in KINDS},
         "same": plan.same,
         "left": list(plan.left),
+        "stays": [{"name": each.name, "kept": _kept(each.kept), "pause": _pause(each.pause)} for each in plan.stays],
         "schedules": [_change(change) for change in plan.schedules],
         "settings": [
             {"part": each.part, "name": each.name, "before": each.before, "after": each.after} for each in plan.settings
@@ -41,18 +44,26 @@ def mistake_document(mistake: Mistake) -> dict[str, Any]:
 
 
 def _change(change: ScheduleChange) -> dict[str, Any]:
-    pause, late = change.pause, change.late
+    late = change.late
     return {
         "name": change.name,
         "kind": change.kind,
         "fields": [{"name": each.name, "before": each.before, "after": each.after} for each in change.fields],
-        "kept": [{"name": each.name, "value": each.value, "declared": each.declared} for each in change.kept],
-        "pause": None if pause is None else {"by": pause.by, "note": pause.note, "until": pause.until},
+        "kept": _kept(change.kept),
+        "pause": _pause(change.pause),
         "ticks": _ticks(change.ticks),
         "late": None if late is None else {"ticks": late.ticks, "catch_up": late.catch_up},
         "void": change.void,
         "notes": list(change.notes),
     }
+
+
+def _kept(kept: Sequence[Kept]) -> list[dict[str, Any]]:
+    return [{"name": each.name, "value": each.value, "declared": each.declared} for each in kept]
+
+
+def _pause(pause: Pause | None) -> dict[str, Any] | None:
+    return None if pause is None else {"by": pause.by, "note": pause.note, "until": pause.until}
 
 
 def _ticks(ticks: TickChanges) -> dict[str, Any]:

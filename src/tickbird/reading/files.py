@@ -5,7 +5,7 @@ from __future__ import annotations
 from tickbird.domain.schedule import Pause
 from tickbird.files.mistakes import Mistake
 from tickbird.files.nodes import Place
-from tickbird.files.plan import FieldChange, FilePlan, Kept, Late, ScheduleChange, SettingChange
+from tickbird.files.plan import FieldChange, FilePlan, Kept, Late, ScheduleChange, SettingChange, Stays
 from tickbird.files.ticks import Crowd, TickChanges
 from tickbird.reading.parts import Document, instant, maybe
 from tickbird.reading.schedules import read_schedule
@@ -23,6 +23,8 @@ def read_plan(document: Document) -> FilePlan:
         unserved=document["unserved"],
         same=document["same"],
         left=document["left"],
+        # One that does not tell of them is older.
+        stays=[Stays(each["name"], _kept(each), _pause(each)) for each in document.get("stays", ())],
         crowds=[Crowd(instant(each["at"]), each["schedules"], tuple(each["names"])) for each in document["crowds"]],
         mistakes=[*map(_mistake, document["mistakes"])],
         conflicts=[*map(_mistake, document["conflicts"])],
@@ -36,13 +38,21 @@ def _change(document: Document) -> ScheduleChange:
         command=None,
         schedule=read_schedule(document["schedule"]),
         fields=tuple(FieldChange(each["name"], each["before"], each["after"]) for each in document["fields"]),
-        kept=tuple(Kept(each["name"], each["value"], each["declared"]) for each in document["kept"]),
-        pause=maybe(lambda each: Pause(each["by"], each["note"], each["until"]), document["pause"]),
+        kept=_kept(document),
+        pause=_pause(document),
         ticks=_ticks(document["ticks"]),
         late=maybe(lambda each: Late(each["ticks"], each["catch_up"]), document["late"]),
         void=document["void"],
         notes=tuple(document["notes"]),
     )
+
+
+def _kept(document: Document) -> tuple[Kept, ...]:
+    return tuple(Kept(each["name"], each["value"], each["declared"]) for each in document["kept"])
+
+
+def _pause(document: Document) -> Pause | None:
+    return maybe(lambda each: Pause(each["by"], each["note"], each["until"]), document["pause"])
 
 
 def _ticks(document: Document) -> TickChanges:

@@ -87,6 +87,14 @@ class ScheduleChangeModel(BaseModel):
     schedule: ScheduleModel
 
 
+class StaysModel(BaseModel):
+    """A schedule that is as the document says, but for what people have done beside it, which stays."""
+
+    name: str
+    kept: list[KeptModel]
+    pause: KeptPauseModel | None
+
+
 class SettingChangeModel(BaseModel):
     """A calendar, a limit or a rate that is set to something else."""
 
@@ -122,6 +130,7 @@ class FilePlanModel(BaseModel):
     changes: dict[str, int] = Field(description="How many schedules are changed in each way.")
     same: int
     left: list[str]
+    stays: list[StaysModel]
     schedules: list[ScheduleChangeModel]
     settings: list[SettingChangeModel]
     crowds: list[CrowdModel]
