@@ -160,6 +160,8 @@ class Override(Action):
         return self.line("override", utc_text(self.tick) or "", options=options)
 
     def _move(self) -> str | None:
+        if not self.sent and self.made is not None:
+            return utc_text(self.made.due_at)
         try:
             return utc_text(self.picked("move_at").at)
         except InvalidError:

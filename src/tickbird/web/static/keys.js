@@ -56,6 +56,9 @@ function onKey(event) {
   if (key === "/") {
     const field = document.querySelector("[data-search]");
     event.preventDefault();
+    // A field that is folded away cannot be written into.
+    const folded = field?.closest("details:not([open])");
+    if (folded) folded.open = true;
     if (field) { field.focus(); field.select?.(); } else location.assign(`${menu("Schedules").href}#search`);
   } else if (key === "j") move(1);
   else if (key === "k") move(-1);
