@@ -284,6 +284,15 @@ def _scans(url: str, side: Side, options: Options, report: Report) -> None:
     """How much of the table each statement touches."""
     page = {"namespace": "default", "before": side.runs // 2, "limit": 100}
     tick = {"schedule_id": 1, "first": side.middle, "last": side.middle + timedelta(seconds=1), "limit": 1_000}
+    everything: dict[str, Any] = {
+        "namespace": "default",
+        "contains": "",
+        "app": None,
+        "queue": None,
+        "among": None,
+        "tag": None,
+    }
+    everything["states"] = ["active", "paused", "parked", "ended"]
     asked: list[tuple[str, dict[str, Any]]] = [
         ("list_runs", {**page, "status": None}),
         ("list_runs", {**page, "status": "succeeded"}),
@@ -299,10 +308,8 @@ def _scans(url: str, side: Side, options: Options, report: Report) -> None:
         ("ledger_runs", {"schedule_id": 1, "runs_from": side.middle, "last": side.middle, "limit": 1_000}),
         ("ended_since", {"namespace": "default", "since": DUE, "limit": 100}),
         ("next_rescue", {"now": DUE}),
-        (
-            "list_schedules",
-            {"namespace": "default", "after": "", "contains": "", "state": None, "tag": None, "limit": 100},
-        ),
+        ("find_schedules", {**everything, "after": "", "limit": 100}),
+        ("list_these", {"ids": list(range(1, 101))}),
     ]
     rows = []
     with psycopg.connect(Connections(url, 1).conninfo, autocommit=True) as connection:

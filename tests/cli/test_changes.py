@@ -34,6 +34,8 @@ def test_reschedule_moves_the_next_tick_and_tells_what_is_passed_over(shop: Cli)
     assert document["passed_over"] == 0
     assert document["tick"] > document["due_at"]
     assert shown(shop, "digest")["revisions"][0]["action"] == "reschedule"
+    # Now is not past when it is heard.
+    assert " is due at " in shop.ok("reschedule", "digest", "now").out
 
 
 def test_reschedule_refuses(shop: Cli) -> None:

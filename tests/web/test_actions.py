@@ -111,6 +111,19 @@ async def test_an_action_by_keyboard_alone(desk: Desk, served: Served) -> None:
     assert tick.override.moved
 
 
+async def test_the_next_tick_is_moved_by_one_click(desk: Desk, served: Served) -> None:
+    """Whatever else is chosen in the form: now, and in half an hour."""
+    await make(served)
+    page = await desk.open("/schedules/nightly")
+    for name, away in (("+30 min", 1_800), ("Now", 0)):
+        await page.get_by_role("link", name="Reschedule…").click()
+        await page.get_by_role("dialog", name="Action").get_by_role("button", name=name).click()
+        await expect(page.locator(".banner.said")).to_contain_text("The next tick of nightly is due at")
+        [tick] = await served.client.next_ticks("nightly", 1)
+        assert abs((tick.due_at - await served.client.now()).total_seconds() - away) < 120
+        await desk.open("/schedules/nightly")
+
+
 async def test_an_action_without_scripts(browser: Browser, served: Served, desk: Desk) -> None:
     """A plain link to a page, a plain form, a refusal on the page, and back to the schedule."""
     await make(served)

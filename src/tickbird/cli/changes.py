@@ -191,7 +191,8 @@ def reschedule(settings: Settings, name: str, when: str, note: str, revision: in
     async def work() -> Schedule:
         async with opened(settings) as client:
             _, read = await reader(client, name, settings)
-            to = read(when, "WHEN", ahead=True).at
+            # Now is past when it is heard: a moment later is meant.
+            to = read("3s" if when.strip() == "now" else when, "WHEN", ahead=True).at
             return await client.reschedule(name, to, actor=actor, note=note, revision=revision)
 
     schedule = complete(work(), settings)

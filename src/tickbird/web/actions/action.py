@@ -21,6 +21,8 @@ from tickbird.web.visits import Door, Page, Visit
 # Of what others did meanwhile, so much is shown.
 _MOST_SHOWN: Final = 10
 _LARGEST_REVISION: Final = 2**31 - 1
+# Seconds from now that stand for now.
+AT_ONCE: Final = 3
 TOMORROW_HOUR: Final = 9
 
 
@@ -120,7 +122,8 @@ class Action:
             case "":
                 return None
             case "now":
-                return self.visit.clock.now.replace(microsecond=0)
+                # What is asked for is a moment away when it is heard, and what is past then is refused.
+                return self._ahead(seconds=AT_ONCE)
             case "30m":
                 return self._ahead(minutes=30)
             case "1h":
