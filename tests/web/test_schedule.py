@@ -1,6 +1,7 @@
 """The page of one schedule."""
 
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 
 import psycopg
@@ -97,7 +98,7 @@ async def spoil(store: Store, name: str) -> None:
     nonsense = '{"v":1,"trigger":{"cron":"99 <b>* * * *"},"target":{"task":"report"}}'
     change = f"SET definition = '{nonsense}' WHERE name = '{name}'"
     if store.url.startswith("sqlite"):
-        with sqlite3.connect(store.url.removeprefix("sqlite:///")) as file:
+        with closing(sqlite3.connect(store.url.removeprefix("sqlite:///"))) as file, file:
             file.execute(f"UPDATE schedules {change}")
         return
     async with await psycopg.AsyncConnection.connect(store.url) as database:
