@@ -75,7 +75,7 @@ def long_ago(url: str) -> None:
 
 def eventually(look: Any) -> Any:
     """What a look gives in the end."""
-    for _ in range(600):
+    for _ in range(1_600):
         if found := look():
             return found
         time.sleep(0.05)
