@@ -92,6 +92,7 @@ def shop(folder: Path, postgres_url: str) -> Cli:
     return cli
 
 
+@pytest.mark.timeout(300)
 def test_an_operators_day(shop: Cli) -> None:
     token = shop.ok("token", "create", "ana", "--role", "editor", "--json").json["token"]
     with socket.create_server(("127.0.0.1", 0)) as free:
