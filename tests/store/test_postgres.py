@@ -19,6 +19,7 @@ import pytest
 from psycopg import sql
 
 from tests.store.contenders import PATIENCE, SPAWN, Contenders, contenders
+from tickbird.domain.backfills import NewBackfill
 from tickbird.domain.codec import definition_text, encode_definition
 from tickbird.domain.commands import Create, Trigger, Update
 from tickbird.domain.definition import Definition, Target
@@ -26,7 +27,7 @@ from tickbird.domain.dependencies import After
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
 from tickbird.domain.every import every
 from tickbird.domain.runs import NewRun, Outcome
-from tickbird.store.postgres import PostgresStore, changes, planning, runs, schema
+from tickbird.store.postgres import PostgresStore, backfills, changes, planning, runs, schema
 from tickbird.store.postgres import store as store_module
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.naming import STATEMENTS
@@ -398,6 +399,79 @@ class TestWaiterRace:
         gate.open.set()
         assert ((await first).released, (await second).released) == (1, 1)
         assert [run.status for run in await store.list_runs("default")] == ["queued"] * 2 + ["succeeded"] * 2
+
+
+class TestBackfillRace:
+    """A run that stood aside begins while somebody makes another that waits for it."""
+
+    @pytest.fixture
+    async def beginning(
+        self, store: PostgresStore, other: PostgresStore, monkeypatch: pytest.MonkeyPatch
+    ) -> tuple[asyncio.Task[Any], Gate]:
+        """The first of two is about to end, and has let the second go."""
+        await create(store, definition=replace(MINUTELY, overlap="queue", catch_up="skip"))
+        await store.plan_due(now=later(590))
+        await store.backfill("default", "clock", self.between(60, 120), now=later(591))
+        [run] = await claim(store, now=later(592))
+        gate = Gate(monkeypatch, runs, "release")
+        ending = asyncio.create_task(other.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(593)))
+        await gate.reached.wait()
+        return ending, gate
+
+    def between(self, first: int, last: int) -> NewBackfill:
+        return NewBackfill(actor="ada", first=int(later(first).timestamp()), last=int(later(last).timestamp()))
+
+    async def backfilled(self, store: PostgresStore) -> Any:
+        return await store.backfill("default", "clock", self.between(180, 300), now=later(594))
+
+    async def triggered(self, store: PostgresStore) -> Any:
+        return await store.change_schedule("default", "clock", Trigger(actor="ada"), now=later(594))
+
+    async def planned(self, store: PostgresStore) -> Any:
+        return await store.plan_due(now=later(600))
+
+    @pytest.mark.parametrize(
+        ("make", "stop"),
+        [
+            ("backfilled", (backfills, "release")),
+            ("triggered", (changes, "_leave")),
+            ("planned", (planning, "plan_locked")),
+        ],
+    )
+    @pytest.mark.parametrize("soon", [True, False])
+    async def test_who_is_made_meanwhile_has_its_turn(
+        self,
+        store: PostgresStore,
+        other: PostgresStore,
+        database: Database,
+        beginning: tuple[asyncio.Task[Any], Gate],
+        make: str,
+        stop: tuple[Any, str],
+        soon: bool,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        ending, gate = beginning
+        made = Gate(monkeypatch, *stop)
+        making = asyncio.create_task(getattr(self, make)(store))
+        await until(database.lock_waits)
+        gate.open.set()
+        assert (await ending).released == 1
+        await made.reached.wait()
+        # The second one may end before that is written, or has to wait for it; nobody may be left behind, nor pass.
+        done = asyncio.create_task(self._work(other, later(601), rounds=int(soon)))
+        await asyncio.wait([done], timeout=0.3)
+        made.open.set()
+        await making
+        await done
+        await self._work(other, later(602), rounds=20)
+        assert {run.status for run in await store.list_runs("default")} == {"succeeded"}
+        assert len(await store.list_runs("default")) > 2
+
+    async def _work(self, store: PostgresStore, now: datetime, rounds: int) -> None:
+        for _ in range(rounds):
+            found = await claim(store, now=now)
+            assert len(found) <= 1
+            await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in found], now=now)
 
 
 class TestDependencyRace:

@@ -24,7 +24,7 @@ from tickbird.store.postgres.enqueueing import finding
 from tickbird.store.postgres.planning import edited_by_sql, stand, write
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
-from tickbird.store.postgres.waiters import hold_keys, release
+from tickbird.store.postgres.waiters import hold_active, hold_keys, release
 from tickbird.store.protocol import Changed
 from tickbird.store.steps import do_async
 from tickbird.store.zones import MayPlan
@@ -143,6 +143,11 @@ class Held:
 async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> Held:
     """Lock the active runs of a schedule whose row and cursor are locked, and read it."""
     [row] = await db.fetch_named("hold_schedule", id=schedule_id, now=now)
+    if row["any_aside"]:
+        # Who was waited for has let some of them go, perhaps, which that statement did not see.
+        await hold_active(db, [row["id"]])
+        [row] = await db.fetch_named("hold_schedule", id=schedule_id, now=now)
+    del row["any_aside"]
     active = zip(*(row.pop(name) for name in _ACTIVE), strict=True)
     facts = Facts(tuple(ActiveRun(*run) for run in active), held=row.pop("any_held"))
     return Held(row.pop("now"), row, facts)

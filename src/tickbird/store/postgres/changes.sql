@@ -31,6 +31,9 @@ SELECT
     EXISTS (
         SELECT FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND status = 'waiting' AND lane = 2
     ) AS any_held,
+    EXISTS (
+        SELECT FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND status = 'waiting' AND lane = 1
+    ) AS any_aside,
     d.*
 FROM (SELECT %(id)s::bigint AS id) AS asked
 LEFT JOIN tickbird.schedule_details AS d ON d.id = asked.id;

@@ -11,6 +11,7 @@ from tickbird.domain.dependencies import LastSuccess, needed_by
 from tickbird.store.plans import Rows
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts
+from tickbird.store.postgres.waiters import hold_active
 
 _MOST_NAMED: Final = 11
 
@@ -32,7 +33,7 @@ async def watch(db: Session, names: Names) -> Successes:
     ids = numbers(sorted(unwatched))
     await db.execute("watch", ids=ids)
     # A run that is just ending has not seen that its success is to be noted: it is waited for.
-    await db.fetch("lock_active", ids=ids)
+    await hold_active(db, unwatched)
     await db.execute("fill_successes", ids=ids)
     return await read_successes(db, names)
 

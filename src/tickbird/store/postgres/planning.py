@@ -41,7 +41,7 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import Successes, hold_successes, read_successes, watch, write_awaits
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
-from tickbird.store.postgres.waiters import hold_keys, release
+from tickbird.store.postgres.waiters import hold_active, hold_keys, release
 from tickbird.store.postgres.zones import audit, stamp
 from tickbird.store.protocol import HandOff, Zones
 
@@ -297,7 +297,7 @@ async def read_facts(db: Session, schedule_ids: Iterable[int]) -> dict[int, Fact
 
 async def lock_facts(db: Session, schedule_ids: Collection[int]) -> dict[int, Facts]:
     """As read_facts, with the active runs held until the end of the transaction."""
-    await db.fetch("lock_active", ids=numbers(schedule_ids))
+    await hold_active(db, schedule_ids)
     return await read_facts(db, schedule_ids)
 
 

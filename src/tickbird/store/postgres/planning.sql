@@ -116,10 +116,23 @@ WHERE EXISTS (SELECT FROM tickbird.runs AS r WHERE r.schedule_id = u.id AND r.st
 
 -- name: lock_active
 -- First those that go on, by id, then those that wait, by schedule: as whoever ends runs locks them, and lets others go.
-SELECT id
+-- Also the next of those that stand aside: while it is held, none of them begins. Whoever was waited for here may have
+-- let some go that this statement does not see; the second column says of which row that is to be feared.
+WITH aside AS MATERIALIZED (
+    SELECT first.id
+    FROM unnest(%(ids)s::bigint[]) AS u(schedule_id)
+    CROSS JOIN LATERAL (
+        SELECT r.id FROM tickbird.runs AS r
+        WHERE r.schedule_id = u.schedule_id AND r.status = 'waiting' AND r.lane = 1
+        ORDER BY r.id LIMIT 1
+    ) AS first
+)
+SELECT id, id = ANY(ARRAY(SELECT aside.id FROM aside))
 FROM tickbird.runs
 WHERE id = ANY(ARRAY(
     SELECT id FROM tickbird.runs WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane <= 0 AND finished_at IS NULL
+    UNION ALL
+    SELECT aside.id FROM aside
 ))
 ORDER BY status = 'waiting', CASE WHEN status = 'waiting' THEN schedule_id END, lane, id
 FOR UPDATE;

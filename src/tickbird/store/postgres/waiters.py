@@ -19,6 +19,20 @@ from tickbird.store.postgres.rows import numbers
 _MOST_WAITERS: Final = 1_000
 
 
+async def hold_active(db: Session, schedule_ids: Collection[int]) -> None:
+    """Keep the active runs of these schedules from ending, and those that stand aside from beginning.
+
+    Cursors must have been locked before, so that nobody makes new ones.
+    """
+    held: set[int] = set()
+    while True:
+        rows = await db.fetch("lock_active", ids=numbers(schedule_ids))
+        found, held = held, held | {row[0] for row in rows}
+        # Where nobody stood aside, nobody began unseen.
+        if held == found or not any(stood_aside for _, stood_aside in rows):
+            return
+
+
 async def hold_keys(db: Session, keys: Collection[Key]) -> dict[Key, int]:
     """Take hold of keys until the end of the transaction; how many more runs of each may go on.
 
