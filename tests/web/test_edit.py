@@ -73,6 +73,18 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     await desk.check("edit-new")
 
 
+@done
+async def test_what_an_extension_leaves_breaks_nothing(desk: Desk, served: Served) -> None:
+    """A style that was set and taken back from outside is not brought into what is drawn anew: the policy forbids it."""
+    page = await desk.open("/schedules/new")
+    await page.evaluate(
+        "for (const each of document.querySelectorAll('[id]')) { each.style.color = 'red'; each.style.color = '' }"
+    )
+    await page.get_by_label("Cron, every or at").fill("0 3 * * *")
+    await expect(page.locator("#preview tbody tr")).to_have_count(10)
+    await desk.check()
+
+
 async def review(page: Page) -> None:
     """On to the page that shows what changes."""
     await page.get_by_role("button", name="Review…").click()
