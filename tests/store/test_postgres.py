@@ -431,7 +431,7 @@ class TestBackfillRace:
         return await store.plan_due(now=later(600))
 
     @pytest.mark.parametrize(
-        ("make", "stop"),
+        "make, stop",
         [
             ("backfilled", (backfills, "release")),
             ("triggered", (changes, "_leave")),

@@ -75,7 +75,7 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
 
 @done
 async def test_what_an_extension_leaves_breaks_nothing(desk: Desk, served: Served) -> None:
-    """A style that was set and taken back from outside is not brought into what is drawn anew: the policy forbids it."""
+    """A style that was set and taken back from outside is not drawn anew, which the policy would forbid."""
     page = await desk.open("/schedules/new")
     await page.evaluate(
         "for (const each of document.querySelectorAll('[id]')) { each.style.color = 'red'; each.style.color = '' }"
