@@ -20,10 +20,7 @@ _MOST_WAITERS: Final = 1_000
 
 
 async def hold_active(db: Session, schedule_ids: Collection[int]) -> None:
-    """Keep the active runs of these schedules from ending, and those that stand aside from beginning.
-
-    Cursors must have been locked before, so that nobody makes new ones.
-    """
+    """Keep the active runs of these schedules from ending, and those that stand aside from beginning."""
     held: set[int] = set()
     while True:
         rows = await db.fetch("lock_active", ids=numbers(schedule_ids))
