@@ -144,3 +144,63 @@ def test_twenty_mistakes_are_told_one_by_one() -> None:
     assert list(made.document.schedules) == ["good"]
     assert [each.line for each in made.left] == [*range(1, 21)]
     assert all(str(60 + number) in each.reason for number, each in enumerate(made.left))
+
+
+# What stands in real crontabs and trips readers of lines.
+ODD = """\
+PATH="/usr/bin:/bin"\r
+0 1 * * * date +\\%Y\\\\%in%two%\\%x\r
+"TWO WORDS"=x
+2X=x
+0 2 * * * /bin/after\fform feed
+5/15 * * * * /bin/step
+CRON_TZ=Europe/Rome
+0 3 * * * /bin/rome
+CRON_TZ=
+TZ=Asia/Tokyo
+0 4 * * * /bin/home"""
+
+
+def test_lines_end_and_settings_hold_as_in_cron() -> None:
+    made = made_of(read_crontab(ODD, "crontab", tz="America/New_York"))
+    found = made.document.schedules
+    assert list(found) == ["date", "after-form", "step", "rome", "home"]
+    date = found["date"].target.program
+    assert date is not None
+    # The backslash before a backslash is no escape of the percent sign behind both.
+    assert (date.argv[-1], date.input, dict(date.env)) == ("date +%Y\\\\", "in\ntwo\n%x\n", {"PATH": "/usr/bin:/bin"})
+    assert [each.trigger.tz for each in found.values()] == [
+        *["America/New_York"] * 3,
+        "Europe/Rome",
+        "America/New_York",
+    ]
+    assert [(each.line, each.reason[:23]) for each in made.left] == [
+        (3, "that is not the name of"),
+        (4, "that is not the name of"),
+    ]
+    notes = {each.name: " ".join(each.notes) for each in made.imported.entries}
+    assert "a single number" in notes["step"]
+    assert "TZ is for the command alone" in notes["home"]
+
+
+def test_a_line_that_is_no_text_is_left_out_alone() -> None:
+    text = b"# caf\xe9\nNAME=caf\xe9\n0 1 * * * /bin/caf\xe9\n0 2 * * * /bin/true".decode(errors="surrogateescape")
+    made = made_of(read_crontab(text, "crontab"))
+    assert list(made.document.schedules) == ["true"]
+    assert [(each.line, each.reason.partition(";")[0]) for each in made.left] == [
+        (2, "it is not UTF-8"),
+        (3, "it is not UTF-8"),
+    ]
+    assert "caf?" in str(made.left[0])
+
+
+def test_a_program_that_is_called_like_a_user_is_a_program() -> None:
+    made = made_of(read_crontab("0 5 * * * backup --full\n0 6 * * * mail < /tmp/x\n", "mine"))
+    assert all(each.target.program and each.target.program.user is None for each in made.document.schedules.values())
+    told = made_of(read_crontab("0 5 * * * root /bin/true\n", "-")).imported.notes
+    assert any("--personal" in note for note in told)
+
+
+def test_what_is_left_out_is_told_in_short_however_long_it_is() -> None:
+    made = made_of(read_crontab(f"0 1 * * * /bin/x {'a' * 200_000}\n", "crontab"))
+    assert len(str(made.left[0])) < 500

@@ -65,9 +65,11 @@ def crontab(settings: Settings, /, file: str, system: bool | None, **shared: Any
     """
     from tickbird.imports.crontab import read_crontab
 
-    _finish(
-        settings, "crontab", lambda _: read_crontab(_text(file), file, system=system, tz=settings.tz or "UTC"), **shared
-    )
+    def read(_: Horizon) -> Imported:
+        # A line that is no text is left out, and no reason to refuse the others.
+        return read_crontab(_text(file, "surrogateescape"), file, system=system, tz=settings.tz or "UTC")
+
+    _finish(settings, "crontab", read, **shared)
 
 
 @import_.command(cls=Command)
@@ -147,15 +149,29 @@ def apscheduler(settings: Settings, /, database: str, trust_pickle: bool, python
     )
 
 
-def _text(file: str) -> str:
-    if file == "-":
-        return sys.stdin.read()
+def _text(file: str, errors: str = "strict") -> str:
+    from tickbird.files.reading import LARGEST_FILE
+
     try:
-        return Path(file).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InvalidError(f"{file[:200]} cannot be read: {error.strerror}.", field="file") from None
-    except UnicodeDecodeError:
-        raise InvalidError(f"{file[:200]} is not UTF-8.", field="file") from None
+        if file == "-":
+            data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+        else:
+            with Path(file).open("rb") as opened:
+                data = opened.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InvalidError(f"{file[:200]} cannot be read: {reason}.", field="file") from None
+    if len(data) > LARGEST_FILE:
+        raise InvalidError(
+            f"{file[:200]} is larger than {LARGEST_FILE // 2**20} MiB;", field="file", hint="import it in parts."
+        )
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode(errors=errors)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InvalidError(
+            f"{file[:200]} is not UTF-8 from line {line} on;", field="file", hint="save it as UTF-8."
+        ) from None
 
 
 def _without_password(url: str) -> str:

@@ -13,8 +13,12 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.program import SHELL
 from tickbird.imports.entries import Entry, Imported, name_of
 
-_SETTING: Final = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z_][\w]*))\s*=\s*(.*?)\s*""")
+_SETTING: Final = re.compile(r"""(?:"([^"]+)"|'([^']+)'|([^\s"'=]+))\s*=\s*(.*)""")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _NICKNAMES: Final = ("hourly", "daily", "midnight", "weekly", "monthly", "yearly", "annually")
+_STEP_OF_ONE: Final = re.compile(r"(?:^|[ ,])\w+/\d")
+# The command, and what comes behind the first % that is not escaped.
+_PERCENT: Final = re.compile(r"((?:[^\\%]|\\.?)*)%?(.*)", re.DOTALL)
 # What a shell would leave as it is, word by word.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/.,:@+ \t-]+", re.ASCII)
 _SHELLS: Final = ("sh", "bash", "dash", "ksh", "zsh")
@@ -40,6 +44,7 @@ class _State:
     env: dict[str, str] = field(default_factory=dict)
     shell: str = SHELL
     tz: str = "UTC"
+    machine: str = "UTC"
     delay: int = 0
     notes: list[str] = field(default_factory=list)
 
@@ -47,12 +52,19 @@ class _State:
 def read_crontab(text: str, source: str, *, system: bool | None = None, tz: str = "UTC") -> Imported:
     """Every line, in its zone: that of `CRON_TZ`, else `tz`; `system` says that the sixth column is the user."""
     found = Imported("cron", source, notes=list(_NOTES))
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    # Only these end a line, to cron.
+    lines = [(number, line.strip(" \t\r")) for number, line in enumerate(text.split("\n"), 1)]
     said = [(number, line) for number, line in lines if line and not line.startswith("#")]
-    settings = {number: None if line[0] in "*@0123456789-" else _SETTING.fullmatch(line) for number, line in said}
+    for number, line in said:
+        if not _is_text(line):
+            found.leave(line.encode("utf-8", "replace").decode(), "it is not UTF-8; save the file as that", number)
+    said = [(number, line) for number, line in said if _is_text(line)]
+    settings = {number: None if line[0] in "*@" else _SETTING.fullmatch(line) for number, line in said}
     if system is None:
         system = source.startswith(_SYSTEM) or _has_users([line for number, line in said if settings[number] is None])
-    state = _State(tz=tz)
+        if system:
+            found.notes.append("The word behind the time is taken for the user; --personal says that it is none.")
+    state = _State(tz=tz, machine=tz)
     for number, line in said:
         if (setting := settings[number]) is not None:
             _set(state, setting[1] or setting[2] or setting[3], _unquoted(setting[4]), number, found)
@@ -62,10 +74,22 @@ def read_crontab(text: str, source: str, *, system: bool | None = None, tz: str 
     return found
 
 
+def _is_text(line: str) -> bool:
+    """Whether its bytes were text: those that were not are kept as surrogates."""
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _has_users(lines: list[str]) -> bool:
     """Does a user of this machine stand before every command, as in the system's own crontab?"""
     words = [line.split(None, 2 if line.startswith("@") else 6) for line in lines]
-    return bool(words) and all(len(each) > 2 and _is_user(each[-2]) for each in words)
+    return bool(words) and all(
+        len(each) == (3 if each[0].startswith("@") else 7) and _is_user(each[-2]) and each[-1][0] not in "-<>|&;%"
+        for each in words
+    )
 
 
 def _is_user(name: str) -> bool:
@@ -85,7 +109,8 @@ def _set(state: _State, name: str, value: str, line: int, found: Imported) -> No
     if name == "SHELL":
         state.shell = value
     elif name == "CRON_TZ":
-        state.tz = value
+        # An empty one takes back what stood above.
+        state.tz = value or state.machine
     elif name == "RANDOM_DELAY":
         state.delay = int(value) * 60 if value.isdigit() else 0
     elif name in ("MAILTO", "MAILFROM"):
@@ -93,6 +118,10 @@ def _set(state: _State, name: str, value: str, line: int, found: Imported) -> No
             found.leave(f"{name}={value}", "nothing is mailed here; let somebody watch for failed runs", line)
     elif name.startswith("TICKBIRD_"):
         found.leave(f"{name}={value}", "Tickbird sets such variables itself", line)
+    elif not _VARIABLE.fullmatch(name):
+        found.leave(f"{name}={value}", "that is not the name of a variable, and no program could use it", line)
+    elif "\0" in value:
+        found.leave(f"{name}={value}", "a variable cannot hold a NUL", line)
     else:
         state.env[name] = value
 
@@ -126,6 +155,13 @@ def _entry(state: _State, line: str, number: int, system: bool, found: Imported)
     if state.delay:
         entry.fields["spread"] = state.delay
         entry.notes.append("RANDOM_DELAY: here every run is late by the same part of it, each schedule by its own.")
+    if _STEP_OF_ONE.search(when):
+        entry.notes.append(
+            "A step behind a single number goes to the end of the field here, as in cronie; Debian's cron"
+            " refuses it, and older ones take the number alone."
+        )
+    if "TZ" in state.env and state.env["TZ"] != state.tz:
+        entry.notes.append("TZ is for the command alone, as in cron; CRON_TZ, or tz here, is the zone of its times.")
     if "HOME" in state.env:
         entry.fields["command"]["folder"] = state.env["HOME"]
     found.add(entry)
@@ -147,10 +183,11 @@ def _trigger(when: str) -> tuple[dict[str, Any] | None, str]:
 
 
 def _split(command: str) -> tuple[str, str | None]:
-    r"""The line for the shell, and what comes behind the first %, line by line; \% is a percent sign."""
-    parts = re.split(r"(?<!\\)%", command)
-    line, *rest = (part.replace(r"\%", "%") for part in parts)
-    given = "\n".join(rest)
+    r"""The line for the shell, and what comes behind the first %, line by line; \% is a percent sign, \\% is not."""
+    found = _PERCENT.fullmatch(command)
+    assert found is not None
+    line = re.sub(r"\\(.)", lambda pair: "%" if pair[1] == "%" else pair[0], found[1])
+    given = re.sub(r"(?<!\\)%", "\n", found[2]).replace(r"\%", "%")
     return line.strip(), (given if given.endswith("\n") else f"{given}\n") if given else None
 
 

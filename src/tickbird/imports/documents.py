@@ -12,7 +12,7 @@ from tickbird.files.reading import Format
 from tickbird.files.shape import Document, read_document
 from tickbird.files.writing import to_plain, write
 from tickbird.imports.differences import Difference, Horizon, differences
-from tickbird.imports.entries import Entry, Imported, Left
+from tickbird.imports.entries import Entry, Imported, Left, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def make(imported: Imported, app: str, horizon: Horizon) -> Made:
             read = read_document({"app": app, "schedules": {entry.name: entry.fields}})
         except DocumentError as error:
             reasons = "; ".join(mistake.text.rstrip(".") for mistake in error.mistakes)
-            left.append(Left(entry.origin, reasons, entry.line))
+            left.append(Left(short(entry.origin), reasons, entry.line))
             continue
         if entry.off:
             off.append(entry)

@@ -52,14 +52,15 @@ class Imported:
     left: list[Left] = field(default_factory=list)
     # What holds for all of them.
     notes: list[str] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict, repr=False)
 
     def add(self, entry: Entry) -> None:
         """Add a schedule under a name that no other has."""
-        taken = {each.name for each in self.entries}
-        wanted, number = name_of(entry.name), 2
-        entry.name = wanted
-        while entry.name in taken:
-            entry.name, number = f"{wanted}-{number}", number + 1
+        wanted = entry.name = name_of(entry.name)
+        while entry.name in self._numbers:
+            self._numbers[wanted] += 1
+            entry.name = f"{wanted}-{self._numbers[wanted]}"
+        self._numbers[entry.name] = 1
         self.entries.append(entry)
 
     def cast_shadows(self) -> None:
