@@ -279,3 +279,21 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
     mistakes: list[Mistake] = []
     read_paths([tmp_path / "loop.toml", f"{tmp_path}/a\0b.toml", "x" * 5_000 + ".toml"], mistakes)
     assert ["the file cannot be read (" in str(each) for each in mistakes] == [True] * 3
+
+
+def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.toml").write_text("a = 1")
+    monkeypatch.setattr("tickbird.files.reading.MOST_ENTRIES", 4)
+    mistakes: list[Mistake] = []
+    assert read_paths([tmp_path], mistakes) == []
+    [said] = map(str, mistakes)
+    assert said.startswith(
+        f"{tmp_path}: the folder and those in it hold more than 4 files and folders; name the folder"
+    )
+    # Files that are named are read, so long as they are not too much together.
+    monkeypatch.setattr("tickbird.files.reading.LARGEST_DOCUMENT", 12)
+    mistakes.clear()
+    assert len(read_paths(sorted(tmp_path.iterdir()), mistakes)) == 3
+    [said] = map(str, mistakes)
+    assert said.startswith(f"{tmp_path}/2.toml: all files together are larger than")

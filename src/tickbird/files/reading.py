@@ -20,6 +20,9 @@ FORMATS = get_args(Format)
 ENDINGS: dict[str, Format] = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 # A hundred thousand schedules fit in; what is larger was most likely not meant.
 LARGEST_FILE = 64 * 2**20
+# So many files and folders of a folder are looked at, and so much is read of all files together.
+MOST_ENTRIES = 100_000
+LARGEST_DOCUMENT = 4 * LARGEST_FILE
 _ENDINGS = "*.toml, *.yaml, *.yml or *.json"
 
 
@@ -38,8 +41,20 @@ class Source:
 def read_paths(paths: Iterable[str | Path], mistakes: list[Mistake]) -> list[Source]:
     """Every file that is named, and every one in a folder that is named and in the folders within it."""
     seen: set[tuple[int, int]] = set()
-    files = (file for path in paths for file in _files(path, mistakes))
-    return [source for file in files if (source := _read_file(file, seen, mistakes)) is not None]
+    sources: list[Source] = []
+    left = LARGEST_DOCUMENT
+    for file in (file for path in paths for file in _files(path, mistakes)):
+        source, size = _read_file(file, seen, mistakes)
+        if source is not None:
+            sources.append(source)
+        left -= size
+        if left < 0:
+            words = (
+                f"all files together are larger than {LARGEST_DOCUMENT // 2**20} MiB, and this is where that is reached"
+            )
+            mistakes.append(Mistake(Place(str(file)), f"{words}; name fewer of them at a time."))
+            break
+    return sources
 
 
 def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Mistake]) -> Source | None:
@@ -87,10 +102,22 @@ def _files(named: str | Path, mistakes: list[Mistake]) -> Iterator[Path]:
     if not os.path.isdir(path):  # noqa: PTH112
         yield path
         return
-    found = sorted(_within(path, mistakes))
+    refused: list[Mistake] = []
+    try:
+        found = sorted(_within(path, refused))
+    except _TooManyError:
+        # Of what is amiss in such a tree nothing else is worth telling.
+        words = f"the folder and those in it hold more than {MOST_ENTRIES:,} files and folders"
+        mistakes.append(Mistake(Place(str(path)), f"{words}; name the folder that has the schedules alone, or files."))
+        return
+    mistakes += refused
     if not found:
         mistakes.append(Mistake(Place(str(path)), f"the folder holds no file that ends in {_ENDINGS}."))
     yield from found
+
+
+class _TooManyError(Exception):
+    """A folder with more in it than anybody keeps schedules beside."""
 
 
 def _within(folder: Path, mistakes: list[Mistake]) -> Iterator[Path]:
@@ -99,7 +126,11 @@ def _within(folder: Path, mistakes: list[Mistake]) -> Iterator[Path]:
     def refused(error: OSError) -> None:
         mistakes.append(Mistake(Place(str(error.filename)), f"the folder cannot be read ({error.strerror})."))
 
+    entries = 0
     for where, folders, names in os.walk(folder, onerror=refused):
+        entries += len(folders) + len(names)
+        if entries > MOST_ENTRIES:
+            raise _TooManyError
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             if name.startswith(".") or Path(name).suffix.lower() not in ENDINGS:
@@ -117,24 +148,25 @@ def _is_pipe(file: Path) -> bool:
         return False
 
 
-def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Mistake]) -> Source | None:
+def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Mistake]) -> tuple[Source | None, int]:
+    """What stands in a file, if it can be read, and how many bytes that took."""
     spelling = ENDINGS.get(path.suffix.lower())
     if spelling is None and os.path.exists(path):  # noqa: PTH110
         mistakes.append(
             Mistake(Place(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
         )
-        return None
+        return None, 0
     try:
         with path.open("rb") as file:
             # A file is read once, by whatever names it is given.
             found = os.fstat(file.fileno())
             if (found.st_dev, found.st_ino) in seen:
-                return None
+                return None, 0
             seen.add((found.st_dev, found.st_ino))
             data = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         mistakes.append(Mistake(Place(str(path)), f"the file cannot be read ({reason})."))
-        return None
+        return None, 0
     assert spelling is not None
-    return read_text(data, str(path), spelling, mistakes)
+    return read_text(data, str(path), spelling, mistakes), len(data)
