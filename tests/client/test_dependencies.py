@@ -130,6 +130,22 @@ async def test_why_a_run_waits_and_waited(store: Store) -> None:
     assert (False, waited) in told(ran)
 
 
+async def test_one_that_is_needed_and_is_a_shadow_is_called_one(store: Store) -> None:
+    await create_load(store, shadow=True)
+    await create(store, trigger=every(hours=1), depends_on=NEEDS)
+    await alive(store, 60)
+    shadow = "a shadow (shadow=true), of which nothing runs"
+    coming = await ask(store, 3_600, now=60)
+    assert coming.sentence.endswith(
+        f"load succeeds from 2026-01-01 00:00:00 UTC on, which it does not while it is {shadow}."
+    )
+    assert f"else it is skipped: it is {shadow}." in told(coming)[0][1]
+    await plan(store, 3_600)
+    skipped = await ask(store, 3_600, now=3_700)
+    assert f"(depends_on: within 1 h): it is {shadow}; any success" in skipped.sentence
+    assert "never succeeded" not in skipped.sentence
+
+
 async def test_why_a_run_that_waited_was_cancelled(store: Store) -> None:
     await create_load(store)
     await create(store, trigger=every(hours=1), depends_on=WAITS)

@@ -13,6 +13,7 @@ from tickbird.domain.explanation import Step, Times
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.runs import RunRecord
 
+_SHADOW = "a shadow (shadow=true), of which nothing runs"
 _NONE_BEFORE = "the successes of it that are known came later"
 
 
@@ -80,7 +81,8 @@ class DependencyWords:
                 fate = f"waits until {self.times(self.due_at + each.wait)}" if each.wait else "is skipped"
                 text = f"Needs {each.schedule} to succeed from {since} on, else it {fate}: {last}."
                 steps.append(Step(None, "dependency", text))
-            missing.append(f"{each.schedule} succeeds from {since} on")
+            vain = f", which it does not while it is {_SHADOW}" if each.schedule in self.evidence.shadows else ""
+            missing.append(f"{each.schedule} succeeds from {since} on{vain}")
         return steps, f", provided that {' and '.join(missing)}" if missing else ""
 
     def success(self, name: str, before: datetime) -> RunRecord | None:
@@ -106,7 +108,14 @@ class DependencyWords:
         return last is not None and last.at is not None and last.at >= self.due_at - each.within
 
     def _last(self, name: str, before: datetime | None = None) -> str:
-        """When a schedule last succeeded, so far; or had, at an instant."""
+        """When a schedule last succeeded, so far; or had, at an instant; and that as a shadow it does not."""
+        last = self._succeeded(name, before)
+        if name not in self.evidence.shadows:
+            return last
+        noted = self.evidence.successes[name].at
+        return f"it is {_SHADOW}" if noted is None else f"{last}, and now it is {_SHADOW}"
+
+    def _succeeded(self, name: str, before: datetime | None) -> str:
         if name not in self.evidence.successes:
             return "there is no such schedule"
         last = "last succeeded" if before is None else "had last succeeded"

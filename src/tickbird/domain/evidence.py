@@ -95,6 +95,8 @@ class Surroundings:
     # Of the schedules that it depends on or depended on: when each last succeeded, and runs of theirs that did.
     successes: Mapping[str, LastSuccess] = field(default_factory=dict)
     needed: Sequence[RunRecord] = ()
+    # Those of them that are shadows now, and so run nothing.
+    shadows: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
