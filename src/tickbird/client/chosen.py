@@ -84,9 +84,11 @@ class Chosen:
             "resume", expected, lambda each: Resume(actor=actor, revision=each.revision, note=note)
         )
 
-    async def trigger(self, *, actor: str, expected: int) -> BulkResult:
-        """One manual run of each, with its own payload."""
-        return await self._change("trigger", expected, lambda _: Trigger(actor=actor))
+    async def trigger(self, *, actor: str, expected: int, key: Callable[[str], str | None]) -> BulkResult:
+        """One manual run of each, with its own payload; `key` says what stands for the one of a name."""
+        return await self._change(
+            "trigger", expected, lambda each: Trigger(actor=actor, idempotency_key=key(each.name))
+        )
 
     async def document(self) -> Document:
         """Those that can be read, as a file that can be applied; what operators have set over them is left out."""

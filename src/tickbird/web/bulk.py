@@ -20,6 +20,7 @@ from tickbird.domain.readings import ScheduleFilter
 from tickbird.domain.schedule import Schedule
 from tickbird.web.filters import asked_for, query_of
 from tickbird.web.instants import read_instant, tomorrow_at, zone_choices
+from tickbird.web.once import key_of, mark_of
 from tickbird.web.visits import Door, Visit
 
 Deed = Literal["pause", "resume", "run"]
@@ -163,14 +164,13 @@ async def _do(asked: Asked, chosen: Chosen) -> BulkResult:
         return await chosen.pause(actor=visit.actor, expected=expected, note=note, until=end, cancel_runs=cancels)
     if asked.deed == "resume":
         return await chosen.resume(actor=visit.actor, expected=expected, note=note)
-    return await chosen.trigger(actor=visit.actor, expected=expected)
+    return await chosen.trigger(actor=visit.actor, expected=expected, key=lambda name: key_of(visit, name))
 
 
 def _show(asked: Asked, status: int, field: str = "", why: str = "") -> Response:
     context: dict[str, Any] = {"asked": asked, "wrong": {field: why} if why else {}, "back": _back(asked.visit)}
-    return asked.visit.render(
-        "bulk.html", status=status, most=MOST, shown=_SHOWN, typed_above=TYPED_ABOVE, tomorrow=_TOMORROW, **context
-    )
+    context |= {"tomorrow": _TOMORROW, "once": mark_of(asked.visit)}
+    return asked.visit.render("bulk.html", status=status, most=MOST, shown=_SHOWN, typed_above=TYPED_ABOVE, **context)
 
 
 async def export(visit: Visit) -> Response:

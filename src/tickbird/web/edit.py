@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.codec import default_field
-from tickbird.domain.definition import check_new_name
+from tickbird.domain.definition import FIELDS, check_new_name
 from tickbird.domain.differences import Difference, differences
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.instants import to_seconds
@@ -24,6 +24,7 @@ from tickbird.files.ticks import Budget, TickChanges, compare
 from tickbird.web.drafts import Draft, drawn, merged, sent
 from tickbird.web.edit_fields import GROUPS
 from tickbird.web.instants import local_value, tomorrow_at
+from tickbird.web.once import Once, mark_of
 from tickbird.web.previews import Outlook, outlook
 from tickbird.web.visits import Door, Form, Visit
 
@@ -216,19 +217,30 @@ async def _save(sheet: Sheet) -> Response:
     visit, draft = sheet.visit, sheet.draft
     where = visit.url(f"/schedules/{sheet.name}")
     if sheet.schedule is None:
+        once, said = Once(visit, f"create {sheet.name}"), f"{sheet.name} is made."
+        before = await once.begin()
+        if before is not None and before.status is not None:
+            # Sent again: it was made by the first.
+            return visit.done(where, said)
         fields = draft.fields
         trigger, target = fields.pop("trigger"), fields.pop("target")
         payload = fields.pop("payload", {})
-        await visit.client.create(
-            sheet.name,
-            trigger,
-            target.program or target.name,
-            actor=visit.actor,
-            payload=payload,
-            unknown_task_ok=True,
-            **fields,
-        )
-        return visit.done(where, f"{sheet.name} is made.")
+        try:
+            await visit.client.create(
+                sheet.name,
+                trigger,
+                target.program or target.name,
+                actor=visit.actor,
+                payload=payload,
+                unknown_task_ok=True,
+                **fields,
+            )
+        except (InvalidError, ConflictError):
+            if before is None:
+                await once.refused()
+            raise
+        await once.done(sheet.name)
+        return visit.done(where, said)
     unset = sheet.unset
     fields = {name: value for name, value in draft.touched.items() if name not in unset}
     after = await visit.client.update(
@@ -246,6 +258,11 @@ async def _conflict(sheet: Sheet) -> Response:
     meanwhile = [each for each in entries if each.revision.revision > sheet.revision]
     theirs = {each.path[0] for entry in meanwhile for each in entry.changes or ()}
     draft = await merged(visit, sheet.draft, current.raw)
+    stored = {name: value for name, value in current.raw.items() if name in FIELDS}
+    if meanwhile and not sheet.unset and sheet.draft.encoded == stored:
+        # Sent twice, or two people of one mind: it is as it was asked for.
+        where = visit.url(f"/schedules/{schedule.name}")
+        return visit.done(where, f"{schedule.name} is so already, since revision {meanwhile[-1].revision.revision}.")
     again = replace(sheet, draft=draft, schedule=current, revision=current.revision)
     both = sorted(theirs & sheet.draft.touched.keys())
     return await _show(again, 412, meanwhile=meanwhile, both=both)
@@ -274,6 +291,7 @@ async def _show(
         meanwhile=meanwhile,
         both=both,
         defaults=default_field,
+        once=mark_of(visit),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import secrets
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,13 +12,14 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.explanation import Step
 from tickbird.domain.logs import Progress
 from tickbird.domain.progress import brief
 from tickbird.domain.readings import RunFilter
 from tickbird.domain.runs import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedule import Schedule
+from tickbird.web.once import key_of, mark_of
 from tickbird.web.payload_form import PayloadForm, draw, published_schema, read
 from tickbird.web.pictures import AttemptLine, Picture, run_line
 from tickbird.web.run_log import LEVELS, last_page, sought, without_colours
@@ -198,9 +198,9 @@ async def retry(visit: Visit) -> Response:
     """Ask, then repeat a run as it was."""
     found = await visit.client.run(run_number(visit))
     if visit.request.method == "POST":
-        made = await visit.client.retry(found.id, actor=visit.actor, idempotency_key=_once(visit))
+        made = await visit.client.retry(found.id, actor=visit.actor, idempotency_key=key_of(visit))
         return _retried(visit, found, made)
-    return visit.render("run_retry.html", run=found, once=_new_key(), command=command(visit, "retry", found.id))
+    return visit.render("run_retry.html", run=found, once=mark_of(visit), command=command(visit, "retry", found.id))
 
 
 async def change(visit: Visit) -> Response:
@@ -214,8 +214,10 @@ async def change(visit: Visit) -> Response:
     if sent.wrong:
         return _change_form(visit, found, sent.form, schema, sent.payload, "Nothing was sent: see below.")
     try:
-        made = await visit.client.retry(found.id, actor=visit.actor, payload=sent.payload, idempotency_key=_once(visit))
-    except InvalidError as error:
+        # Who changes it and sends it once more asks for another run.
+        key = key_of(visit, json.dumps(dict(sent.payload), sort_keys=True))
+        made = await visit.client.retry(found.id, actor=visit.actor, payload=sent.payload, idempotency_key=key)
+    except (InvalidError, ConflictError) as error:
         return _change_form(visit, found, sent.form, schema, sent.payload, str(error))
     return _retried(visit, found, made)
 
@@ -235,7 +237,7 @@ def _change_form(
         run=found,
         form=form,
         known=schema is not None,
-        once=visit.form.text("once") or _new_key(),
+        once=mark_of(visit),
         wrong=wrong,
         command=command(visit, "retry", found.id, "--payload", text),
     )
@@ -243,15 +245,6 @@ def _change_form(
 
 def _retried(visit: Visit, found: RunRecord, made: RunRecord) -> Response:
     return visit.done(visit.url(f"/runs/{made.id}"), f"Run {made.id} repeats run {found.id}.")
-
-
-def _new_key() -> str:
-    """What tells one intention from another, so that a form that is sent twice does its work once."""
-    return f"web-{secrets.token_hex(8)}"
-
-
-def _once(visit: Visit) -> str | None:
-    return visit.form.text("once")[:200] or None
 
 
 def command(visit: Visit, *words: object) -> str:

@@ -14,6 +14,7 @@ from tickbird.api.tokens import client_of, find_token, handed_out
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.tokens import ROLES, Namespaces, TokenRecord, check_role
 from tickbird.web.gate import Gate
+from tickbird.web.once import Once, mark_of
 from tickbird.web.visits import Door, Visit
 
 _PAGE: Final = 100
@@ -47,9 +48,13 @@ async def tokens(visit: Visit) -> Response:
 
 async def create(visit: Visit) -> Response:
     """Ask what it is to open, then show the text of the new one: on this answer alone."""
-    typed = _typed(visit)
+    typed, once = _typed(visit), Once(visit, "create_token")
     if visit.request.method == "GET":
         return _form(visit, typed)
+    if (before := await once.begin()) is not None:
+        # Sent again, by a reload for example: the text was on the first answer, and is nowhere to be read from.
+        made_before = await client_of(visit.request, visit.caller).find_token(before.body)
+        return visit.render("token_again.html", status=409, token=made_before)
     try:
         opened = _opened(visit, typed)
         made, text = await client_of(visit.request, visit.caller).create_token(
@@ -60,9 +65,11 @@ async def create(visit: Visit) -> Response:
             expires_at=_end(visit, typed),
         )
     except (InvalidError, Problem) as error:
+        await once.refused()
         said = f"{error.detail} {error.hint}" if isinstance(error, Problem) else str(error)
         where = {"expires_at": "ends_at", "namespace": "namespaces"}.get(error.field, error.field or "name")
         return _form(visit, typed, {where: said.removeprefix(f"{error.field}: ")}, 422)
+    await once.done(made.id)
     # The answer to a form is never remembered, and neither may a browser keep it.
     return visit.render("token_made.html", token=made, text=text)
 
@@ -86,6 +93,7 @@ def _form(visit: Visit, typed: dict[str, str], wrong: dict[str, str] | None = No
         everything=everything,
         roles=MAY,
         ends=ENDS,
+        once=mark_of(visit),
         command=_command(visit, typed, everything=everything),
     )
 

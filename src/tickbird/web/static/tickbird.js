@@ -101,6 +101,19 @@ document.addEventListener("htmx:responseError", (event) => {
   if (opener) location.assign(opener.href);
 });
 
+// A button that is pressed twice sends its form once.
+const sent = new WeakMap();
+const TWICE = 2000;
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  const before = sent.get(form);
+  const again = before && before.by === event.submitter && performance.now() - before.at < TWICE;
+  if (again) { event.preventDefault(); event.stopImmediatePropagation(); } else sent.set(form, { by: event.submitter, at: performance.now() });
+}, true);
+// An answer that leaves the form where it is lets it be sent again.
+document.addEventListener("htmx:afterRequest", (event) => { sent.delete(event.detail.elt); });
+
 // All of a list at once.
 document.addEventListener("change", (event) => {
   if (!event.target.matches("[data-all]")) return;
