@@ -40,6 +40,13 @@ async def test_who_may_apply_what(memory: Api) -> None:
     assert (await apply(memory, "admin", command)).status_code == 200
     # What is there may be sent back.
     assert (await apply(memory, document=command)).json()["same"] == 1
+    # To see what would be done, one needs only to see; and what is not done may be a command.
+    other = {"app": "shop", "schedules": {"backup": {"cron": "@daily", "command": {"program": "/bin/false"}}}}
+    planned = (await memory.ask("POST", "/api/v1/diff", "viewer", json={"document": other})).json()
+    assert (planned["applied"], planned["changes"]["change"]) == (False, 1)
+    kept = (await memory.client().get("backup")).definition
+    assert kept is not None
+    assert kept.target.name == "/bin/true"
     elsewhere = {**DOCUMENT, "namespace": "shop"}
     assert "the document is for 'shop'" in refused(await apply(memory, document=elsewhere), 422, "invalid")
 
@@ -69,6 +76,10 @@ async def test_a_file_of_ten_thousand_schedules_goes_through(memory: Api) -> Non
     assert "no name" in refused(answer, 422, "invalid")
     # Nobody else may send as much, and nothing else may be as large.
     refused(await memory.ask("POST", "/api/v1/apply", "viewer", json=body), 413, "too-large")
+    refused(await memory.ask("POST", "/api/v1/diff", "viewer", json=body), 413, "too-large")
     refused(await memory.ask("POST", "/api/v1/preview", "editor", json=body), 413, "too-large")
+    for path in ("diff", "simulate"):
+        answer = await memory.ask("POST", f"/api/v1/{path}", "editor", json={"document": body["document"]})
+        assert "no name" in refused(answer, 422, "invalid")
     large = {"document": {"app": "x" * 32_000_000}}
     refused(await memory.ask("POST", "/api/v1/apply", "editor", json=large), 413, "too-large")

@@ -37,11 +37,24 @@ CALLS = {
     "doctor": ("doctor",),
     "completion": ("completion", "bash"),
 }
+# What is refused, with its kind and its exit code.
+REFUSED = {
+    ("show", "nothing"): ("not-found", 3),
+    ("trigger", "etl", "--payload", "[1]"): ("invalid", 2),
+    ("set", "etl", "retires=2"): ("invalid", 2),
+    ("resume", "etl"): ("conflict", 4),
+    ("ls", "--url", "sqlite:///nothing.db"): ("store", 5),
+    ("diff", "-f", "shop.toml", "--url", "sqlite:///nothing.db"): ("store", 2),
+    ("ls", "--bogus"): ("invalid", 2),
+    ("preview", "etl", "-c", "none"): ("invalid", 2),
+    ("nothing",): ("invalid", 2),
+    ("tail", "--since", "whenever"): ("invalid", 2),
+}
 
 
 def promised() -> dict[str, set[str]]:
     """The fields of each command's document, from the table of the docs."""
-    section = DOCS.read_text().partition("### What `--json` prints")[2].partition("\n## ")[0]
+    section = DOCS.read_text().partition("### What `--json` prints")[2].partition("\nWhat is refused")[0]
     rows = re.findall(r"^\| `([^`]+)` \| (.+) \|$", section, re.MULTILINE)
     return {command: set(re.findall(r"`(\w+)`", fields)) for command, fields in rows}
 
@@ -55,3 +68,37 @@ def test_every_document_is_as_promised(shop: Cli) -> None:
         # Nobody works here, which it tells.
         assert said.code == (1 if name == "doctor" else 0), said
         assert set(said.json) == table[name], name
+
+
+def test_whatever_is_refused_has_a_document_too(shop: Cli) -> None:
+    (shop.folder / "shop.toml").write_text('[schedules.a]\nevery = "1h"\ntask = "etl"\n')
+    for call, (kind, code) in REFUSED.items():
+        plain, said = shop(*call), shop(*call, "--json")
+        error = said.json["error"]
+        assert set(said.json) == {"error"}
+        assert set(error) == {"kind", "exit_code", "text", "field", "hint", "mistakes"}
+        assert (error["kind"], error["exit_code"], said.code, plain.code) == (kind, code, code, code), call
+        # A person reads the same in both.
+        assert said.err == plain.err == f"tickbird: {error['text']}\n"
+        assert error["mistakes"] == []
+
+
+def test_every_mistake_of_a_file_is_in_the_document(shop: Cli) -> None:
+    (shop.folder / "a.toml").write_text('[schedules.a]\nevry = "1h"\ntask = "etl"\nretries = -1\n')
+    (shop.folder / "b.toml").write_text("[schedules.b\n")
+    for command in ("apply", "diff", "simulate"):
+        said = shop(command, "-f", "a.toml", "-f", "b.toml", "--json")
+        error = said.json["error"]
+        assert (said.code, error["kind"], error["field"]) == (2, "invalid", "file")
+        told = [f"{each['file']}:{each['line']}:{each['column']}: {each['text']}" for each in error["mistakes"]]
+        assert len(told) >= 3
+        assert said.err.splitlines() == [*told, f"tickbird: {len(told)} mistakes; nothing was changed."]
+    shop.create("mine")
+    (shop.folder / "mine.toml").write_text('app = "other"\n[schedules.mine]\nevery = "1h"\ntask = "etl"\n')
+    for command, code in (("apply", 4), ("diff", 2)):
+        said = shop(command, "-f", "mine.toml", "--json")
+        assert (said.code, said.json["error"]["kind"], said.json["error"]["exit_code"]) == (code, "conflict", code)
+        [mistake] = said.json["error"]["mistakes"]
+        assert (mistake["file"], mistake["line"], mistake["column"]) == ("mine.toml", 2, 12)
+        # A plan that was made is told beside it.
+        assert (command == "diff") == (said.json.get("conflicts") == [mistake])

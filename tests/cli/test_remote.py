@@ -178,7 +178,20 @@ def test_the_same_script_says_the_same(ways: tuple[Way, Way], part: str) -> None
 
 def test_the_same_documents(ways: tuple[Way, Way]) -> None:
     here, there = ways
-    for line in ("show digest", "runs", "preview digest", "trigger digest", "zones", "revisions digest", "audit"):
+    (here.cli.folder / "mine.toml").write_text('app = "ops"\n[schedules.digest]\nevery = "1h"\ntask = "x"\n')
+    (here.cli.folder / "broken.toml").write_text("[schedules")
+    files = [f"{verb} -f {name}.toml" for name in ("mine", "broken", "wrong", "shop") for verb in ("diff", "apply")]
+    refused = ["show digets", "runs 999", "resume digest", "set digest priority=9000", *files]
+    for line in (
+        *refused,
+        "show digest",
+        "runs",
+        "preview digest",
+        "trigger digest",
+        "zones",
+        "revisions digest",
+        "audit",
+    ):
         told = [json.loads(plain(way(line, "--json").out)) for way in (here, there)]
         assert told[0] == told[1], line
 

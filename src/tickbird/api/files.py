@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from tickbird.api import PREFIX
 from tickbird.api.auth import Editor, Viewer
 from tickbird.api.changed import check_command
-from tickbird.api.models.files import ApplyBody, ExportModel, FilePlanModel
+from tickbird.api.models.files import ApplyBody, DiffBody, ExportModel, FilePlanModel
 from tickbird.api.patience import longer
 from tickbird.documents import schedule_document
 from tickbird.files.plan import FilePlan
@@ -39,6 +39,18 @@ async def apply(request: Request, access: Editor, body: ApplyBody) -> Any:
         document, actor=access.actor, prune=body.prune, dry_run=body.dry_run, adopt=body.adopt
     )
     return await asyncio.to_thread(_written, plan, applied=not body.dry_run)
+
+
+@router.post("/diff", summary="What applying would do", operation_id="diff", response_model=FilePlanModel)
+async def diff(request: Request, access: Viewer, body: DiffBody) -> Any:
+    """What applying a document would change, and what would keep it from being applied; for all who may look.
+
+    Nothing is stored, so that a document may hold commands whoever asks.
+    """
+    longer(request, _APPLY)
+    document = await asyncio.to_thread(read_document, body.document)
+    plan = await access.client.apply(document, actor=access.actor, prune=body.prune, dry_run=True, adopt=body.adopt)
+    return await asyncio.to_thread(_written, plan, applied=False)
 
 
 @router.get("/export", summary="What is stored, as a document", operation_id="export", response_model=ExportModel)

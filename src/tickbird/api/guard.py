@@ -30,7 +30,7 @@ OPEN: Final = frozenset({"/healthz", "/readyz"})
 # All that also takes a token as the password of HTTP Basic authentication, since calendar programs send nothing else.
 BASIC: Final = frozenset({"/calendar.ics"})
 # Whose bodies hold whole files.
-FILES: Final = frozenset({f"{PREFIX}/apply"})
+FILES: Final = frozenset({f"{PREFIX}/apply", f"{PREFIX}/diff", f"{PREFIX}/simulate"})
 # One that does not end reaches to the end, so that nothing is looked at twice.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _OTHERS: Final = bytes(set(range(256)) - set(b"[]{},"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -131,7 +133,9 @@ class Root(click.Group):
         settings = Settings()
         # click's own way with errors is a usage page and a traceback.
         extra |= {"standalone_mode": False, "obj": settings}
-        raise SystemExit(guarded(lambda: super(Root, self).main(args, prog_name or "tickbird", **extra), settings))
+        given = sys.argv[1:] if args is None else args
+        run = partial(super().main, args, prog_name or "tickbird", **extra)
+        raise SystemExit(guarded(run, settings, given))
 
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

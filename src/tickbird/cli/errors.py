@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -24,6 +25,8 @@ CODES = {
     STORE: "the store cannot be used: wrong URL, unreachable, no rights, schema missing, too old or too new",
     INTERRUPTED: "interrupted with Ctrl-C",
 }
+# What programs are told, whatever exit code a command gives the same thing.
+_KINDS = {INVALID: "invalid", NOT_FOUND: "not-found", CONFLICT: "conflict", STORE: "store"}
 _OF = ((InvalidError, INVALID), (NotFoundError, NOT_FOUND), (ConflictError, CONFLICT), (StoreError, STORE))
 
 
@@ -31,8 +34,8 @@ class Failed(TickbirdError):
     """Something outside of Tickbird failed: an app's own code, a file."""
 
 
-def guarded(run: Callable[[], Any], settings: Settings) -> int:
-    """Run a command line; the exit code, with whatever went wrong told on stderr."""
+def guarded(run: Callable[[], Any], settings: Settings, args: Sequence[str] = ()) -> int:
+    """Run a command line; the exit code, with whatever went wrong told on stderr, and to programs as JSON."""
     # Streams that were closed before it began; whatever is opened next would else be written to in their place.
     sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
@@ -48,7 +51,9 @@ def guarded(run: Callable[[], Any], settings: Settings) -> int:
         error.show()
         return INVALID
     except click.ClickException as error:
-        return _tell(_usage(error), settings, error.exit_code)
+        # What cannot be read is refused at its first mistake, and --json may stand behind that.
+        settings.as_json |= "--json" in args
+        return _tell(_usage(error), settings, error.exit_code, error)
     except (KeyboardInterrupt, click.Abort) as error:
         # click takes the end of any input for an interrupt, also one of a connection.
         if isinstance(error.__cause__, EOFError):
@@ -58,7 +63,8 @@ def guarded(run: Callable[[], Any], settings: Settings) -> int:
         leave_output()
         return 0
     except TickbirdError as error:
-        return _tell(str(error), settings, next((code for kind, code in _OF if isinstance(error, kind)), FAILED))
+        code = next((code for kind, code in _OF if isinstance(error, kind)), FAILED)
+        return _tell(str(error), settings, code, error)
     except Exception as error:  # noqa: BLE001 - a person gets a sentence, whatever happened
         return _unexpected(error, settings)
     return code if isinstance(code, int) else 0
@@ -71,16 +77,41 @@ def leave_output() -> None:
 
 def _unexpected(error: Exception, settings: Settings) -> int:
     hint = "" if settings.debug else "; run it again with --debug for the details."
-    return _tell(f"unexpected {type(error).__name__}: {error}{hint}", settings, FAILED)
+    return _tell(f"unexpected {type(error).__name__}: {error}{hint}", settings, FAILED, error)
 
 
-def _tell(text: str, settings: Settings, code: int) -> int:
+def _tell(text: str, settings: Settings, code: int, error: Exception) -> int:
     from tickbird.cli.output import clean
 
-    if settings.debug:
-        traceback.print_exc()
-    sys.stderr.write(f"tickbird: {clean(text)}\n")
-    return code if settings.error_code is None else settings.error_code
+    kind = _KINDS.get(code, "failed")
+    code = code if settings.error_code is None else settings.error_code
+    try:
+        if settings.debug:
+            traceback.print_exc()
+        sys.stderr.write(f"tickbird: {clean(text)}\n")
+        if settings.as_json and not settings.answered:
+            # On one line, as the last of commands that print a document a line.
+            click.echo(json.dumps({**settings.beside, "error": _document(text, kind, code, error)}))
+    except BrokenPipeError:
+        leave_output()
+    return code
+
+
+def _document(text: str, kind: str, code: int, error: Exception) -> dict[str, Any]:
+    """What went wrong, for programs: the same fields whatever it is."""
+    mistakes = getattr(error, "mistakes", ())
+    if mistakes:
+        from tickbird.files.told import mistake_document
+
+        mistakes = [mistake_document(each) for each in mistakes]
+    return {
+        "kind": kind,
+        "exit_code": code,
+        "text": text,
+        "field": getattr(error, "field", "") or None,
+        "hint": getattr(error, "hint", "") or None,
+        "mistakes": list(mistakes),
+    }
 
 
 def _usage(error: click.ClickException) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from tickbird.cli.arguments import words
 from tickbird.cli.errors import FAILED, INVALID, Failed
 from tickbird.cli.ical import STDOUT, export_ical, ical_options, refuse_alone
 from tickbird.cli.output import Cell, Screen, clean, clock, emit, warn
+from tickbird.cli.progress import bar
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.domain.durations import in_words
@@ -24,7 +25,7 @@ from tickbird.domain.instants import to_datetime
 from tickbird.domain.progress import count
 from tickbird.domain.schedule import Pause
 from tickbird.domain.triggers import trigger_from_json
-from tickbird.files.mistakes import DocumentError, Mistake
+from tickbird.files.mistakes import DocumentError, Mistake, OwnedError
 from tickbird.files.plan import FilePlan, Kept, Kind, ScheduleChange
 from tickbird.files.reading import ENDINGS, FORMATS, LARGEST_FILE, Format
 from tickbird.files.shape import Document, read_bytes, read_files
@@ -100,8 +101,8 @@ def apply(
     stays so. Those that no file has are left alone, unless --prune deletes them.
     """
     plan = _planned(settings, read_given(files, spelling), actor, prune=prune, adopt=adopt, dry_run=dry_run)
+    _refuse(settings, plan)
     _emit(settings, plan, applied=not dry_run)
-    _refuse(plan)
 
 
 @click.command(cls=Command)
@@ -115,8 +116,8 @@ def diff(settings: Settings, files: Sequence[str], spelling: Format | None, prun
     # As of diff itself: 0 the same, 1 different, 2 trouble of any kind.
     settings.error_code = INVALID
     plan = _planned(settings, read_given(files, spelling), "diff", prune=prune, adopt=adopt, dry_run=True)
+    _refuse(settings, plan)
     _emit(settings, plan, applied=False)
-    _refuse(plan)
     return 0 if plan.is_empty else FAILED
 
 
@@ -204,7 +205,23 @@ def read_given(files: Sequence[str], spelling: Format | None) -> Document:
         return read_bytes(data, "stdin", found)
     except DocumentError as error:
         _tell(error.mistakes)
-        raise _too_many(error.mistakes) from None
+        raise Mistaken(error.mistakes) from None
+
+
+class Mistaken(InvalidError):
+    """Files with mistakes, of which a person has been told each on a line of its own."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(f"{count(len(mistakes), 'mistake')}; nothing was changed.", field="file")
+        self.mistakes = tuple(mistakes)
+
+
+class Conflicts(ConflictError):
+    """Schedules that are somebody else's, of which a person has been told each on a line of its own."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(f"{count(len(mistakes), 'conflict')}; nothing was changed.")
+        self.mistakes = tuple(mistakes)
 
 
 def _tell(mistakes: Sequence[Mistake]) -> None:
@@ -214,17 +231,13 @@ def _tell(mistakes: Sequence[Mistake]) -> None:
         click.echo(f"… and {len(mistakes) - _MISTAKES:,} more.", err=True)
 
 
-def _too_many(mistakes: Sequence[Mistake]) -> InvalidError:
-    return InvalidError(f"{count(len(mistakes), 'mistake')}; nothing was changed.", field="file")
-
-
-def _refuse(plan: FilePlan) -> None:
-    """Tell what keeps a plan from being applied."""
+def _refuse(settings: Settings, plan: FilePlan) -> None:
+    """Tell what keeps a plan from being applied; what would be done is only half of it, and for programs alone."""
+    if not plan.mistakes and not plan.conflicts:
+        return
+    settings.beside = plan_document(plan, applied=False)
     _tell([*plan.mistakes, *plan.conflicts])
-    if plan.mistakes:
-        raise _too_many([*plan.mistakes, *plan.conflicts])
-    if plan.conflicts:
-        raise ConflictError(f"{count(len(plan.conflicts), 'conflict')}; nothing was changed.")
+    raise Mistaken([*plan.mistakes, *plan.conflicts]) if plan.mistakes else Conflicts(plan.conflicts)
 
 
 def _planned(
@@ -245,38 +258,16 @@ def _planned(
         return complete(work(), settings)
     except DocumentError as error:
         _tell(error.mistakes)
-        raise _too_many(error.mistakes) from None
-
-
-@contextmanager
-def bar(settings: Settings, doing: str, many: int) -> Iterator[Callable[[int, int], None] | None]:
-    """What shows how far something is, to a person at a terminal, if there are more than so many of it."""
-    if settings.as_json or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(doing, total=None, visible=False)
-
-        def counted(done: int, total: int) -> None:
-            if total > many:
-                progress.update(task, total=total, completed=done, visible=True)
-
-        yield counted
+        raise Mistaken(error.mistakes) from None
+    except OwnedError as error:
+        _tell(error.mistakes)
+        raise Conflicts(error.mistakes) from None
 
 
 # What is shown
 
 
 def _emit(settings: Settings, plan: FilePlan, *, applied: bool) -> None:
-    if plan.mistakes or plan.conflicts:
-        # Nothing was done, and what would be is only half of it.
-        if settings.as_json:
-            click.echo(json.dumps(plan_document(plan, applied=False), indent=2, allow_nan=False))
-        return
     emit(
         settings,
         lambda: plan_document(plan, applied=applied),

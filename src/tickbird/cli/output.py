@@ -50,6 +50,7 @@ def emit(settings: Settings, document: Callable[[], Any], show: Callable[[Screen
     if settings.as_json:
         # ASCII, so that no locale can break it.
         click.echo(json.dumps(document(), indent=2, allow_nan=False))
+        settings.answered = True
         return
     screen = Screen()
     show(screen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,9 @@ class Settings:
     debug: bool = False
     # The exit code of whatever goes wrong, for commands whose own codes mean something else.
     error_code: int | None = None
+    # Whether a program has its document already, and what else it gets where there is only an error to tell of.
+    answered: bool = False
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def store_url(self) -> str:

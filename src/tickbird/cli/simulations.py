@@ -14,10 +14,11 @@ import click
 from tickbird.app import DEFAULT_URL, open_store
 from tickbird.cli.arguments import length, words
 from tickbird.cli.errors import Failed
-from tickbird.cli.files import bar, format_option, read_given
+from tickbird.cli.files import format_option, read_given
 from tickbird.cli.instants import Reader
 from tickbird.cli.names import schedule_names
 from tickbird.cli.output import Cell, Screen, clock, emit, warn
+from tickbird.cli.progress import bar
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client

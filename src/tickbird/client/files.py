@@ -263,9 +263,9 @@ def check_plan(plan: FilePlan) -> None:
 
         raise DocumentError([*plan.mistakes, *plan.conflicts])
     if plan.conflicts:
-        shown = " ".join(map(str, plan.conflicts[:3]))
-        more = f" And {len(plan.conflicts) - 3:,} more like it." if len(plan.conflicts) > 3 else ""
-        raise ConflictError(f"{shown}{more}")
+        from tickbird.files.mistakes import OwnedError
+
+        raise OwnedError(plan.conflicts)
 
 
 def _changes(document: Document, plan: FilePlan, resolved: Mapping[str, NewCalendar]) -> Changes:

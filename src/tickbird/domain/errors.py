@@ -9,7 +9,8 @@ TickbirdError
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the thing changed meanwhile, or its state forbids the change
 │   ├── StaleError                it is at another revision than the one named
-│   └── CountChangedError         so many are concerned as nobody had seen
+│   ├── CountChangedError         so many are concerned as nobody had seen
+│   └── OwnedError                files with schedules that are somebody else's (tickbird.files)
 ├── NotFinishedError (TimeoutError)  a run that was waited for has not come to its end in time
 └── StoreError                    the database, or the server in front of it
     ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.files.mistakes import DocumentError, Mistake
+from tickbird.files.mistakes import DocumentError, Mistake, OwnedError
 from tickbird.files.shape import Document, read_bytes, read_document, read_files
 
-__all__ = ["Document", "DocumentError", "Mistake", "read_bytes", "read_document", "read_files"]
+__all__ = ["Document", "DocumentError", "Mistake", "OwnedError", "read_bytes", "read_document", "read_files"]

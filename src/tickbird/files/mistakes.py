@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tickbird.domain.errors import InvalidError
+from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.files.nodes import Place
 
 
@@ -28,3 +28,12 @@ class DocumentError(InvalidError):
         shown = "; ".join(map(str, self.mistakes[:3])) + ("; …" if len(self.mistakes) > 3 else "")
         many = f"{len(self.mistakes):,} mistakes: " if len(self.mistakes) > 1 else ""
         super().__init__(f"{many}{shown}", field="document")
+
+
+class OwnedError(ConflictError):
+    """A document with schedules that are somebody else's: all of them, each with whose it is."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        more = f" And {len(mistakes) - 3:,} more like it." if len(mistakes) > 3 else ""
+        super().__init__(f"{' '.join(map(str, mistakes[:3]))}{more}")

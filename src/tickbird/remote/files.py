@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tickbird.client.files import Files, remarks_of
-from tickbird.domain.errors import InvalidError
-from tickbird.files.mistakes import DocumentError, Mistake
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.files.mistakes import DocumentError, Mistake, OwnedError
 from tickbird.files.plan import FilePlan
 from tickbird.files.shape import Document, read_document
 from tickbird.files.writing import to_plain
@@ -43,27 +43,29 @@ class RemoteFiles(Remote, Files):
         become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
         """
         read = read_document(document)
-        body = {"document": to_plain(read), "prune": prune, "adopt": adopt, "dry_run": dry_run}
+        body = {"document": to_plain(read), "prune": prune, "adopt": adopt}
         total = len(read.schedules)
         if counted is not None:
             # How far it is, only the server knows; that it is at work is something.
             counted(0, total)
         try:
-            plan = await self._apply(read, body)
-        except InvalidError as error:
-            if dry_run or error.field != "document":
+            plan = await self._planned("/diff" if dry_run else "/apply", read, body)
+        except (InvalidError, ConflictError) as error:
+            if dry_run or getattr(error, "field", "document") != "document":
                 raise
             # All of what is wrong, where it stands.
-            plan = await self._apply(read, {**body, "dry_run": True})
-            if not plan.mistakes:
-                raise
-            raise DocumentError([*plan.mistakes, *plan.conflicts]) from error
+            plan = await self._planned("/diff", read, body)
+            if plan.mistakes:
+                raise DocumentError([*plan.mistakes, *plan.conflicts]) from error
+            if plan.conflicts:
+                raise OwnedError(plan.conflicts) from error
+            raise
         if counted is not None:
             counted(total, total)
         return plan
 
-    async def _apply(self, document: Document, body: Mapping[str, Any]) -> FilePlan:
-        question = Question("POST", "/apply", self._query(), body, self._key(), _APPLY, repeatable=True)
+    async def _planned(self, path: str, document: Document, body: Mapping[str, Any]) -> FilePlan:
+        question = Question("POST", path, self._query(), body, self._key(), _APPLY, repeatable=True)
         plan = await self._ask(read_plan, question)
         return replace(plan, mistakes=_placed(document, plan.mistakes), conflicts=_placed(document, plan.conflicts))
 
