@@ -62,7 +62,10 @@ async def test_what_a_row_tells(desk: Desk, served: Served) -> None:
 
     await expect(row("prices")).to_contain_text("JST")
     await expect(row("prices")).to_contain_text("failed 2× in a row")
-    await expect(row("prices").locator(".pic-outcomes")).to_have_attribute("aria-label", re.compile("5 ok, 2 failed"))
+    # One picture that says what it shows, and leads to where each of them is told.
+    drawn = row("prices").get_by_role("link", name="Last outcomes: 5 ok, 2 failed; last failed ")
+    await expect(drawn).to_have_attribute("href", "/schedules/prices#outcomes")
+    await expect(drawn.locator(".pic-outcomes path")).to_have_count(2)
     await expect(row("train")).to_contain_text("no live worker serves queue 'gpu'")
     await expect(row("moved-away")).to_contain_text("shadow: nothing runs")
     await expect(row("moved-away")).to_contain_text("At 04:00 (Europe/Rome)")

@@ -13,6 +13,7 @@ from tickbird.domain.readings import Marked, Timing
 from tickbird.web.pictures import (
     ComingMark,
     DurationPoint,
+    Outcome,
     Picture,
     RunMark,
     SkipMark,
@@ -21,6 +22,7 @@ from tickbird.web.pictures import (
     durations,
     lateness,
     measure,
+    outcomes,
     tick_strip,
     timeline,
 )
@@ -32,6 +34,15 @@ _LONGEST: Final = timedelta(days=400)
 # A zone's rules are not known for ever.
 _FARTHEST: Final = timedelta(days=36_500)
 _MOST_PAST: Final = 40
+
+
+def outcome_of(mark: Marked, href: str | None = None) -> Outcome:
+    """How a run or a skip counts among the last outcomes."""
+    if not isinstance(mark, readings.RunMark):
+        return Outcome(at=mark.at, kind="skipped", href=href)
+    ran = mark.started_at is not None and mark.finished_at is not None
+    seconds = (mark.finished_at - mark.started_at).total_seconds() if ran else None  # type: ignore[operator]
+    return Outcome(at=mark.at, kind=mark.status, seconds=seconds, href=href)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +116,13 @@ class Drawn:
         kind = "will_skip" if tick.skipped else "moved" if moved else "coming"
         href = self.why(tick.scheduled_for)
         return StripTick(at=tick.scheduled_for, kind=kind, note=tick.skipped or "", href=href)  # type: ignore[arg-type]
+
+    def outcomes(self) -> Picture:
+        """Its last outcomes as the list of schedules shows them, each leading to its run or its why."""
+        return outcomes([outcome_of(each, self._where(each)) for each in self.marks], self.tz)
+
+    def _where(self, mark: Marked) -> str:
+        return self.run(mark.id) if isinstance(mark, readings.RunMark) else self.why(mark.last)
 
     def lateness(self) -> Picture:
         """How late its runs started."""

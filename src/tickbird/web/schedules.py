@@ -10,11 +10,12 @@ from starlette.responses import RedirectResponse, Response
 
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.obstacles import problems
-from tickbird.domain.readings import Count, Marked, RunMark, ScheduleFilter
+from tickbird.domain.readings import Count, Marked, ScheduleFilter
 from tickbird.domain.schedule import LISTED_STATES
 from tickbird.store.protocol import ScheduleRow
 from tickbird.web.filters import FIELDS, asked_for, is_spelled, query_of
-from tickbird.web.pictures import Outcome, Picture, outcomes
+from tickbird.web.pictures import Picture, outcomes
+from tickbird.web.schedule_pictures import outcome_of
 from tickbird.web.visits import Door, Visit
 
 PAGE: Final = 50
@@ -119,21 +120,13 @@ def _line(visit: Visit, row: ScheduleRow, found: Found) -> Line:
     whose = (schedule.id, visit.clock.zone(own))
     if whose not in found.pictures:
         marks = found.marks.get(schedule.id, ())
-        found.pictures[whose] = outcomes([_outcome(each) for each in marks], whose[1])
+        found.pictures[whose] = outcomes([outcome_of(each) for each in marks], whose[1], each_told=False)
     return Line(
         row=row,
         picture=found.pictures[whose],
         problems=problems(schedule, found.workers, visit.clock.now, row.held),
         zone=own,
     )
-
-
-def _outcome(mark: Marked) -> Outcome:
-    if not isinstance(mark, RunMark):
-        return Outcome(at=mark.at, kind="skipped")
-    ran = mark.started_at is not None and mark.finished_at is not None
-    seconds = (mark.finished_at - mark.started_at).total_seconds() if ran else None  # type: ignore[operator]
-    return Outcome(at=mark.at, kind=mark.status, seconds=seconds)
 
 
 DOORS: Final = (Door("/schedules", schedules),)

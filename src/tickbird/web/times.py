@@ -71,9 +71,7 @@ class Clock:
             return Markup("—")
         machine = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
         words = relative(at, self.now)
-        return Markup('<time class="far" datetime="{}" data-at="{}" title="{}">{}</time>').format(
-            machine, machine, self.text(at, own), words
-        )
+        return Markup('<time class="far" datetime="{}" title="{}">{}</time>').format(machine, self.text(at, own), words)
 
 
 def _local(at: datetime, tz: str) -> datetime:

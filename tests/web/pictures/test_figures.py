@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.web.pictures.drawn import find, marks, place, sound, texts, told
+from tests.web.pictures.drawn import corners, find, marks, place, sound, texts, told
 from tickbird.web.pictures import (
     DurationPoint,
     Outcome,
@@ -16,6 +16,7 @@ from tickbird.web.pictures import (
     tick_bars,
 )
 from tickbird.web.pictures.lateness import EDGES, NAMES, bin_of
+from tickbird.web.pictures.marks import Kind
 
 NOW = datetime(2026, 11, 16, 14, 5, tzinfo=UTC)
 
@@ -97,17 +98,34 @@ def test_outcomes_are_the_last_sixty_with_the_newest_at_the_right_end() -> None:
     root = sound(picture)
     assert picture.summary == "58 ok, 2 failed"
     assert root.attrib["viewBox"] == "0 0 180 20"
-    assert root.get("role") == "img"
     hits = find(root, "pic-hit")
-    assert len(hits) == len(picture.table.rows) == 60
+    assert len(hits) == len(marks(root)) == len(picture.table.rows) == 60
     assert float(hits[-1].attrib["x"]) == 177
-    heights = [float(each.attrib["height"]) for each in find(root, "is-succeeded")]
+    heights = [float(each.attrib["d"].partition("v-")[2]) for each in find(root, "is-succeeded")]
     assert heights == sorted(heights)
+    assert heights[0] < heights[-1]
     few = sound(outcomes(given[:3], "UTC"))
     assert [float(each.attrib["x"]) for each in find(few, "pic-hit")] == [171, 174, 177]
-    linked = outcomes([Outcome(at=NOW, kind="succeeded", href="/runs/1")], "UTC")
-    assert sound(linked).get("role") == "group"
     assert outcomes([], "UTC").summary == "no runs yet"
+    assert sound(outcomes([], "UTC")).get("role") == "img"
+
+
+def test_outcomes_in_a_list_are_one_light_image_with_a_path_for_each_kind() -> None:
+    kinds: list[Kind] = ["succeeded", "failed", "skipped", "cancelled", "running", "queued"]
+    given = [Outcome(at=NOW + timedelta(minutes=each), kind=kinds[each % 6], seconds=each) for each in range(70)]
+    light = outcomes(given, "UTC", each_told=False)
+    root = sound(light, 2_000)
+    assert root.get("role") == "img"
+    assert (len(find(root, "pic-stick")), marks(root)) == (6, [])
+    # The newest failure is what one looks for; minute 67 of a quarter past two.
+    assert light.summary.startswith("10 ok, 10 failed, 10 cancelled")
+    assert light.summary.endswith("; last failed Mon 16 Nov 2026 15:12 UTC")
+    # The same bars as those that are drawn one by one.
+    whole = sound(outcomes(given, "UTC"))
+    for kind in kinds:
+        one = [corner for each in find(whole, f"is-{kind}") for corner in corners(each)]
+        [joined] = find(root, f"is-{kind}")
+        assert corners(joined) == one
 
 
 def test_columns_are_stacked_and_joined_where_there_are_too_many() -> None:

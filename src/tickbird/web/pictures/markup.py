@@ -71,10 +71,10 @@ def mark(told: str, href: str | None, *children: Svg, class_: str = "pic-mark", 
     title = element("title", Svg(escape(told, quote=False)))
     target = local_address(href)
     if target is not None:
-        return element("a", title, *children, href=target, class_=class_, aria_label=told if is_stop else None)
+        return element("a", title, *children, href=target, class_=class_)
     if not is_stop:
         return element("g", title, *children, class_=class_)
-    return element("g", title, *children, class_=class_, tabindex="0", role="img", aria_label=told)
+    return element("g", title, *children, class_=class_, tabindex="0", role="img")
 
 
 def local_address(href: str | None) -> str | None:

@@ -76,13 +76,16 @@ def usable_width(width: float) -> float:
 def drawing(
     kind: str, frame: tuple[float, float], title: str, summary: str, parts: Sequence[Svg], *, has_marks: bool
 ) -> Svg:
-    """The whole drawing. With marks in it that can be visited it is a group, else one image."""
+    """The whole drawing. With marks in it that can be visited it is a group, else one image.
+
+    Where it has no summary, its title says everything: it is a small one of many.
+    """
     width, height = frame
     title, summary = clean(title), clean(summary, 1_000)
     return element(
         "svg",
         element("title", words(title)),
-        element("desc", words(summary)),
+        *([element("desc", words(summary))] if summary else []),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
         class_=f"pic pic-{kind} is-wide" if width >= WIDE else f"pic pic-{kind}",
@@ -90,7 +93,7 @@ def drawing(
         width=width,
         height=height,
         role="group" if has_marks else "img",
-        aria_label=f"{title}. {summary}",
+        aria_label=f"{title}. {summary}" if summary else None,
     )
 
 

@@ -57,8 +57,8 @@ function words(ms) {
 const skew = () => Number(document.body.dataset.skew || 0);
 function count() {
   const now = Date.now() + skew();
-  for (const each of document.querySelectorAll("[data-at]")) {
-    const away = Date.parse(each.dataset.at) - now;
+  for (const each of document.querySelectorAll("time.far, [data-at]")) {
+    const away = Date.parse(each.dataset.at ?? each.dateTime) - now;
     const text = Math.abs(away) < 1000 ? "now" : away > 0 ? `in ${far(away)}` : `${far(-away)} ago`;
     if (each.textContent !== text) each.textContent = text;
   }
