@@ -15,7 +15,7 @@ from tickbird.api.guard import Limits
 from tickbird.api.loopback import Loopback
 from tickbird.api.models.sessions import SessionModel
 from tickbird.api.problems import Problem
-from tickbird.api.remembered import REMEMBERED
+from tickbird.api.remembered import REMEMBERED, Remembered
 from tickbird.api.streams import Streams
 from tickbird.client import Client
 from tickbird.domain.sessions import SessionRecord
@@ -48,6 +48,52 @@ async def turned_away(authority: Authority, text: str | None) -> str:
     answer = refusal.value.response()
     assert (answer.status_code, b'"logged-out"' in answer.body) == (401, True)
     return str(bytes(answer.body))
+
+
+async def test_who_comes_at_the_same_time_shares_a_look_up_and_who_listens_needs_none(api: Api) -> None:
+    clock, client = Clock(), Counting(api.store)
+    authority = Authority(client, clock)
+    session, text, _ = await opened(api)
+    for looked in (1, 2):
+        await asyncio.gather(*(authority.session(text) for _ in range(50)))
+        assert client.looked == looked
+        clock.now += REMEMBERED + 0.01
+    await authority.session(text)
+    # Asked about together with all others who listen, every second.
+    for _ in range(3):
+        assert await authority.live([session.id, "other"]) == {session.id}
+        clock.now += REMEMBERED + 0.3
+        await authority.session(text)
+    assert client.looked == 3
+    await client.close_session(session.id, actor="ana")
+    assert await authority.live([session.id]) == frozenset()
+    await turned_away(authority, text)
+    await authority.settle()
+
+
+async def test_what_is_forgotten_while_it_is_looked_up_is_not_kept() -> None:
+    remembered = Remembered[str](Clock())
+    begun = [asyncio.Event(), asyncio.Event()]
+    answers = [asyncio.get_running_loop().create_future() for _ in begun]
+    places = iter(range(2))
+
+    async def look_up(_: str) -> str | None:
+        place = next(places)
+        begun[place].set()
+        return str(await answers[place])
+
+    before = asyncio.create_task(remembered.find("a", look_up))
+    await begun[0].wait()
+    assert remembered.has("a")
+    remembered.forget(lambda _: False)
+    assert not remembered.has("a")
+    after = asyncio.create_task(remembered.find("a", look_up))
+    await begun[1].wait()
+    answers[0].set_result("as it was")
+    assert await before == "as it was"
+    answers[1].set_result("as it is")
+    assert await after == "as it is"
+    assert await remembered.find("a", look_up) == "as it is"
 
 
 async def test_a_session_opens_until_it_is_closed_and_a_second_more(api: Api) -> None:

@@ -13,6 +13,8 @@ import httpx
 import pytest
 
 from tests.web.conftest import DEEDS, Served
+from tickbird.api.feed import Feed, Pauses
+from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.every import every
 from tickbird.store.protocol import Store
@@ -114,6 +116,28 @@ async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, mon
                 found[count] = Counter({name: times for name, times in asked.items() if name not in BY_THE_CLOCK})
     assert found[1]["timeline"] == 2
     assert found[PAGES] == found[1]
+
+
+async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
+    asked: Counter[str] = Counter()
+    client = Client(store)
+    feed = Feed(Client(Counted(store, asked)), Pauses(poll=0.01, rest=0.0))
+    glance = live.Glance("default", None, ())
+    events = feed.follow(glance, None)
+    await anext(events)
+    for name in ("first", "second"):
+        await client.create(name, every(minutes=1), "report", actor="ana", unknown_task_ok=True)
+        async with asyncio.timeout(PATIENCE):
+            await glance.news.wait()
+        assert glance.has_enough
+        asked.clear()
+        await client.pause(name, actor="ana", note="more of it")
+        await asyncio.sleep(0.1)
+        assert asked["settle"] == asked["happened"] == 0
+        # Once it is heard, what happened meanwhile is found as well.
+        assert (await anext(events)).startswith(b"event: changed")
+        assert (await anext(events)).startswith(b"event: changed")
+    await events.aclose()
 
 
 def stand_still(readings: Readings) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
@@ -17,7 +17,7 @@ from fastapi.security import HTTPBearer
 from tickbird.api.asked import check_asked
 from tickbird.api.namespaces import choose
 from tickbird.api.problems import Problem
-from tickbird.api.remembered import MOST_REMEMBERED, Remembered
+from tickbird.api.remembered import MOST_REMEMBERED, REMEMBERED, Remembered
 from tickbird.client import Client
 from tickbird.domain.definition_schema import NAME
 from tickbird.domain.errors import TickbirdError
@@ -25,6 +25,8 @@ from tickbird.domain.sessions import SessionRecord, parse_session
 from tickbird.domain.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, holder, parse_token
 
 _SCHEME = HTTPBearer(auto_error=False, scheme_name="token", description="`tickbird token create` makes one.")
+# Those who listen are asked about together every second; one such question may be late.
+_ASKED_AGAIN: Final = 2 * REMEMBERED
 # The role that each dependency asks for; a route without one of them is closed, and a test finds it.
 _ROLES: dict[Callable[..., Any], Role] = {}
 
@@ -125,8 +127,19 @@ class Authority:
         task.add_done_callback(self._notes.discard)
 
     async def live(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these tokens and sessions that open anything."""
-        return await self._client.source.live_tokens(ids)
+        """Those of these tokens and sessions that open anything: one question for all who listen.
+
+        Nobody needs to ask for each of them then: whoever was found stays known until the next such question.
+        """
+        until = self._clock() + _ASKED_AGAIN
+        live = await self._client.source.live_tokens(ids)
+        for key in ids:
+            if key in live:
+                self._tokens.renew(key, until)
+                self._sessions.renew(key, until)
+            else:
+                self.forget(key)
+        return live
 
     def forget(self, key: str) -> None:
         """Look a token and its sessions, or one session, up anew the next time."""

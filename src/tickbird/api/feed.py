@@ -55,6 +55,11 @@ class Follower:
             and (not self._kinds or happening.kind in self._kinds)
         )
 
+    @property
+    def has_enough(self) -> bool:
+        """Would more news tell them nothing, until they have heard what waits?"""
+        return False
+
     def offer(self, block: bytes, most: int) -> None:
         """Send them this, after all that is on its way; who lets too much pile up is told to come back."""
         if len(self.waiting) >= most:
@@ -77,6 +82,8 @@ class Feed:
         self._lock = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._woken = asyncio.Event()
+        # Set whenever somebody has taken what waited for them, or has come.
+        self._wanted = asyncio.Event()
 
     async def check(self) -> None:
         """Raise where nothing could be told."""
@@ -88,6 +95,7 @@ class Feed:
             async with self._lock:
                 horizon = self._horizon = self._horizon or await self._client.source.settle()
                 self._followers.add(follower)
+                self._wanted.set()
                 self._start()
             for block in await self._missed(follower, after, horizon):
                 yield block
@@ -130,6 +138,7 @@ class Feed:
         follower.news.clear()
         blocks = b"".join(follower.waiting)
         follower.waiting.clear()
+        self._wanted.set()
         return blocks
 
     def _start(self) -> None:
@@ -151,6 +160,9 @@ class Feed:
                     await self._woken.wait()
                     # What was dated just now may not be told of before everybody else can have written.
                     await asyncio.sleep(self._pauses.rest)
+            while all(each.has_enough for each in self._followers):
+                self._wanted.clear()
+                await self._wanted.wait()
             self._woken.clear()
             try:
                 async with self._lock:
@@ -175,9 +187,10 @@ class Feed:
             found = await self._client.source.happened(namespaces, before.mark, horizon)
         self._horizon = horizon
         if found.more:
-            log.warning("those who follow what happens are told to look anew: it was too much, or the clock went back")
             for follower in self._followers:
                 follower.offer(_reset(horizon.mark), self._pauses.waiting)
+            if not all(each.has_enough for each in self._followers):
+                log.warning("those who follow what happens are told to look anew: too much, or the clock went back")
         for mark, happening in found.items:
             block = _told(mark, happening)
             for follower in self._followers:

@@ -53,7 +53,11 @@ def _told(record: RevisionRecord) -> Iterator[tuple[str, datetime | int]]:
 
 async def find(visit: Visit, name: str) -> Schedule:
     """A schedule by name, also a deleted one; else the page that says which names are like it."""
-    return await visit.client.board.find(name) or await visit.client.get(name)
+
+    async def read() -> Schedule:
+        return await visit.client.board.find(name) or await visit.client.get(name)
+
+    return await visit.readings.share((visit.namespace, "found", name), read)
 
 
 async def revisions(visit: Visit) -> Response:

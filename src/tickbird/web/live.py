@@ -24,6 +24,11 @@ _CHANGED: Final = event({}, name="changed")
 class Glance(Follower):
     """Who only wants to know that something happened, not what."""
 
+    @property
+    def has_enough(self) -> bool:
+        """One word is enough: as long as it was not heard, nothing is read of what else happens."""
+        return bool(self.waiting)
+
     def offer(self, block: bytes, most: int) -> None:
         """One word stands for all that comes before it is heard."""
         if not self.waiting:
