@@ -1,0 +1,140 @@
+"""Many hands at once on PostgreSQL: no run goes beside one that it must wait for, and none is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from tickbird.domain.backfills import NewBackfill
+from tickbird.domain.commands import Create, Trigger
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.errors import ConflictError
+from tickbird.domain.every import every
+from tickbird.domain.runs import Outcome
+from tickbird.store.postgres import PostgresStore
+from tickbird.store.protocol import Worker
+
+SCHEDULES: dict[str, dict[str, Any]] = {
+    "queues": {"overlap": "queue"},
+    "skips": {"overlap": "skip"},
+    "replaces": {"overlap": "replace"},
+    "pairs": {"overlap": "queue", "max_concurrent": 2},
+    "shares": {"overlap": "queue", "concurrency_key": "shared"},
+    "shares-too": {"overlap": "skip", "concurrency_key": "shared"},
+    "crowds": {"overlap": "allow", "concurrency_key": "wide"},
+}
+KEYS = {"shared": 1, "wide": 2}
+COMMANDS = 150
+# What goes on at this moment, of each schedule and of each key.
+GOING = """
+    SELECT s.name, r.concurrency_key FROM tickbird.runs AS r JOIN tickbird.schedules AS s ON s.id = r.schedule_id
+    WHERE r.status IN ('queued', 'running')
+"""
+
+
+class Crowd:
+    """People who command, planners and workers, each with a connection of their own."""
+
+    def __init__(self, url: str, stores: list[PostgresStore]) -> None:
+        self.url, self.stores = url, stores
+        self.dice = random.Random(7)
+        self.is_commanded = self.is_planned = False
+        self.most: dict[str, int] = {}
+
+    async def prepare(self) -> None:
+        store = self.stores[0]
+        began = await store.now() - timedelta(hours=1)
+        self.began = int(began.timestamp())
+        for name, options in SCHEDULES.items():
+            definition = Definition(
+                trigger=every(seconds=1), target=Target("work"), catch_up="skip", start_within=86_400, **options
+            )
+            command = Create(actor="ada", namespace="default", definition=definition)
+            await store.change_schedule("default", name, command, now=began)
+        for key, most in KEYS.items():
+            await store.set_limit("default", key, most, "ada")
+        await store.plan_due()
+
+    async def command(self, store: PostgresStore) -> None:
+        """What a person might do just now."""
+        name, dice = self.dice.choice([*SCHEDULES]), self.dice.random()
+        if dice < 0.45:
+            first = self.began + self.dice.randrange(1, 3_500)
+            last = first + self.dice.randrange(4)
+            new = NewBackfill(actor="ada", first=first, last=last, concurrency=self.dice.choice([1, 1, 2, 4]))
+            await store.backfill("default", name, new)
+        elif dice < 0.8:
+            await store.change_schedule("default", name, Trigger(actor="ada"))
+        elif dice < 0.9:
+            await store.cancel_backfill("default", self.dice.choice(await store.list_backfills("default")).id, "ada")
+        else:
+            await store.cancel_run(self.dice.choice(await store.list_runs("default", limit=10)).id, "ada")
+
+    async def people(self, store: PostgresStore) -> None:
+        for _ in range(COMMANDS):
+            # It may have ended already, or there is none yet.
+            with suppress(ConflictError, IndexError):
+                await self.command(store)
+
+    async def planner(self, store: PostgresStore) -> None:
+        while not self.is_commanded:
+            await store.plan_due()
+            await asyncio.sleep(0.05)
+
+    async def worker(self, store: PostgresStore, number: int) -> None:
+        worker = Worker(id=f"w{number}", namespace="default", app="app", host="host", pid=number, version="0")
+        while True:
+            over = self.is_planned
+            found = await store.claim_runs(worker, 3, 60, queues=["default"], tasks=["work"])
+            if not found.runs and over:
+                return
+            await asyncio.sleep(0.002)
+            for run in found.runs:
+                await store.finish([Outcome(run.id, run.attempt, "succeeded")])
+
+    async def witness(self) -> None:
+        """Remembers the most that ever went on together."""
+        async with await psycopg.AsyncConnection.connect(self.url, autocommit=True) as connection:
+            while not self.is_planned:
+                rows = await (await connection.execute(GOING)).fetchall()
+                going = [each for row in rows for each in row if each is not None]
+                self.most |= {each: max(self.most.get(each, 0), going.count(each)) for each in going}
+                await asyncio.sleep(0.002)
+
+
+@pytest.fixture
+async def crowd(postgres_url: str) -> AsyncIterator[Crowd]:
+    stores = [PostgresStore(postgres_url) for _ in range(6)]
+    await stores[0].migrate()
+    for store in stores:
+        await store.open()
+    yield Crowd(postgres_url, stores)
+    for store in stores:
+        await store.close()
+
+
+async def test_nobody_passes_and_nobody_is_left(crowd: Crowd) -> None:
+    await crowd.prepare()
+    one, two, planning, *working = crowd.stores
+    async with asyncio.TaskGroup() as steady:
+        steady.create_task(crowd.witness())
+        for number, store in enumerate(working):
+            steady.create_task(crowd.worker(store, number))
+        planned = steady.create_task(crowd.planner(planning))
+        await asyncio.gather(crowd.people(one), crowd.people(two), crowd.people(two))
+        crowd.is_commanded = True
+        await planned
+        crowd.is_planned = True
+    allowed = {name: options.get("max_concurrent", 1) for name, options in SCHEDULES.items()} | KEYS
+    beyond = {each: most for each, most in crowd.most.items() if each != "crowds" and most > allowed[each]}
+    assert beyond == {}
+    # Nobody rescued anybody here: whoever could go was let go by those before it.
+    left = [run for status in ("waiting", "queued", "running") for run in await one.list_runs("default", status=status)]
+    assert left == []
