@@ -115,6 +115,59 @@ def test_what_cannot_be_carried_over_says_why() -> None:
     assert "it sets none of beat_schedule" in str(read_settings("x = 1", "empty.py").left[0])
 
 
+# The ways in which people write settings, beside one name and one dictionary.
+WAYS = """
+from celery.schedules import crontab
+
+TIME_ZONE = "Europe/Rome"
+CELERY_TIMEZONE = TIME_ZONE
+OFTEN = 5
+OFTEN += 7
+MORE = {"more": {"task": "t", "schedule": crontab(minute=1, nowfun=lambda: NOW)}}
+CELERY_BEAT_SCHEDULE = {"twice": {"task": "a", "schedule": 60}, "twice": {"task": "b", "schedule": 61}, **MORE}
+CELERY_BEAT_SCHEDULE |= {"merged": {"task": "t", "schedule": 62, "options": {"expires": timedelta(minutes=2)}}}
+app.conf["beat_schedule"] = {"item": {"task": "t", "schedule": 63, "kwargs": dict(a=1), "options": {"expires": 0.5}}}
+app.conf.update({"beat_schedule": {"updated": {"task": "t", "schedule": 64}}})
+beat_schedule = {"vague": {"task": "t", "schedule": OFTEN}, "step": {"task": "t", "schedule": crontab(minute="5/15")}}
+LOOP = LOOP
+beat_schedule["loop"] = {"task": "t", "schedule": LOOP}
+"""
+
+
+def test_settings_are_found_however_they_are_written() -> None:
+    made = made_of(read_settings(WAYS, "settings.py"))
+    found = made.document.schedules
+    assert list(found) == ["twice", "more", "merged", "item", "updated"]
+    assert (found["more"].trigger.tz, found["twice"].target.name) == ("Europe/Rome", "b")
+    assert (found["merged"].start_within, found["item"].start_within, found["item"].payload) == (120, 1, {"a": 1})
+    [more] = [each for each in made.imported.entries if each.name == "more"]
+    assert "a clock of its own there (nowfun)" in more.notes[0]
+    told = "\n".join(map(str, made.left))
+    for words in (
+        "line 9: twice: it stands again in line 9, which counts",
+        "`OFTEN` is not written out",
+        "'5/15' has a step behind a single number, which Celery refuses",
+        "it is made of itself",
+    ):
+        assert words in told
+    assert len(made.left) == 4
+
+
+@pytest.mark.parametrize(
+    "text,zone,words",
+    [
+        ('timezone = ZoneInfo("Europe/Rome")', "Europe/Rome", ""),
+        ("timezone = os.environ['TZ']", "UTC", "`os.environ['TZ']` is not written out; name the zone with --tz"),
+        ("enable_utc = False", "UTC", "beat goes by the clock of its machine; name its zone with --tz"),
+        ("timezone = None", "UTC", ""),
+    ],
+)
+def test_a_zone_is_never_guessed_in_silence(text: str, zone: str, words: str) -> None:
+    made = made_of(read_settings(f'{text}\nbeat_schedule = {{"a": {{"task": "t", "schedule": crontab()}}}}', "s.py"))
+    assert made.document.schedules["a"].trigger.tz == zone
+    assert [words in str(each) for each in made.left] == ([True] if words else [])
+
+
 COMPUTED = """
 import os
 
@@ -155,3 +208,11 @@ def test_what_a_trusted_file_computes_is_carried_over(origins: Origins, tmp_path
     file.write_text("raise RuntimeError('no')")
     with pytest.raises(InvalidError, match="the process that executes the settings ended with 1: RuntimeError: no"):
         execute_settings(str(file), "computed.py", python=str(origins.python))
+
+
+def test_a_zone_that_there_is_not_is_told() -> None:
+    made = made_of(
+        read_settings('timezone = "No/Where"\nbeat_schedule = {"a": {"task": "t", "schedule": crontab()}}', "s.py")
+    )
+    assert not made.document.schedules
+    assert "no zone is called 'No/Where'" in str(made.left[0])

@@ -152,3 +152,60 @@ def test_documents_one_after_the_other_and_json_are_read() -> None:
     for text in ("{", "a: [", "a: *b"):
         with pytest.raises(InvalidError):
             read_cronjobs(text, "broken")
+
+
+ODD = """
+kind: CronJob
+metadata: {name: zone}
+spec: {schedule: "CRON_TZ=Asia/Tokyo  0 4 * * *", jobTemplate: %s}
+--- # with a remark
+kind: CronJob
+metadata: {name: filled}
+spec:
+  schedule: "0 4 * * *"
+  suspend: no
+  jobTemplate: {spec: {template: {spec: {containers: [{image: i, command: [/bin/echo, $(A), $(KEY), $(GONE), $$(A)],
+    env: [{name: A, value: x}, {name: B, value: $(A)y}, {name: KEY, valueFrom: {secretKeyRef: {name: s}}},
+          {name: NOT-HERE, value: z}]}]}}}}
+---
+kind: CronJob
+metadata: {name: asleep}
+spec: {schedule: "0 4 * * *", suspend: yes, jobTemplate: {spec: {template: {spec: {containers: [{args: [a]}]}}}}}
+---
+kind: CronJob
+metadata: {name: both}
+spec: {schedule: "TZ=Asia/Tokyo 0 4 * * *", timeZone: UTC, jobTemplate: %s}
+---
+kind: CronJob
+metadata: {name: nowhere}
+spec: {schedule: "0 4 * * *", timeZone: No/Where, jobTemplate: %s}
+---
+{kind: CronJob, metadata: {name: empty}}
+---
+just words
+"""
+
+
+def test_zones_variables_and_documents_as_kubernetes_has_them() -> None:
+    made = made_of(read_cronjobs(ODD % (JOB, JOB, JOB), "odd.yaml"))
+    found = made.document.schedules
+    assert list(found) == ["zone", "filled"]
+    assert found["zone"].trigger.to_json() == {"cron": "0 4 * * *", "tz": "Asia/Tokyo"}
+    program = found["filled"].target.program
+    assert program is not None
+    assert program.argv == ("/bin/echo", "x", "$(KEY)", "$(GONE)", "$(A)")
+    assert program.to_json()["env"] == {"A": "x", "B": "xy", "KEY": {"env": "KEY"}}
+    [notes] = [" ".join(each.notes) for each in made.imported.entries if each.name == "filled"]
+    assert "NOT-HERE is not carried over" in notes
+    assert "$(KEY) was filled in by Kubernetes" in notes
+    assert [each.off.partition(",")[0] for each in made.off] == ["it is suspended"]
+    told = "\n".join(map(str, made.left))
+    for words in (
+        "CronJob both: TZ=Asia/Tokyo 0 4 * * *: it has a zone in its schedule beside timeZone",
+        "no zone is called 'No/Where'",
+        "CronJob empty: it has no schedule",
+        "'just words': it is no CronJob",
+    ):
+        assert words in told
+    with pytest.raises(InvalidError, match="in line 2, column 4: aliases are not taken"):
+        read_cronjobs("a: 1\nb: *c", "broken")

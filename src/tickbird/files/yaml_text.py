@@ -26,12 +26,24 @@ _STAR = "a text that begins with *, as cron expressions do, must stand in quotes
 
 def read_yaml(text: str) -> tuple[Node, list[Remark]]:
     """The value of a text, and what is wrong with it although it can be read."""
+    reader = _read(text, several=False)
+    if not reader.roots:
+        raise Unreadable("is empty")
+    return reader.roots[0], reader.remarks
+
+
+def read_yaml_documents(text: str) -> list[Node]:
+    """The values of all documents of a text."""
+    return _read(text, several=True).roots
+
+
+def _read(text: str, *, several: bool) -> _Reader:
     try:
         import yaml
     except ImportError:
         raise Unreadable("reading YAML needs PyYAML: pip install 'tickbird[yaml]', or write TOML or JSON") from None
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    reader = _Reader(yaml)
+    reader = _Reader(yaml, several)
     try:
         for event in yaml.parse(text, Loader=loader):
             reader.take(event)
@@ -42,17 +54,16 @@ def read_yaml(text: str) -> tuple[Node, list[Remark]]:
         words = ", ".join(str(part) for part in (error.problem, error.context) if part)
         words += f"; {_STAR}" if "alias" in words else ""
         raise Unreadable(words, None if mark is None else (mark.line + 1, mark.column + 1)) from None
-    if reader.root is None:
-        raise Unreadable("is empty")
-    return reader.root, reader.remarks
+    return reader
 
 
 class _Reader:
     """Builds nodes from events; it calls nothing again, so that no nesting can exhaust it."""
 
-    def __init__(self, yaml: Any) -> None:
+    def __init__(self, yaml: Any, several: bool) -> None:
         self.yaml = yaml
-        self.root: Node | None = None
+        self.several = several
+        self.roots: list[Node] = []
         self.remarks: list[Remark] = []
         # Lists and objects that are open, each object with the key whose value comes next.
         self.open: list[Node] = []
@@ -65,7 +76,7 @@ class _Reader:
         at = (event.start_mark.line + 1, event.start_mark.column + 1)
         if isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
-            if self.documents > 1:
+            if self.documents > 1 and not self.several:
                 raise Unreadable("a second document begins here; a file has one", at)
         elif isinstance(event, yaml.AliasEvent):
             raise Unreadable(f"aliases are not taken (*{event.anchor}): write it out; {_STAR}", at)
@@ -105,7 +116,7 @@ class _Reader:
 
     def _put(self, node: Node) -> None:
         if not self.open:
-            self.root = node
+            self.roots.append(node)
             return
         parent = self.open[-1].value
         if isinstance(parent, list):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from math import ceil, isfinite
 from typing import Any, Final
 
 from tickbird.imports.clock import MONTHS, WEEKDAYS, Clock, number_of, whole
@@ -17,6 +18,9 @@ _NAMES: Final = {
     "month": {name: number for number, name in enumerate(MONTHS, 1)},
     "weekday": {name: number for number, name in enumerate(WEEKDAYS)},
 }
+NOWFUN: Final = (
+    "It has a clock of its own there (nowfun); here its times are those of tz: see whether that is the same."
+)
 INTERVAL: Final = "Beat counts an interval from its own last run, and so drifts; here the grid is fixed."
 NOTES: Final = (
     "The tasks must be there under these names: a worker whose app has them. Arguments are the payload, by name.",
@@ -70,6 +74,10 @@ def _part(text: str, name: str, low: int, high: int) -> list[int]:
         begin, dash, end = span.partition("-")
         first = number_of(begin, _NAMES.get(name, {}))
         last = number_of(end, _NAMES.get(name, {})) if dash else first
+        if slash and not dash and begin.isdigit():
+            raise ValueError(f"{name}: {text!r} has a step behind a single number, which Celery refuses")
+        if not low <= min(first, last) <= max(first, last) <= high:
+            raise ValueError(f"{name}: {text!r} is not from {low} to {high}")
         # A range may go over the end of the clock.
         values = list(range(first, last + 1)) if first <= last else [*range(first, high + 1), *range(low, last + 1)]
     return values[:: int(step) if slash else 1]
@@ -97,6 +105,13 @@ def arguments(args: Any, kwargs: Any, entry: Entry) -> None:
         entry.fields["payload"] = payload
 
 
+def _seconds(value: Any) -> float | None:
+    """A length of time, if it is one."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
+
+
 def options(given: Any, entry: Entry) -> None:
     """What is sent with a task: its queue and when it is too old to run."""
     for name, value in dict(given or {}).items():
@@ -104,7 +119,11 @@ def options(given: Any, entry: Entry) -> None:
             continue
         if name == "queue" and isinstance(value, str):
             entry.fields["queue"] = value
-        elif name in ("expires", "expire_seconds") and isinstance(value, int | float) and not isinstance(value, bool):
-            entry.fields["start_within"] = int(value)
+        elif name in ("expires", "expire_seconds") and (length := _seconds(value)) is not None:
+            entry.fields["start_within"] = max(1, ceil(length))
+        elif name == "priority":
+            entry.notes.append(
+                f"priority = {value!r} is not carried over: which end comes first depends on the broker."
+            )
         else:
             entry.notes.append(f"{name} = {value!r} is not carried over.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from tickbird.domain.errors import InvalidError
 from tickbird.imports import celery
@@ -14,6 +14,8 @@ from tickbird.imports.entries import Entry, Imported, short
 
 _SCHEDULES: Final = ("beat_schedule", "CELERY_BEAT_SCHEDULE", "CELERYBEAT_SCHEDULE")
 _ZONES: Final = ("timezone", "CELERY_TIMEZONE")
+_UTC: Final = ("enable_utc", "CELERY_ENABLE_UTC")
+_LOCAL: Final = "enable_utc is off and no timezone is set, so that beat goes by the clock of its machine"
 _SUMS: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 _LENGTHS: Final = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 
@@ -36,11 +38,11 @@ def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
     found = Imported("Celery", source, notes=list(celery.NOTES))
     reader = _Reader(found)
     reader.look(tree)
-    zone = reader.zone or tz or "UTC"
+    zone = reader.named_zone() or tz or "UTC"
     found.notes.append(f"Times are those of {zone}.")
-    if not reader.entries:
+    if not reader.entries and not found.left:
         found.leave(source, f"it sets none of {', '.join(_SCHEDULES)}")
-    for name, node in reader.entries:
+    for name, node in reader.entries.items():
         _entry(name, node, zone, reader, found)
     return found
 
@@ -51,26 +53,64 @@ class _Reader:
     def __init__(self, found: Imported) -> None:
         self.found = found
         self.names: dict[str, ast.expr] = {}
-        self.entries: list[tuple[str, ast.expr]] = []
-        self.zone: str | None = None
+        # Which of its values such a name has where it is used, only executing would tell.
+        self.twice: set[str] = set()
+        self.entries: dict[str, ast.expr] = {}
+        self.zone: ast.expr | None = None
+        self.local = False
 
     def look(self, tree: ast.AST) -> None:
-        """Every statement, also those in functions and classes."""
-        for node in ast.walk(tree):
+        """Every statement as it stands, also those in functions and classes."""
+        located = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)]
+        for node in sorted(located, key=lambda node: (node.lineno, node.col_offset)):
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 self._assign(node.targets[0], node.value)
-            elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value is not None:
                 self._assign(node.target, node.value)
             elif isinstance(node, ast.Call):
                 self._call(node)
+            elif isinstance(node, ast.Dict):
+                self._settings(node)
+
+    def named_zone(self) -> str | None:
+        """The zone that the file sets; where it only computes one, that is told."""
+        if self.zone is None:
+            if self.local:
+                self.found.leave("enable_utc", f"{_LOCAL}; name its zone with --tz")
+            return None
+        node = self.zone
+        # As ZoneInfo("Europe/Rome") or pytz.timezone("Europe/Rome").
+        if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+            node = node.args[0]
+        try:
+            value = self.value(node)
+        except (_Unknown, RecursionError):
+            value = ""
+        if value is None or (isinstance(value, str) and value):
+            return value
+        self.found.leave(
+            "timezone", f"`{short(ast.unparse(self.zone))}` is not written out; name the zone with --tz", node.lineno
+        )
+        return None
+
+    def _settings(self, node: ast.Dict) -> None:
+        """All settings as one dictionary, which has the schedule among them."""
+        named = {key.value: value for key, value in zip(node.keys, node.values, strict=True) if _is_name(key)}
+        if any(name in named for name in _SCHEDULES):
+            for name, value in named.items():
+                self._set(name, value)
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", None)
         if isinstance(target, ast.Subscript) and _last_name(target.value) in _SCHEDULES:
             self._take(target.slice, value)
+        elif isinstance(target, ast.Subscript) and _is_name(target.slice):
+            self._set(target.slice.value, value)
         elif name is not None:
             self._set(name, value)
             if isinstance(target, ast.Name):
+                if name in self.names:
+                    self.twice.add(name)
                 self.names.setdefault(name, value)
 
     def _call(self, node: ast.Call) -> None:
@@ -85,8 +125,12 @@ class _Reader:
             self.found.leave(ast.unparse(node), "tasks that code adds are not known before it runs", node.lineno)
 
     def _set(self, name: str, value: ast.expr) -> None:
-        if name in _ZONES and isinstance(value, ast.Constant) and isinstance(value.value, str):
-            self.zone = value.value
+        if name in _ZONES:
+            self.zone = value
+        elif name in _UTC:
+            self.local = isinstance(value, ast.Constant) and value.value is False
+        elif name in _SCHEDULES and isinstance(value, ast.Name) and isinstance(self.names.get(value.id), ast.Dict):
+            self._set(name, self.names[value.id])
         elif name in _SCHEDULES and isinstance(value, ast.Dict):
             for key, each in zip(value.keys, value.values, strict=True):
                 self._take(key, each)
@@ -94,8 +138,14 @@ class _Reader:
             self.found.leave(name, str(_Unknown(value)), value.lineno)
 
     def _take(self, key: ast.expr | None, value: ast.expr) -> None:
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            self.entries.append((key.value, value))
+        if _is_name(key):
+            # As in Python itself, what comes last under a name is what counts.
+            if (before := self.entries.pop(key.value, None)) is not None and before is not value:
+                self.found.leave(key.value, f"it stands again in line {value.lineno}, which counts", before.lineno)
+            self.entries[key.value] = value
+        elif key is None and isinstance(value, ast.Name) and isinstance(named := self.names.get(value.id), ast.Dict):
+            # **others
+            self._set(_SCHEDULES[0], named)
         else:
             self.found.leave(ast.unparse(value), "its name is not written out", value.lineno)
 
@@ -103,7 +153,7 @@ class _Reader:
         """What an expression stands for; raises _Unknown."""
         if isinstance(node, ast.Constant):
             return node.value
-        if isinstance(node, ast.Name) and node.id in self.names:
+        if isinstance(node, ast.Name) and node.id in self.names and node.id not in self.twice:
             return self.value(self.names[node.id])
         if isinstance(node, ast.Dict) and None not in node.keys:
             return {self.value(k): self.value(v) for k, v in zip(node.keys, node.values, strict=True) if k is not None}
@@ -124,14 +174,21 @@ class _Reader:
         if any(keyword.arg is None for keyword in node.keywords):
             raise _Unknown(node)
         args = [self.value(each) for each in node.args]
-        kwargs = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords if keyword.arg != "nowfun"}
+        own = {str(keyword.arg) for keyword in node.keywords if keyword.arg in ("nowfun", "app")}
+        kwargs = {str(each.arg): self.value(each.value) for each in node.keywords if each.arg not in own}
+        if name == "dict" and not args and not own:
+            return kwargs
         if name == "timedelta" and len(args) <= len(_LENGTHS) and set(kwargs) <= set(_LENGTHS):
             return timedelta(*args, **kwargs)
         if name == "range" and not kwargs:
             return list(range(*args))
         if name in ("crontab", "schedule", "solar"):
-            return name, args, kwargs
+            return name, args, {**kwargs, **({"nowfun": True} if "nowfun" in own else {})}
         raise _Unknown(node)
+
+
+def _is_name(node: ast.expr | None) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _last_name(node: ast.AST) -> str | None:
@@ -151,7 +208,10 @@ def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported)
         celery.options(written.get("options"), entry)
         if written.get("relative"):
             raise ValueError("relative = True rounds its interval to the clock, in its own way")
-    except (_Unknown, ValueError, TypeError, ZeroDivisionError, OverflowError, RecursionError) as error:
+    except RecursionError:
+        found.leave(f"{name}: {ast.unparse(node)}", "it is made of itself", line)
+        return
+    except (_Unknown, ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
         found.leave(f"{name}: {ast.unparse(node)}", str(error), line)
         return
     found.add(entry)
@@ -166,6 +226,8 @@ def _when(when: Any, tz: str, entry: Entry) -> None:
         kind, args, kwargs = when
         if kind == "solar":
             raise ValueError("the sun's times are not a trigger here")
+        if kwargs.pop("nowfun", False):
+            entry.notes.append(celery.NOWFUN)
         if kind not in ("crontab", "schedule"):
             raise ValueError(f"its schedule is a {kind}, which cannot be said here")
         if kind == "schedule":
@@ -188,6 +250,8 @@ def execute_settings(file: str, source: str, *, tz: str | None = None, python: s
     answer = ask_child("celery_child", file, python=python, what="executes the settings")
     found = Imported("Celery", source, notes=list(celery.NOTES))
     zone = answer["zone"] or tz or "UTC"
+    if answer["local"] and not answer["zone"] and tz is None:
+        found.leave("enable_utc", f"{_LOCAL}; name its zone with --tz")
     found.notes.append(f"Times are those of {zone}.")
     for told in answer["entries"]:
         name, origin = str(told["name"]), f"{told['name']}: {told['task']}"
@@ -198,6 +262,8 @@ def execute_settings(file: str, source: str, *, tz: str | None = None, python: s
                 raise ValueError("it names no task")
             entry = Entry(name, {"task": told["task"], "overlap": "allow"}, origin)
             _when(_told(told), zone, entry)
+            if told["nowfun"]:
+                entry.notes.append(celery.NOWFUN)
             values = {part: _carried(told[part], part, entry) for part in ("args", "kwargs", "options")}
             celery.arguments(values["args"], values["kwargs"], entry)
             celery.options(values["options"], entry)

@@ -26,6 +26,7 @@ def told(name: str, entry: Any) -> dict[str, Any]:
         "options": plain(dict(entry.get("options") or {})),
         "relative": bool(entry.get("relative") or getattr(schedule, "relative", False)),
         "kind": type(schedule).__name__,
+        "nowfun": getattr(schedule, "nowfun", None) is not None,
     }
     if hasattr(schedule, "_orig_minute"):
         made["kind"] = "crontab"
@@ -56,16 +57,20 @@ def main() -> None:
     output, sys.stdout = sys.stdout, sys.stderr
     names = runpy.run_path(sys.argv[1], run_name="settings")
     entries: dict[str, Any] = {}
-    zone = None
+    zone, local = None, False
     for value in list(names.values()):
         if not isinstance(value, type) and hasattr(value, "finalize") and hasattr(value, "conf"):
             value.finalize()
             entries.update(value.conf.beat_schedule or {})
-            zone = zone or value.conf.timezone
+            zone, local = zone or value.conf.timezone, local or not value.conf.enable_utc
     for name in SCHEDULES:
         entries.update(names.get(name) or {})
+    local = local or any(names.get(name) is False for name in ("enable_utc", "CELERY_ENABLE_UTC"))
     zone = next((names[name] for name in ZONES if isinstance(names.get(name), str)), zone)
-    json.dump({"zone": str(zone) if zone else None, "entries": [told(*each) for each in entries.items()]}, output)
+    json.dump(
+        {"zone": str(zone) if zone else None, "local": local, "entries": [told(*each) for each in entries.items()]},
+        output,
+    )
 
 
 if __name__ == "__main__":

@@ -55,9 +55,10 @@ class Clock:
 
     def fires_by_wall(self, tz: str) -> Fires:
         """Fires of one who looks for the next wall time after the last one, whatever the real clock does between."""
-        info = zone_info(tz)
 
         def fires(after: int, until: int) -> Iterator[int]:
+            # Not before it is asked for: whether there is such a zone is told where the schedule is read.
+            info = zone_info(tz)
             last = datetime.fromtimestamp(after, UTC).astimezone(info)
             walls = self._walls(info, after, until)
             for wall in walls:
@@ -71,9 +72,10 @@ class Clock:
 
     def fires_by_clock(self, tz: str) -> Fires:
         """Fires of one who looks at the clock each minute: what comes twice twice, what is lost not at all."""
-        info = zone_info(tz)
 
         def fires(after: int, until: int) -> Iterator[int]:
+            # Not before it is asked for: whether there is such a zone is told where the schedule is read.
+            info = zone_info(tz)
             found = set()
             for wall in self._walls(info, after, until):
                 for fold in (0, 1):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
 from tickbird.files.nodes import Unreadable
-from tickbird.files.yaml_text import read_yaml
+from tickbird.files.yaml_text import read_yaml_documents
 from tickbird.imports.clock import MONTHS, WEEKDAYS, Clock, number_of, whole
 from tickbird.imports.entries import Entry, Imported, short
 
@@ -29,6 +29,11 @@ _NAMES: Final = {
 }
 _FIELDS: Final = ("minute", "hour", "day", "month", "weekday")
 _OVERLAP: Final = {"Allow": "allow", "Forbid": "skip", "Replace": "replace"}
+_ZONE: Final = re.compile(r"\s*(?:CRON_)?TZ=(\S+)\s+")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+# What Kubernetes puts into arguments; two dollar signs stand for one.
+_REFERENCE: Final = re.compile(r"\$(\$|\(([A-Za-z0-9_.-]+)\))")
+_TRUE: Final = (True, "y", "yes", "on", "true")
 _DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _NOTES: Final = (
     "Each CronJob ran in a container; here a worker starts its program, and must have it and what came from secrets.",
@@ -43,8 +48,9 @@ def read_cronjobs(text: str, source: str, *, tz: str = "UTC") -> Imported:
     for each in objects_of(text):
         if each.get("kind") == "CronJob":
             _job(each, tz, found)
-        elif each.get("kind"):
-            found.leave(f"{each['kind']} {full_name(each)}", "it is no CronJob")
+        elif each:
+            name = full_name(each) if at_path(each, "metadata", "name") else ""
+            found.leave(f"{each.get('kind', 'an object')} {name}".strip(), "it is no CronJob")
     return found
 
 
@@ -61,12 +67,14 @@ def _documents(text: str) -> Iterator[Any]:
         except (ValueError, RecursionError) as error:
             raise InvalidError(f"this is not JSON ({error}).") from None
         return
-    for part in re.split(r"^---\s*$", text, flags=re.MULTILINE):
-        if part.strip() and not all(line.strip().startswith("#") or not line.strip() for line in part.splitlines()):
-            try:
-                yield read_yaml(part)[0].plain
-            except Unreadable as error:
-                raise InvalidError(f"this cannot be read as YAML: {error.reason}.") from None
+    try:
+        yield from (node.plain for node in read_yaml_documents(text))
+    except Unreadable as error:
+        where = "" if error.at is None else f" in line {error.at[0]}, column {error.at[1]}"
+        raise InvalidError(
+            f"this cannot be read as YAML{where}: {error.reason};",
+            hint="or import what `kubectl get cronjobs -o json` prints.",
+        ) from None
 
 
 def _objects(document: Any) -> Iterator[Mapping[str, Any]]:
@@ -78,6 +86,8 @@ def _objects(document: Any) -> Iterator[Mapping[str, Any]]:
             yield from _objects(document["items"])
         else:
             yield document
+    elif document is not None:
+        yield {"kind": short(repr(document))}
 
 
 def at_path(value: Any, *path: str | int) -> Any:
@@ -98,15 +108,25 @@ def full_name(document: Mapping[str, Any]) -> str:
 
 def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
     spec = at_path(document, "spec")
-    name, when = full_name(document), str(at_path(spec, "schedule"))
+    name, when = full_name(document), at_path(spec, "schedule")
+    if not isinstance(when, str):
+        found.leave(f"CronJob {name}", "it has no schedule")
+        return
     origin = f"CronJob {name}: {short(when)}"
-    zone = at_path(spec, "timeZone") or tz
+    zone = str(at_path(spec, "timeZone") or tz)
+    prefix = _ZONE.match(when)
     try:
+        if prefix is not None:
+            if at_path(spec, "timeZone"):
+                raise ValueError("it has a zone in its schedule beside timeZone, and Kubernetes takes one of them only")
+            zone, when = prefix[1], when[prefix.end() :]
         trigger, clock = _trigger(when, zone)
     except ValueError as error:
         found.leave(origin, str(error))
         return
     entry = Entry(name, {**trigger, "tz": zone}, origin, fires=None if clock is None else clock.fires_by_clock(zone))
+    if prefix is not None:
+        entry.notes.append("A zone in the schedule is what older versions of Kubernetes understand.")
     if clock is None:
         entry.notes.append("Counted from 1970 on, not from when the CronJob was made.")
     pod = at_path(spec, "jobTemplate", "spec", "template", "spec")
@@ -117,8 +137,9 @@ def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
         entry.fields["command"] = ["/bin/true"]
     else:
         entry.fields["command"] = command
-    if at_path(spec, "suspend") is True:
-        entry.off = "it is suspended"
+    suspended = at_path(spec, "suspend")
+    if (suspended.lower() if isinstance(suspended, str) else suspended) in _TRUE:
+        entry.off = "it is suspended" + (f", and {entry.off}" if entry.off else "")
     found.add(entry)
 
 
@@ -148,9 +169,14 @@ def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
         entry.notes.append("Other containers of it are not carried over.")
     image = at_path(container, "image")
     entry.notes.append(f"It ran in {image}.")
-    words = [str(word) for word in (*(at_path(container, "command") or ()), *(at_path(container, "args") or ()))]
-    if not at_path(container, "command"):
+    env = _env(container, entry)
+    given = (at_path(container, part) for part in ("command", "args"))
+    command, args = ([_filled(str(word), env, entry) for word in (part or ())] for part in given)
+    if not command:
+        if args:
+            entry.notes.append(f"Its image's own program is given: {short(shlex.join(args))}")
         return None
+    words = [*command, *args]
     made: dict[str, Any] = {"program": words[0], "args": words[1:]}
     if words[0] in ("/bin/sh", "/bin/bash", "sh", "bash") and len(words) == 3 and words[1] == "-c":
         made = {"shell": words[2]}
@@ -160,7 +186,7 @@ def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
         made = {"shell": f"exec {shlex.join(words)}"}
     if folder := at_path(container, "workingDir"):
         made["folder"] = folder
-    if env := _env(container, entry):
+    if env:
         made["env"] = env
     if not made.get("args", True):
         del made["args"]
@@ -171,8 +197,13 @@ def _env(container: Any, entry: Entry) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for each in at_path(container, "env") or ():
         name, source = str(at_path(each, "name")), at_path(each, "valueFrom")
+        if not _VARIABLE.fullmatch(name) or name.startswith("TICKBIRD_"):
+            entry.notes.append(
+                f"The variable {short(name)} is not carried over: no program here can have it by that name."
+            )
+            continue
         if source is None:
-            made[name] = str(at_path(each, "value") or "")
+            made[name] = _filled(str(at_path(each, "value") or ""), made, entry)
             continue
         made[name] = {"env": name}
         kind, *_ = (*source,) or ("",)
@@ -183,11 +214,23 @@ def _env(container: Any, entry: Entry) -> dict[str, Any]:
     return made
 
 
+def _filled(text: str, env: Mapping[str, Any], entry: Entry) -> str:
+    """A text with the variables that Kubernetes puts into it: those that are set above; others stay as they stand."""
+
+    def filled(found: re.Match[str]) -> str:
+        if found[1] == "$":
+            return "$"
+        value = env.get(found[2])
+        if isinstance(value, Mapping):
+            entry.notes.append(f"$({found[2]}) was filled in by Kubernetes, out of a secret or the like: do that here.")
+        return value if isinstance(value, str) else found[0]
+
+    return _REFERENCE.sub(filled, text)
+
+
 def _trigger(when: str, tz: str) -> tuple[dict[str, Any], Clock | None]:
     """As the library robfig/cron reads it, which Kubernetes uses."""
     text = when.strip()
-    if re.match(r"(CRON_)?TZ=", text):
-        raise ValueError("Kubernetes refuses a zone in the schedule; set timeZone")
     if text.startswith("@every "):
         hours, minutes, seconds = (int(part or 0) for part in _matched(text[7:].strip()))
         return {"every": f"{hours * 3600 + minutes * 60 + seconds}s"}, None
