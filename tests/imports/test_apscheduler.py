@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
+import os
 import pickle
+import select
 import sqlite3
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +89,53 @@ def store(path: Path, *states: bytes) -> str:
         for number, state in enumerate(states):
             file.execute("INSERT INTO apscheduler_jobs VALUES (?, 1.0, ?)", (f"job{number}", state))
     return f"sqlite:///{path}"
+
+
+class Says:
+    """A pickle that executes this."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def __reduce__(self) -> Any:
+        return exec, (self.code,)
+
+
+@pytest.mark.parametrize(
+    "answer", ["[[1]]", '[{"trigger": 1}]', '[{"name": [], "trigger": {"kind": "CronTrigger"}}]', "[" * 100_000, "{}"]
+)
+def test_a_process_that_a_pickle_has_taken_over_tells_nothing_that_is_believed(tmp_path: Path, answer: str) -> None:
+    code = f"import os; os.write(1, {answer!r}.encode()); os._exit(0)"
+    url = store(tmp_path / "jobs.db", pickle.dumps(Says(code)))
+    try:
+        made = made_of(read_jobs(url, "jobs.db", HORIZON, python=sys.executable))
+    except InvalidError:
+        return
+    assert not made.document.schedules
+    assert "what was told of it makes no sense" in str(made.left[0])
+
+
+def test_a_pickle_gets_neither_secrets_nor_a_process_that_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TICKBIRD_TOKEN", "secret")
+    code = (
+        "import json, os, subprocess\n"
+        f"stays = subprocess.Popen(['/bin/sleep', '100'])\n"
+        f"told = {{'env': sorted(os.environ), 'session': os.getsid(0), 'pid': os.getpid(), 'stays': stays.pid}}\n"
+        f"open({str(tmp_path / 'told')!r}, 'w').write(json.dumps(told))"
+    )
+    url = store(tmp_path / "jobs.db", pickle.dumps(Says(code)))
+    read_jobs(url, "jobs.db", HORIZON, python=sys.executable)
+    told = json.loads((tmp_path / "told").read_text())
+    assert not [name for name in told["env"] if name.startswith("TICKBIRD_")]
+    assert told["session"] == told["pid"] != os.getsid(0)
+    with suppress(ProcessLookupError):
+        process = os.pidfd_open(told["stays"])
+        # It can be read from when the process has ended.
+        ended, _, _ = select.select([process], [], [], 60)
+        os.close(process)
+        assert ended
 
 
 def test_pickles_are_opened_in_a_process_of_their_own(tmp_path: Path) -> None:

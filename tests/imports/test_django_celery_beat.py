@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.imports.conftest import Origins, check, made_of
 from tickbird.domain.errors import InvalidError, StoreError
-from tickbird.imports.databases import fetch
+from tickbird.imports.databases import fetch, shown
 from tickbird.imports.django_celery_beat import read_database
 
 NEW_YORK = {"timezone": "America/New_York"}
@@ -41,7 +44,26 @@ TASKS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path) -> None:
+def copy_to_postgres(path: Path, url: str) -> None:
+    """The same tables with the types that Django gives them there."""
+    times = {"last_run_at", "date_changed", "start_time", "expires", "clocked_time"}
+    with closing(sqlite3.connect(path)) as file, psycopg.connect(url) as database:
+        for name in ("periodictask", "crontabschedule", "intervalschedule", "clockedschedule", "solarschedule"):
+            table = f"django_celery_beat_{name}"
+            columns = [(row[1], str(row[2]).lower()) for row in file.execute(f"PRAGMA table_info({table})")]
+            kinds = {"bool": "boolean", "datetime": "timestamptz", "integer": "bigint"}
+            typed = ", ".join(f'"{each}" {kinds.get(kind.split(" ")[0], "text")}' for each, kind in columns)
+            database.execute(f"CREATE TABLE {table} ({typed})".encode())
+            places = ", ".join(["%s"] * len(columns))
+            for row in file.execute(f"SELECT * FROM {table}"):
+                values = [
+                    bool(value) if kind == "bool" else f"{value}Z" if each in times and value is not None else value
+                    for value, (each, kind) in zip(row, columns, strict=True)
+                ]
+                database.execute(f"INSERT INTO {table} VALUES ({places})".encode(), values)
+
+
+def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path, postgres_url: str) -> None:
     path = tmp_path / "django.db"
     fires = origins.ask("django", path=str(path), tasks=TASKS)
     made = made_of(read_database(f"sqlite:///{path}", "django.db"))
@@ -70,6 +92,24 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path)
         assert words in told
     notes = {each.name: " ".join(each.notes) for each in made.imported.entries}
     assert "priority = 3 is not carried over" in notes["window"]
+    copy_to_postgres(path, postgres_url)
+    there = made_of(read_database(postgres_url, "postgres"))
+    assert there.document.schedules == schedules, there.left
+    assert [each.reason for each in there.left] == [each.reason for each in made.left]
+
+
+def test_addresses_are_shown_without_their_secrets() -> None:
+    for url, words in (
+        ("postgresql://ada:se@cr/et@db/shop", "postgresql://ada:…@db/shop"),
+        (
+            "postgresql://db/shop?user=ada&password=secret&sslmode=on",
+            "postgresql://db/shop?user=ada&password=…&sslmode=on",
+        ),
+        ("sqlite:///a.db", "sqlite:///a.db"),
+    ):
+        assert shown(url) == words
+    with pytest.raises(InvalidError, match="mysql://root:…@h/x' is not a database"):
+        fetch("mysql://root:secret@h/x", "SELECT 1")
 
 
 def test_rows_of_postgresql_are_only_read_too(postgres_url: str) -> None:

@@ -115,9 +115,10 @@ def celery_beat(settings: Settings, /, file: str, trust_code: bool, python: str 
 @click.pass_obj
 def django_celery_beat(settings: Settings, /, database: str, **shared: Any) -> None:
     """The database of django-celery-beat: sqlite:///path or postgresql://…, only read."""
+    from tickbird.imports.databases import shown
     from tickbird.imports.django_celery_beat import read_database
 
-    _finish(settings, "django-celery-beat", lambda _: read_database(database, _without_password(database)), **shared)
+    _finish(settings, "django-celery-beat", lambda _: read_database(database, shown(database)), **shared)
 
 
 @import_.command(cls=Command)
@@ -134,6 +135,7 @@ def apscheduler(settings: Settings, /, database: str, trust_pickle: bool, python
     of the jobs are made of.
     """
     from tickbird.imports.apscheduler import read_jobs
+    from tickbird.imports.databases import shown
 
     if not trust_pickle:
         raise InvalidError(
@@ -144,7 +146,7 @@ def apscheduler(settings: Settings, /, database: str, trust_pickle: bool, python
     _finish(
         settings,
         "apscheduler",
-        lambda horizon: read_jobs(database, _without_password(database), horizon, python=python),
+        lambda horizon: read_jobs(database, shown(database), horizon, python=python),
         **shared,
     )
 
@@ -172,12 +174,6 @@ def _text(file: str, errors: str = "strict") -> str:
         raise InvalidError(
             f"{file[:200]} is not UTF-8 from line {line} on;", field="file", hint="save it as UTF-8."
         ) from None
-
-
-def _without_password(url: str) -> str:
-    import re
-
-    return re.sub(r"//([^:/@]*):[^@/]*@", r"//\1:…@", url)
 
 
 def _finish(

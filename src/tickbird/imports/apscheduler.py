@@ -19,6 +19,8 @@ from tickbird.store.sql import load_statements
 # APScheduler's weekdays begin with Monday.
 _THEIR_DAYS: Final = (*WEEKDAYS[1:], WEEKDAYS[0])
 _RANGES: Final = {"month": (1, 12), "day": (1, 31), "day_of_week": (0, 6), "hour": (0, 23), "minute": (0, 59)}
+# As long as a tick may be late before it is called so.
+_GRACE: Final = 10
 _PLACES: Final = ("1st", "2nd", "3rd", "4th", "5th")
 _NOTES: Final = (
     "Functions are tasks here: a worker's app must have them under these names. Arguments are the payload, by name.",
@@ -31,11 +33,14 @@ def read_jobs(url: str, source: str, horizon: Horizon, *, python: str | None = N
     rows = fetch(url, load_statements("tickbird.imports", "apscheduler")["stored_jobs"])
     answers = _unpickled([bytes(row["job_state"]) for row in rows], horizon, python)
     for row, answer in zip(rows, answers, strict=True):
-        origin = f"{row['id']}: {answer.get('func', 'unreadable')}"
+        origin = f"{row['id']}: {answer.get('func', 'unreadable') if isinstance(answer, dict) else 'unreadable'}"
         try:
             found.add(_entry(str(row["id"]), answer, origin, horizon))
         except ValueError as error:
             found.leave(origin, str(error))
+        except (TypeError, KeyError, AttributeError, AssertionError, OverflowError, RecursionError) as error:
+            # Whatever a pickle has made the process say.
+            found.leave(origin, f"what was told of it makes no sense ({type(error).__name__}: {error})")
     return found
 
 
@@ -58,7 +63,12 @@ def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> 
     entry.fields |= {**fields, "task": str(job["func"]).replace(":", ".")}
     _arguments(job, entry)
     if job["misfire_grace_time"] is not None:
-        entry.fields["start_within"] = max(1, int(job["misfire_grace_time"]))
+        grace = int(job["misfire_grace_time"])
+        entry.fields["start_within"] = max(_GRACE, grace)
+        if grace < _GRACE:
+            entry.notes.append(
+                f"misfire_grace_time = {grace} is for handing a run over there; here it may take {_GRACE} s to begin."
+            )
     entry.fields["catch_up"] = "latest" if job["coalesce"] else "all"
     if (job["max_instances"] or 1) != 1:
         entry.fields["max_concurrent"] = job["max_instances"]

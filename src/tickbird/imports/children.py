@@ -3,39 +3,67 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryFile
+from typing import IO, Any, Final
 
 from tickbird.domain.errors import InvalidError
 
 _PATIENCE: Final = 300
+_LONGEST_ANSWER: Final = 64 * 2**20
+_LAST_WORDS: Final = 10_000
 
 
 def ask_child(script: str, *words: str, python: str | None, asked: Any = None, what: str) -> Any:
-    """What a script of this package answers in another interpreter, as JSON; `what` it does is told when it fails."""
+    """What a script of this package answers in another interpreter, as JSON; `what` it does is told when it fails.
+
+    It has a session of its own, and neither the terminal nor what Tickbird itself is given by its environment. What it
+    leaves running ends with it.
+    """
     code = Path(__file__).with_name(f"{script}.py").read_text(encoding="utf-8")
-    chosen = python or sys.executable
-    try:
+    # Files and no pipes: a process that outlives the child could hold those open.
+    with TemporaryFile() as given, TemporaryFile() as told, TemporaryFile() as complained:
+        given.write(json.dumps(asked).encode())
+        given.seek(0)
         # As text, so that what lies beside that file is not taken for the library.
-        done = subprocess.run(
-            [chosen, "-c", code, *words],
-            input=json.dumps(asked),
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except OSError as error:
-        raise InvalidError(f"{chosen[:200]} cannot be started: {error.strerror}.", field="python") from None
+        returned = _run([python or sys.executable, "-c", code, *words], given, told, complained, what)
+        told.seek(0)
+        answer = told.read(_LONGEST_ANSWER + 1)
+        if len(answer) > _LONGEST_ANSWER:
+            raise InvalidError(f"the process that {what} answered more than {_LONGEST_ANSWER // 2**20} MiB.")
+        try:
+            return json.loads(answer)
+        except (ValueError, RecursionError):
+            raise InvalidError(
+                f"the process that {what} ended with {returned}: {_last_line(complained)};",
+                hint="--python names an interpreter that has all that it needs.",
+            ) from None
+
+
+def _run(command: list[str], given: IO[bytes], told: IO[bytes], complained: IO[bytes], what: str) -> int:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("TICKBIRD_")}
+    try:
+        child = subprocess.Popen(command, stdin=given, stdout=told, stderr=complained, env=env, start_new_session=True)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InvalidError(f"{command[0][:200]} cannot be started: {reason}.", field="python") from None
+    try:
+        return child.wait(_PATIENCE)
     except subprocess.TimeoutExpired:
         raise InvalidError(f"the process that {what} did not end within {_PATIENCE} s.") from None
-    try:
-        return json.loads(done.stdout)
-    except ValueError:
-        last = (done.stderr.strip().splitlines() or ["no word"])[-1]
-        raise InvalidError(
-            f"the process that {what} ended with {done.returncode}: {last[:300]};",
-            hint="--python names an interpreter that has all that it needs.",
-        ) from None
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def _last_line(complained: IO[bytes]) -> str:
+    size = complained.seek(0, os.SEEK_END)
+    complained.seek(max(0, size - _LAST_WORDS))
+    lines = complained.read().decode(errors="replace").strip().splitlines()
+    return (lines or ["no word"])[-1][:300]

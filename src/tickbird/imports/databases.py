@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -28,10 +29,16 @@ def stream(url: str, statement: str) -> Iterator[Row]:
         # As SQLAlchemy writes it: postgresql+psycopg2://…
         return _from_postgres("postgresql" + url[len(scheme) :], statement)
     raise InvalidError(
-        f"{url[:100]!r} is not a database that can be read;",
+        f"{shown(url)[:100]!r} is not a database that can be read;",
         field="url",
         hint="name it as sqlite:///path/to/file.db or postgresql://user@host/database.",
     )
+
+
+def shown(url: str) -> str:
+    """The address without what is secret in it."""
+    url = re.sub(r"//([^:/@]*):.*@", r"//\1:…@", url)
+    return re.sub(r"(?i)([?&][^=&]*password=)[^&]*", r"\1…", url)
 
 
 def _from_sqlite(path: str, statement: str) -> Iterator[Row]:

@@ -25,7 +25,7 @@ def read_database(url: str, source: str) -> Imported:
             continue
         try:
             found.add(_entry(row, origin))
-        except (ValueError, TypeError, RecursionError) as error:
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
             found.leave(origin, str(error))
     return found
 
