@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from datetime import timedelta
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
 from tickbird.imports import celery
@@ -95,17 +95,17 @@ class _Reader:
 
     def _settings(self, node: ast.Dict) -> None:
         """All settings as one dictionary, which has the schedule among them."""
-        named = {key.value: value for key, value in zip(node.keys, node.values, strict=True) if _is_name(key)}
-        if any(name in named for name in _SCHEDULES):
-            for name, value in named.items():
-                self._set(name, value)
+        named = [(_text(key), value) for key, value in zip(node.keys, node.values, strict=True)]
+        if any(name in _SCHEDULES for name, _ in named):
+            for name, value in named:
+                self._set(name or "", value)
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", None)
         if isinstance(target, ast.Subscript) and _last_name(target.value) in _SCHEDULES:
             self._take(target.slice, value)
-        elif isinstance(target, ast.Subscript) and _is_name(target.slice):
-            self._set(target.slice.value, value)
+        elif isinstance(target, ast.Subscript):
+            self._set(_text(target.slice) or "", value)
         elif name is not None:
             self._set(name, value)
             if isinstance(target, ast.Name):
@@ -138,11 +138,11 @@ class _Reader:
             self.found.leave(name, str(_Unknown(value)), value.lineno)
 
     def _take(self, key: ast.expr | None, value: ast.expr) -> None:
-        if _is_name(key):
+        if (name := _text(key)) is not None:
             # As in Python itself, what comes last under a name is what counts.
-            if (before := self.entries.pop(key.value, None)) is not None and before is not value:
-                self.found.leave(key.value, f"it stands again in line {value.lineno}, which counts", before.lineno)
-            self.entries[key.value] = value
+            if (before := self.entries.pop(name, None)) is not None and before is not value:
+                self.found.leave(name, f"it stands again in line {value.lineno}, which counts", before.lineno)
+            self.entries[name] = value
         elif key is None and isinstance(value, ast.Name) and isinstance(named := self.names.get(value.id), ast.Dict):
             # **others
             self._set(_SCHEDULES[0], named)
@@ -187,8 +187,9 @@ class _Reader:
         raise _Unknown(node)
 
 
-def _is_name(node: ast.expr | None) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _text(node: ast.expr | None) -> str | None:
+    """A text that is written out."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def _last_name(node: ast.AST) -> str | None:
