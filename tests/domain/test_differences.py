@@ -156,3 +156,11 @@ def test_a_paused_schedule_stays_paused_and_a_parked_one_is_repaired() -> None:
     parked = replace(schedule, state="parked", error="cannot be read", definition=None, raw={"v": 1})
     assert back(parked, define()).state == "active"
     assert back(replace(schedule, state="paused"), define()).state == "paused"
+
+
+@pytest.mark.parametrize("stored", [None, [], [{}], "x", 7])
+def test_what_is_no_object_has_no_fields(stored: Any) -> None:
+    """Plain SQL can store any JSON as a definition, or in the place of a trigger."""
+    assert [each.path for each in differences(stored, {"retries": 1})] == [("retries",)]
+    assert list(differences(stored, stored)) == []
+    assert [each.how for each in differences({"trigger": stored}, {"trigger": {"at": "x"}})] == ["changed"]

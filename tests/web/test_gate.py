@@ -111,6 +111,7 @@ async def test_forms_of_others_change_nothing(guarded: Served, held: Held) -> No
         ({"csrf": "0" * 32}, {}, 403),
         ({"csrf": csrf}, {"Origin": "https://evil.example"}, 403),
         ({"csrf": csrf}, {"Origin": "null"}, 403),
+        ({"csrf": csrf}, {"Origin": "http://["}, 403),
         ({"csrf": csrf, "x": "y" * 6_000_001}, {}, 413),
     ):
         answer = await held.http.post("/zone", data=data, headers=headers)
@@ -127,11 +128,13 @@ async def test_forms_of_others_change_nothing(guarded: Served, held: Held) -> No
 
 
 @pytest.mark.parametrize(
-    "to", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\n/x"]
+    "to",
+    ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\n/x", "http://[", "//["],
 )
 async def test_the_log_in_leads_nowhere_else(guarded: Served, to: str) -> None:
     """Whatever the link said that led to it."""
     async with httpx.AsyncClient(base_url=guarded.url) as http:
+        assert (await http.get("/login", params={"next": to})).status_code == 200
         answer = await http.post("/login", data={"token": await guarded.token("viewer"), "next": to})
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
         csrf = await Held(http).csrf()
@@ -139,9 +142,27 @@ async def test_the_log_in_leads_nowhere_else(guarded: Served, to: str) -> None:
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
 
 
+async def test_what_no_browser_sends_is_refused_in_words(guarded: Served, held: Held) -> None:
+    """Forms that cannot be read, addresses that are none, and methods that no page takes."""
+    async with httpx.AsyncClient(base_url=guarded.url) as http:
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        for body, status in ((b"token=%ff", 422), (b"\xff", 422), (b"token=" + b"x" * 10_001, 413)):
+            assert (await http.post("/login", content=body, headers=form)).status_code == status
+        answer = await http.post("/zone", headers={"Referer": "http://["})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=%2F")
+        answer = await http.get("/runs", headers={"HX-Request": "true", "HX-Current-URL": "http://["})
+        assert (answer.status_code, answer.headers["hx-redirect"]) == (401, "/login?next=%2F")
+    for method in ("OPTIONS", "PUT", "DELETE"):
+        answer = await held.http.request(method, "/runs")
+        assert (answer.status_code, {*answer.headers["allow"].split(", ")}) == (405, {"GET", "HEAD"})
+    # Who asks only what would come is not kept waiting for it.
+    answer = await held.http.head("/live")
+    assert (answer.status_code, answer.headers["content-type"][:17]) == (200, "text/event-stream")
+
+
 async def test_answers_say_what_a_browser_may_do(guarded: Served, held: Held) -> None:
     """A strict policy on every answer, refusals and files included; pages are kept by nobody, files for good."""
-    for path in ("/", "/login", "/nothing/there", "/static/x/y.js"):
+    for path in ("/", "/login", "/nothing/there", "/static/x/y.js", "/healthz", "/metrics", "/api/v1/nothing"):
         answer = await held.http.get(path)
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy

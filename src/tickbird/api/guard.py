@@ -34,7 +34,12 @@ FILES: Final = frozenset({f"{PREFIX}/apply", f"{PREFIX}/diff", f"{PREFIX}/simula
 # One that does not end reaches to the end, so that nothing is looked at twice.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _OTHERS: Final = bytes(set(range(256)) - set(b"[]{},"))
-_HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+_HEADERS: Final = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    # Nothing of it is a page, whoever opens it in a browser.
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+]
 
 
 @dataclass(frozen=True, slots=True)

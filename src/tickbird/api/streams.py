@@ -58,6 +58,9 @@ class Streams:
     def open(self, request: Request, events: Callable[[], Events]) -> StreamingResponse:
         """The answer that tells of events as they come; a Problem where too many listen already."""
         caller: Caller = request.scope["state"]["caller"]
+        if request.method == "HEAD":
+            # Whoever asks what would come does not stay to hear it.
+            return StreamingResponse(iter(()), headers=_HEADERS, media_type=MEDIA_TYPE)
         if sum(each.token_id == caller.token_id for each in self._open.values()) >= self._limits.streams_each:
             raise Problem(
                 429,

@@ -32,9 +32,13 @@ class Difference:
         return ".".join(self.path)
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Sequence[Difference]:
-    """The fields that differ between two definitions in JSON, those within objects by path, in order of their names."""
-    return list(_differences(before, after, ()))
+def differences(before: object, after: object) -> Sequence[Difference]:
+    """The fields that differ between two definitions in JSON, those within objects by path, in order of their names.
+
+    Plain SQL can store what is no object, and has no fields then.
+    """
+    old, new = (each if isinstance(each, Mapping) else {} for each in (before, after))
+    return list(_differences(old, new, ()))
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Difference]:
@@ -49,8 +53,8 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any], path: tupl
             continue
         old, new = before[name], after[name]
         # Of a trigger that was exchanged for one of another kind, nothing is left to compare.
-        exchanged = here in _KINDS and not {*old} & {*new}
-        if isinstance(old, Mapping) and isinstance(new, Mapping) and not exchanged:
+        both = isinstance(old, Mapping) and isinstance(new, Mapping)
+        if both and not (here in _KINDS and not {*old} & {*new}):
             yield from _differences(old, new, here)
         elif not _same(old, new):
             yield Difference(here, "changed", old, new)

@@ -83,8 +83,12 @@ def create_web(api: Any, limits: Limits) -> App:
     gate = Gate(api, limits)
     login = Login(gate, api)
 
-    async def lost(door_less: Request, _: Exception) -> Response:
-        return await gate.enter(Door("", _nothing), door_less)
+    async def lost(door_less: Request, error: Exception) -> Response:
+        answer = await gate.enter(Door("", _nothing), door_less)
+        if answer.status_code == 405 and isinstance(error, HTTPException):
+            # Those that the page there takes.
+            answer.headers.update(error.headers or {})
+        return answer
 
     routes = [
         Route("/static/{mark}/{name}", asset, methods=["GET"]),

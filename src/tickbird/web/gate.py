@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -33,7 +33,7 @@ from tickbird.web.memory import Kept, Memory
 from tickbird.web.readings import Readings
 from tickbird.web.rendering import render
 from tickbird.web.times import read_clock
-from tickbird.web.visits import Door, Form, Visit, first_namespace, read_form
+from tickbird.web.visits import Door, Form, Visit, address_parts, first_namespace, read_form
 
 log = logging.getLogger("tickbird.web")
 SESSION: Final = "tickbird_session"
@@ -104,7 +104,7 @@ class Gate:
         except NoSession:
             return _to_login(request)
         except (Problem, TickbirdError, TimeoutError, HTTPException) as error:
-            return self._refuse(request, caller, _problem(error))
+            return self._refuse(request, caller, problem_from(error))
         except ClientDisconnect:
             raise
         except Exception:
@@ -145,12 +145,13 @@ class Gate:
 
     async def _form(self, request: Request) -> Form:
         """What was sent, if it was sent by a page of ours to this very visitor."""
-        if request.method in ("GET", "HEAD"):
+        if request.method != "POST":
+            # No page takes any other, and is asked for what it does.
             return Form([])
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
             raise Problem(415, "not-a-form", "This is no form that a page of ours sends.", hint="Go back to the page.")
-        form = read_form(await self._body(request))
+        form = read_form(await self.body(request, self._limits.body * _ENCODED))
         given = request.headers.get(CSRF_HEADER) or form.raw(CSRF_FIELD) or ""
         if not hmac.compare_digest(given.encode(), self.csrf(request).encode()):
             raise Problem(
@@ -161,12 +162,13 @@ class Gate:
             )
         return form
 
-    async def _body(self, request: Request) -> bytes:
+    async def body(self, request: Request, most: int) -> bytes:
+        """What was sent, if it is no longer and takes no longer than it may."""
         parts, size = [], 0
         async with asyncio.timeout(self._limits.body_within):
             async for part in request.stream():
                 size += len(part)
-                if size > (most := self._limits.body * _ENCODED):
+                if size > most:
                     raise Problem(413, "too-large", f"The form is larger than {most:,} bytes.")
                 parts.append(part)
         return b"".join(parts)
@@ -251,7 +253,7 @@ def check_origin(request: Request) -> None:
     if request.method in ("GET", "HEAD"):
         return
     origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("host", "").lower():
+    if origin is not None and address_parts(origin).netloc.lower() != request.headers.get("host", "").lower():
         raise Problem(
             403, "foreign-origin", f"Origin: {origin[:100]!r} is another site.", hint="Use the dashboard's own pages."
         )
@@ -281,7 +283,7 @@ def _to_login(request: Request) -> Response:
 
 def _page_of(address: str, root: str) -> str:
     """The page that a browser says it shows, with all that was asked of it."""
-    shown = urlsplit(address)
+    shown = address_parts(address)
     return (shown.path.removeprefix(root) or "/") + (f"?{shown.query}" if shown.query else "")
 
 
@@ -289,7 +291,8 @@ def _away() -> Problem:
     return Problem(503, "store-unavailable", "The store cannot be used at the moment.", hint="This page tries again.")
 
 
-def _problem(error: Exception) -> Problem:
+def problem_from(error: Exception) -> Problem:
+    """What went wrong, for the page that says so."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, TickbirdError):

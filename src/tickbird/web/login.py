@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import TickbirdError
-from tickbird.web.gate import SESSION, Gate, check_origin, problem_page
+from tickbird.web.gate import SESSION, Gate, check_origin, problem_from, problem_page
 from tickbird.web.rendering import render
 from tickbird.web.visits import Visit, own_path, read_form
 
@@ -34,18 +34,13 @@ class Login:
         """Open a session with a token, and go to where one wanted to."""
         try:
             return await self._enter(request)
-        except Problem as problem:
-            return problem_page(request, problem, None)
+        except (Problem, TickbirdError, TimeoutError) as error:
+            return problem_page(request, problem_from(error), None)
 
     async def _enter(self, request: Request) -> Response:
         check_origin(request)
         self._gate.check_lookup(request)
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > _LONGEST_FORM:
-                raise Problem(413, "too-large", "This is too long for a token.")
-        form = read_form(body)
+        form = read_form(await self._gate.body(request, _LONGEST_FORM))
         to = own_path(form.text("next"))
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")

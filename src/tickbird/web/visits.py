@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -179,9 +179,17 @@ def first_namespace(caller: Caller) -> str:
     return "default" if caller.namespaces is None else caller.namespaces[0]
 
 
+def address_parts(text: str) -> SplitResult:
+    """The parts of an address that somebody sent; none where it is no address at all."""
+    try:
+        return urlsplit(text)
+    except ValueError:
+        return urlsplit("")
+
+
 def own_path(text: str) -> str:
     """A place of ours to go to, as a link or a form says; the first page for anything else."""
-    parts = urlsplit(text)
+    parts = address_parts(text)
     safe = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
     return text if safe and not parts.scheme and not parts.netloc and not text.startswith("/login") else "/"
 
