@@ -26,6 +26,7 @@ from tickbird.web.edit_fields import GROUPS
 from tickbird.web.instants import local_value, tomorrow_at
 from tickbird.web.once import Once, mark_of
 from tickbird.web.previews import Outlook, outlook
+from tickbird.web.times import known_zone
 from tickbird.web.visits import Door, Form, Visit
 
 _SUGGESTED: Final = (
@@ -72,7 +73,7 @@ class Sheet:
     @property
     def own_zone(self) -> str:
         """On whose clock its times are told."""
-        return self.draft.texts["tz"].strip() or "UTC"
+        return known_zone(self.draft.texts["tz"].strip()) or "UTC"
 
     @property
     def command(self) -> str:
