@@ -71,7 +71,7 @@ def _told(visit: Visit, finding: Finding) -> Told:
 def _where(visit: Visit, finding: Finding) -> str | None:
     """The page that shows what a finding is about."""
     if schedule := finding.figures.get("schedule"):
-        return visit.url(f"/schedules/{schedule}")
+        return visit.schedule(schedule)
     match finding.check:
         case "parked":
             return visit.url("/schedules", state="parked")

@@ -124,7 +124,7 @@ async def new(visit: Visit) -> Response:
 
 async def edit(visit: Visit) -> Response:
     """One that is there: only what is touched is changed."""
-    schedule = await visit.client.get(visit.param("name"))
+    schedule = await visit.client.get(visit.schedule_name)
     if visit.request.method != "POST":
         texts = {name: visit.query[name] for name in ("when", "tz") if visit.query.get(name)}
         draft = await drawn(visit, schedule.raw, texts)
@@ -216,7 +216,7 @@ def _ticks(sheet: Sheet, seen: Outlook) -> TickChanges | None:
 
 async def _save(sheet: Sheet) -> Response:
     visit, draft = sheet.visit, sheet.draft
-    where = visit.url(f"/schedules/{sheet.name}")
+    where = visit.schedule(sheet.name)
     if sheet.schedule is None:
         once, said = Once(visit, f"create {sheet.name}"), f"{sheet.name} is made."
         before = await once.begin()
@@ -262,7 +262,7 @@ async def _conflict(sheet: Sheet) -> Response:
     stored = {name: value for name, value in current.raw.items() if name in FIELDS}
     if meanwhile and not sheet.unset and sheet.draft.encoded == stored:
         # Sent twice, or two people of one mind: it is as it was asked for.
-        where = visit.url(f"/schedules/{schedule.name}")
+        where = visit.schedule(schedule.name)
         return visit.done(where, f"{schedule.name} is so already, since revision {meanwhile[-1].revision.revision}.")
     again = replace(sheet, draft=draft, schedule=current, revision=current.revision)
     both = sorted(theirs & sheet.draft.touched.keys())

@@ -263,7 +263,7 @@ def _to_login(request: Request) -> Response:
     """Log in, and come back to where one was."""
     root = request.scope.get("root_path", "")
     part = request.headers.get("hx-request") == "true"
-    where = request.url.path.removeprefix(root)
+    where = _path_of(request, root)
     if request.method not in ("GET", "HEAD"):
         # What was sent cannot be sent again by us; the page that it was sent from can be shown.
         where = _page_of(request.headers.get("referer", ""), root)
@@ -279,6 +279,12 @@ def _to_login(request: Request) -> Response:
     if part:
         return Response(status_code=401, headers={"HX-Redirect": to})
     return RedirectResponse(to, 303)
+
+
+def _path_of(request: Request, root: str) -> str:
+    """The path that was asked for as it was written: a question mark that is part of a name stays one."""
+    raw = bytes(request.scope.get("raw_path") or quote(request.scope["path"]).encode()).decode("latin-1")
+    return raw.removeprefix(quote(root)) or "/"
 
 
 def _page_of(address: str, root: str) -> str:
@@ -305,10 +311,11 @@ def problem_from(error: Exception) -> Problem:
 
 def problem_page(request: Request, problem: Problem, caller: Caller | None) -> Response:
     """A page that says what went wrong, and what to do."""
+    root = str(request.scope.get("root_path", ""))
     context = {
         "problem": problem,
-        "root": str(request.scope.get("root_path", "")),
-        "where": _page_of(str(request.url), str(request.scope.get("root_path", ""))),
+        "root": root,
+        "where": _path_of(request, root) + (f"?{request.url.query}" if request.url.query else ""),
         "caller": caller,
         # A part of a page shows the sentence where it was asked for.
         "part": request.headers.get("hx-request") == "true",

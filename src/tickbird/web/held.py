@@ -40,7 +40,7 @@ async def drop(visit: Visit) -> Response:
 
 
 async def _decide(visit: Visit, verb: str) -> Response:
-    name = visit.param("name")
+    name = visit.schedule_name
     standing = await _held(visit, name)
     typed = {field: visit.form.text(field) for field in ("count", "per_minute", "note", "sure")}
     wrong: dict[str, str] = {}

@@ -62,7 +62,7 @@ async def find(visit: Visit, name: str) -> Schedule:
 
 async def revisions(visit: Visit) -> Response:
     """All revisions, a page at a time."""
-    schedule = await find(visit, visit.param("name"))
+    schedule = await find(visit, visit.schedule_name)
     asked = visit.query.get("before", "")
     before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= 9 else None
     records = await visit.client.board.revisions(schedule.id, before=before, limit=_PAGE + 1)

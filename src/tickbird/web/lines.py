@@ -25,7 +25,7 @@ def timeline_row(
     coming, more = coming_marks(visit, schedule, now, until)
     return TimelineRow(
         name=schedule.name,
-        href=visit.url(f"/schedules/{schedule.name}"),
+        href=visit.schedule(schedule.name),
         runs=[run_mark(visit, each) for each in marks if isinstance(each, readings.RunMark)],
         skips=[skip_mark(visit, schedule.name, each) for each in marks if isinstance(each, readings.SkipMark)],
         coming=coming,
@@ -81,4 +81,4 @@ def coming_marks(visit: Visit, schedule: Schedule, now: datetime, until: datetim
 
 def why_url(visit: Visit, name: str, at: datetime) -> str:
     """Where a tick is explained."""
-    return visit.url(f"/schedules/{name}/why", at=utc_text(to_datetime(to_seconds(at))))
+    return visit.schedule(name, "/why", at=utc_text(to_datetime(to_seconds(at))))

@@ -167,7 +167,7 @@ def _link(visit: Visit, trouble: Trouble) -> str:
     if trouble.kind in ("failing", "lost") and trouble.run_id is not None:
         return visit.url(f"/runs/{trouble.run_id}")
     if trouble.schedule is not None:
-        return visit.url(f"/schedules/{trouble.schedule}")
+        return visit.schedule(trouble.schedule)
     return visit.url("/runs", status="queued")
 
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from tickbird.domain.durations import in_words
 from tickbird.domain.progress import brief
+from tickbird.web.names import name_in_path, schedule_path
 from tickbird.web.static import asset_path
 
 # Longer texts are cut on pages; the API has them whole.
@@ -40,7 +41,7 @@ def _environment() -> Environment:
         "unquoted": unquote,
         "lastline": brief,
     }
-    environment.globals |= {"asset": asset_path}
+    environment.globals |= {"asset": asset_path, "schedule_path": schedule_path, "name_in_path": name_in_path}
     return environment
 
 

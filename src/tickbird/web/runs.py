@@ -176,7 +176,7 @@ def why_url(visit: Visit, run: RunRecord) -> str | None:
     """Where the decisions about the tick of a run are told."""
     if run.schedule is None or run.scheduled_for is None:
         return None
-    return visit.url(f"/schedules/{run.schedule}/why", at=utc_text(run.scheduled_for))
+    return visit.schedule(run.schedule, "/why", at=utc_text(run.scheduled_for))
 
 
 def read_number(text: str | None) -> int | None:

@@ -22,6 +22,7 @@ from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord, Worker
 from tickbird.web import history, why
 from tickbird.web.actions import backfill, coming, delete, pause, roll_back, trigger
+from tickbird.web.names import schedule_path
 from tickbird.web.schedule_facts import declared_by, facts_of, overridden
 from tickbird.web.schedule_pictures import Drawn
 from tickbird.web.visits import Door, Visit
@@ -54,7 +55,7 @@ class Seen:
 
 async def schedule(visit: Visit) -> Response:
     """The page."""
-    name, client = visit.param("name"), visit.client
+    name, client = visit.schedule_name, visit.client
     found = await history.find(visit, name)
     seen = await visit.readings.share(
         (visit.namespace, "schedule", name, found.revision), lambda: _read(client, found, visit.clock.now)
@@ -91,7 +92,7 @@ def _context(visit: Visit, found: Schedule, seen: Seen) -> dict[str, Any]:
     own = definition.trigger.tz if definition is not None else None
     ticks = with_notes(found, coming_ticks(found, now, _TICKS), now)
     declared = declared_by(seen.records)
-    at = f"/schedules/{found.name}"
+    at = schedule_path(found.name)
     drawn = Drawn(
         name=found.name,
         marks=seen.marks,

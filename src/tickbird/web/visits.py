@@ -15,6 +15,7 @@ from tickbird.api.auth import Caller
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.tokens import Role, allows
+from tickbird.web.names import name_from_path, schedule_path
 from tickbird.web.readings import Readings
 from tickbird.web.rendering import render
 from tickbird.web.times import Clock
@@ -123,6 +124,10 @@ class Visit:
         """The address of a page in this namespace; parts that are None or empty are left out."""
         return page_url(self.root, self.caller, self.namespace, path, query)
 
+    def schedule(self, name: str, below: str = "", **query: object) -> str:
+        """The address of the page of a schedule, or of one below it."""
+        return self.url(f"{schedule_path(name)}{below}", **query)
+
     def here(self, **changed: object) -> str:
         """The address of this page with some of what it asks for changed; None takes it away."""
         asked = {key: value for key, value in self.query.items() if key != "ns"}
@@ -131,6 +136,11 @@ class Visit:
     def param(self, name: str) -> str:
         """A part of the path."""
         return str(self.request.path_params[name])
+
+    @property
+    def schedule_name(self) -> str:
+        """The schedule that the path is about."""
+        return name_from_path(self.param("name"))
 
     def number(self, name: str) -> int | None:
         """A number of the path; None for what is no number that an id can have."""

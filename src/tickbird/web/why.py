@@ -19,6 +19,7 @@ from tickbird.domain.schedule import Schedule
 from tickbird.web.history import find
 from tickbird.web.instants import Picked, local_value, read_instant, zone_choices
 from tickbird.web.links import linked
+from tickbird.web.names import schedule_path
 from tickbird.web.visits import Door, Visit
 
 _RUN: Final = re.compile(r"\b[Rr]un (\d{1,18})\b")
@@ -37,7 +38,7 @@ class Told:
 
 async def why(visit: Visit) -> Response:
     """The chain of one instant; without one, of the last tick, or of the first to come."""
-    schedule = await find(visit, visit.param("name"))
+    schedule = await find(visit, visit.schedule_name)
     own = schedule.definition.trigger.tz if schedule.definition else "UTC"
     zones = zone_choices(visit.clock, own, visit.query.get("tz"))
     asked, client = visit.query.get("at", "").strip(), visit.client
@@ -80,7 +81,7 @@ def _usual(schedule: Schedule, now: datetime) -> datetime:
 def _empty(visit: Visit, schedule: Schedule, asked: str, zones: list[str], wrong: str) -> dict[str, Any]:
     return {
         "schedule": schedule,
-        "at": f"/schedules/{schedule.name}",
+        "at": schedule_path(schedule.name),
         "tz": zones[0],
         "zones": zones,
         "typed": asked,
@@ -90,7 +91,7 @@ def _empty(visit: Visit, schedule: Schedule, asked: str, zones: list[str], wrong
 
 
 def _context(visit: Visit, schedule: Schedule, picked: Picked, told: Told, zones: list[str]) -> dict[str, Any]:
-    found, at = told.explanation, f"/schedules/{schedule.name}"
+    found, at = told.explanation, schedule_path(schedule.name)
     second = to_seconds(picked.at)
     before = after = None
     if schedule.definition is not None:
@@ -130,7 +131,7 @@ def _addresses(visit: Visit, schedule: Schedule, texts: list[str], people: froze
             yield match[0], visit.url(f"/runs/{match[1]}")
         for match in _REVISION.finditer(text):
             number = (match[1] or match[2]).lstrip("r")
-            yield match[0], visit.url(f"/schedules/{schedule.name}/revisions", before=int(number) + 1)
+            yield match[0], visit.schedule(schedule.name, "/revisions", before=int(number) + 1)
     for name in sorted(people):
         yield name, visit.url("/audit", schedule=schedule.name, actor=name)
 

@@ -163,7 +163,7 @@ class Action:
     @property
     def back(self) -> str:
         """The page of the schedule."""
-        return self.visit.url(f"/schedules/{self.schedule.name}")
+        return self.visit.schedule(self.schedule.name)
 
     def line(self, verb: str, *arguments: str, options: Sequence[str] = ()) -> Sequence[str]:
         """A command line about the schedule; what begins with a dash comes behind all options."""
@@ -193,7 +193,7 @@ def page_of(kind: type[Action]) -> Page:
     """The page of an action: GET shows its form, POST does it."""
 
     async def enter(visit: Visit) -> Response:
-        schedule = await visit.client.get(visit.param("name"))
+        schedule = await visit.client.get(visit.schedule_name)
         action = kind(visit, schedule)
         if not action.sent or "look" in visit.query:
             return await action.show()
