@@ -19,7 +19,7 @@ from tickbird.domain.instants import utc_text
 from tickbird.domain.readings import ScheduleFilter
 from tickbird.domain.schedule import Schedule
 from tickbird.web.filters import asked_for, query_of
-from tickbird.web.instants import read_instant, tomorrow_at, zone_choices
+from tickbird.web.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
 from tickbird.web.once import key_of, mark_of
 from tickbird.web.visits import Door, Visit
 
@@ -119,6 +119,15 @@ class Asked:
         if at <= now:
             raise InvalidError("Choose an instant that is still to come.", field="until")
         return at
+
+    @property
+    def reads(self) -> str:
+        """What the end of a pause means that is chosen or typed; empty where there is none."""
+        try:
+            at = self.end
+        except InvalidError:
+            return ""
+        return "" if at is None else in_full(Picked(at), self.zones[0], self.visit.clock.now)
 
     @property
     def _end_words(self) -> str | None:

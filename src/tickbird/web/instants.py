@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.domain.durations import in_words
+from tickbird.domain.durations import in_words, relative
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds, wall_seconds
 from tickbird.domain.zone_data import zone_info
@@ -54,6 +54,12 @@ def _within(second: int, field: str) -> int:
     if not FIRST_SECOND + _REACH <= second <= LAST_SECOND - _REACH:
         raise InvalidError(f"{field}: lies outside the years 1 to 9999.", field=field)
     return second
+
+
+def in_full(picked: Picked, tz: str, now: datetime) -> str:
+    """What somebody picked, said on the clock that they chose, in UTC and by how far it is off, with what is unusual."""
+    said = Clock("mine", tz, now).both(picked.at)
+    return f"{said}, {relative(picked.at, now)}" + (f". {picked.note}" if picked.note else "")
 
 
 def local_value(at: datetime, tz: str) -> str:

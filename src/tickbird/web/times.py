@@ -41,6 +41,11 @@ class Clock:
             return f"{local:%H:%M:%S %Z}"
         return f"{local:%Y-%m-%d %H:%M:%S %Z}" if not short else f"{local:%d %b %H:%M %Z}"
 
+    def both(self, at: datetime, own: str | None = None) -> str:
+        """An instant on that clock and in UTC, for who has just chosen it."""
+        shown, utc = self.text(at, own), f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return shown if shown == utc else f"{shown} ({utc.removeprefix(shown[:11])})"
+
     def read(self, text: str, field: str) -> datetime:
         """The instant of what a form sends; without an offset it is on the visitor's own clock."""
         given = parse_iso(f"{text}T00:00" if len(text) == 10 else text, field)

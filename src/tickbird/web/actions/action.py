@@ -14,7 +14,7 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, S
 from tickbird.domain.instants import utc_text
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.tokens import Role
-from tickbird.web.instants import Picked, read_instant, tomorrow_at, zone_choices
+from tickbird.web.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
 from tickbird.web.payload_form import read_object
 from tickbird.web.visits import Door, Page, Visit
 
@@ -33,6 +33,8 @@ class Action:
     title: ClassVar[str]
     # Those at which the form can show what is wrong with them; the rest is told above it.
     fields: ClassVar[tuple[str, ...]] = ("note",)
+    # Those of a form that are an instant, each with the choices beside it, if it has any.
+    instants: ClassVar[Mapping[str, str]] = {}
     # What stands in them at first.
     defaults: ClassVar[Mapping[str, str]] = {}
 
@@ -115,6 +117,21 @@ class Action:
         if not text:
             raise InvalidError("Choose a date and a time.", field=name)
         return read_instant(text, self.zones[0], name)
+
+    def reads(self, name: str, default: str = "") -> str:
+        """What a time that is chosen or typed means: on the clock of the form and in UTC; empty while it means nothing."""
+        choice = self.instants.get(name, "")
+        try:
+            if choice and self._chosen(name, choice) != "pick":
+                found = self.instant(name, choice=choice)
+                picked = None if found is None else Picked(found)
+            else:
+                text = self.typed(name, default).strip()
+                picked = read_instant(text, self.zones[0], name) if text else None
+        except InvalidError as error:
+            # What was refused is told at its field.
+            return "" if name in self.wrong else str(error).removeprefix(f"{name}: ")
+        return "" if picked is None else in_full(picked, self.zones[0], self.visit.clock.now)
 
     def instant(self, name: str, *, choice: str) -> datetime | None:
         """The instant that a list of choices, with a field beside it, stands for; None for no end."""

@@ -25,6 +25,7 @@ class Backfill(Action):
     template = "actions/backfill.html"
     title = "Backfill"
     fields = ("note", "first", "last", "concurrency", "order", "payload", "confirmed")
+    instants: ClassVar = {"first": "", "last": ""}
     defaults: ClassVar = {"concurrency": "1", "order": "oldest"}
     plan: BackfillPlan | None = None
 

@@ -26,6 +26,7 @@ class Reschedule(Action):
     template = "actions/reschedule.html"
     title = "Reschedule"
     fields = ("note", "to", "to_at")
+    instants: ClassVar = {"to_at": "to"}
     defaults: ClassVar = {"to": "now"}
 
     async def do(self) -> Response:
@@ -36,7 +37,7 @@ class Reschedule(Action):
         await self.visit.client.reschedule(
             self.schedule.name, to, actor=self.visit.actor, note=self.note, revision=self.seen
         )
-        when = self.visit.clock.text(to, self.own_zone)
+        when = self.visit.clock.both(to, self.own_zone)
         return self.visit.done(self.back, f"The next tick of {self.schedule.name} is due at {when}.")
 
     def command(self) -> Sequence[str]:
@@ -55,6 +56,7 @@ class Skip(Action):
     template = "actions/skip.html"
     title = "Skip"
     fields = ("note", "which", "count", "until_at")
+    instants: ClassVar = {"until_at": ""}
     defaults: ClassVar = {"which": "next"}
 
     async def do(self) -> Response:
@@ -101,6 +103,7 @@ class Override(Action):
     template = "actions/override.html"
     title = "One tick"
     fields = ("note", "tick", "what", "move_at", "payload")
+    instants: ClassVar = {"move_at": ""}
 
     @property
     def tick(self) -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
@@ -18,6 +18,7 @@ class Pause(Action):
     template = "actions/pause.html"
     title = "Pause"
     fields = ("note", "until", "until_at")
+    instants: ClassVar = {"until_at": "until"}
 
     async def do(self) -> Response:
         """Pause it."""
@@ -34,7 +35,7 @@ class Pause(Action):
             revision=self.seen,
             cancel_runs=self.is_on("cancel_runs"),
         )
-        end = "" if until is None else f" until {self.visit.clock.text(until, self.own_zone)}"
+        end = "" if until is None else f" until {self.visit.clock.both(until, self.own_zone)}"
         return self.visit.done(self.back, f"{self.schedule.name} is paused{end}.")
 
     def command(self) -> Sequence[str]:
