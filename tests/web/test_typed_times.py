@@ -15,7 +15,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("text", "tz", "said"),
+    "text, tz, said",
     [
         ("2026-03-01T14:00", "Europe/Rome", "2026-03-01 14:00:00 CET (13:00:00 UTC), in 1 h"),
         ("2026-03-02T00:30", "Europe/Rome", "2026-03-02 00:30:00 CET (2026-03-01 23:30:00 UTC), in 11 h 30 min"),

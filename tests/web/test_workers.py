@@ -28,8 +28,38 @@ async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
     await expect(page.get_by_text("0 of 10").first).to_be_visible()
     await expect(page.get_by_text("the clock of the store has jumped")).to_be_visible()
     await expect(page.get_by_text("<script>alert(1)</script>")).to_be_visible()
-    await expect(page.get_by_role("cell", name="mail")).to_be_visible()
+    await expect(page.get_by_role("cell", name="mail", exact=True)).to_be_visible()
     await desk.check("workers")
+
+
+@done
+async def test_counts_of_queues_and_keys_lead_to_their_runs(desk: Desk, served: Served) -> None:
+    """Each number to the runs that it counts, whatever is in the name of the queue or of the key."""
+    odd = "a&b=c <script>alert(1)</script>"
+    await served.client.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
+    second = await served.client.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
+    await served.client.enqueue("x", actor="ana", unknown_task_ok=True)
+    await served.client.set_limit(odd, 1, actor="ana")
+    page = await desk.open("/workers")
+    await desk.check("workers-queues")
+    await page.get_by_role("link", name="1 queued in gpu").click()
+    await expect(page.locator("tbody tr")).to_have_count(1)
+    await expect(page.get_by_label("Queue", exact=True)).to_have_value("gpu")
+    await desk.check("runs-of-queue")
+    for name, runs in (
+        ("1 go on with a&b=c", 1),
+        ("1 wait for a&b=c", 1),
+        ("1 waiting in gpu", 1),
+        ("0 running in gpu", 0),
+    ):
+        page = await desk.open("/workers")
+        await page.get_by_role("link", name=name).click()
+        await expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+        await expect(page.locator("tbody tr")).to_have_count(runs)
+    await desk.open("/workers")
+    await page.get_by_role("link", name="a&b=c", exact=False).first.click()
+    await expect(page.locator("tbody tr")).to_have_count(2)
+    await expect(page.locator("tbody tr").first).to_contain_text(str(second))
 
 
 @done

@@ -148,9 +148,10 @@ class Board:
         """
         _check_words("status", wanted.statuses, get_args(Status))
         _check_words("origin", [wanted.origin] if wanted.origin else (), get_args(Origin))
-        for name, text in (("schedule", wanted.schedule), ("target", wanted.target), ("worker", wanted.worker)):
+        narrowed = {"schedule": wanted.schedule, "target": wanted.target, "worker": wanted.worker}
+        narrowed |= {"queue": wanted.queue, "key": wanted.key, "error": wanted.error}
+        for name, text in narrowed.items():
             check_text(text or "", name)
-        check_text(wanted.error, "error")
         limit = _within(limit, "limit", 1_000)
         return await self._readings.runs(self._namespace, wanted, before=before, after=after, limit=limit)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Generic, TypeVar
 
-from tickbird.domain.runs import Origin, SkipReason, Status
+from tickbird.domain.runs import ACTIVE, Origin, SkipReason, Status
 from tickbird.domain.schedule import Schedule, State
 
 T = TypeVar("T")
@@ -51,6 +51,14 @@ class RunFilter:
     until: datetime | None = None
     # Anywhere in the error, in small or capital letters.
     error: str = ""
+    queue: str | None = None
+    # The concurrency key.
+    key: str | None = None
+
+    @property
+    def is_going(self) -> bool:
+        """Are only runs wanted that are not over, of whatever schedule? There are few of them beside the others."""
+        return self.schedule is None and bool(self.statuses) and ACTIVE.issuperset(self.statuses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +188,16 @@ class LoadRow:
     next_run_at: datetime | None
     # Seconds; the median of its newest runs that succeeded, None where there are none.
     duration: float | None
+
+
+def page_of_going(looked: int, ids: Sequence[int], most: int, after: int | None, limit: int) -> Page[int] | None:
+    """A page of those that go on; None where not all of them were looked at, since newer ones may be among the rest."""
+    if looked >= most:
+        return None
+    ids = sorted(ids, reverse=after is None)
+    page = ids[:limit]
+    reached = page[-1] if len(ids) > limit else None
+    return Page(page if after is None else page[::-1], reached)
 
 
 def newest_marks(runs: Sequence[RunMark], skips: Sequence[SkipMark], most: int) -> dict[int, list[Marked]]:

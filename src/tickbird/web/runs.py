@@ -21,7 +21,7 @@ _PAGE: Final = 50
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 # What a form sends, in the order in which addresses have it.
-_ASKED: Final = ("status", "schedule", "task", "origin", "worker", "error", "since", "until")
+_ASKED: Final = ("status", "schedule", "task", "origin", "worker", "queue", "key", "error", "since", "until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,8 @@ def _wanted(visit: Visit) -> tuple[RunFilter, dict[str, str]]:
         origin=origin,
         target=asked.get("task"),
         worker=asked.get("worker"),
+        queue=asked.get("queue"),
+        key=asked.get("key"),
         since=times.get("since"),
         until=times.get("until"),
         error=asked.get("error", ""),

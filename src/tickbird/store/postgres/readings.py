@@ -25,6 +25,7 @@ from tickbird.domain.readings import (
     Timeline,
     Timing,
     newest_marks,
+    page_of_going,
 )
 from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import LISTED_STATES, Schedule
@@ -203,15 +204,29 @@ class PostgresReadings:
             "origin": wanted.origin,
             "target": wanted.target,
             "worker": wanted.worker,
+            "queue": wanted.queue,
+            "key": wanted.key,
             "since": wanted.since,
             "until": wanted.until,
             "error": wanted.error,
         }
         rare = wanted.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
         name = "find_unwell" if rare else "find_runs" if wanted.schedule is None else "find_runs_of"
-        ids, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
-        runs = await self._these_runs([row[0] for row in ids])
-        return Page([runs[row[0]] for row in ids if row[0] in runs], reached)
+        page = await self._going(wanted, bounds, before, after, limit) if wanted.is_going else None
+        if page is None:
+            rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
+            page = Page([row[0] for row in rows], reached)
+        runs = await self._these_runs(page.rows)
+        return Page([runs[each] for each in page.rows if each in runs], page.reached)
+
+    async def _going(
+        self, wanted: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
+    ) -> Page[int] | None:
+        """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
+        name = "find_going" if wanted.key is None else "find_going_of_key"
+        found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}
+        [(looked, ids)] = await self._rows(name, **found)
+        return page_of_going(looked, ids, MOST_LOOKED_AT, after, limit)
 
     async def _these_runs(self, ids: Sequence[int]) -> dict[int, RunRecord]:
         if not ids:

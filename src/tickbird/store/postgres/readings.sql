@@ -317,6 +317,8 @@ FROM (
             AND (%(origin)s::text IS NULL OR origin = %(origin)s)
             AND (%(target)s::text IS NULL OR target = %(target)s)
             AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
             AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
             AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
@@ -338,6 +340,8 @@ FROM (
             AND (%(origin)s::text IS NULL OR origin = %(origin)s)
             AND (%(target)s::text IS NULL OR target = %(target)s)
             AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
             AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
             AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
@@ -359,6 +363,8 @@ FROM (
             AND (%(origin)s::text IS NULL OR origin = %(origin)s)
             AND (%(target)s::text IS NULL OR target = %(target)s)
             AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
             AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
             AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
@@ -383,6 +389,8 @@ FROM (
             AND (%(origin)s::text IS NULL OR origin = %(origin)s)
             AND (%(target)s::text IS NULL OR target = %(target)s)
             AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
             AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
             AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
@@ -407,6 +415,8 @@ FROM (
         (%(origin)s::text IS NULL OR origin = %(origin)s)
             AND (%(target)s::text IS NULL OR target = %(target)s)
             AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
             AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
             AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
@@ -430,6 +440,8 @@ FROM (
         (%(origin)s::text IS NULL OR origin = %(origin)s)
             AND (%(target)s::text IS NULL OR target = %(target)s)
             AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
             AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
             AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
@@ -443,6 +455,85 @@ FROM (
 ) AS seen
 WHERE wanted OR place = %(most)s
 LIMIT %(limit)s;
+
+-- name: find_going
+-- Runs that are not over, by their own indexes, however far back they are. The first column tells how many were looked at
+-- of the status that has most: if these are as many as may be, there are others.
+WITH seen AS MATERIALIZED (
+    (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
+        WHERE status = 'running' AND 'running' = ANY(%(statuses)s::text[])
+        LIMIT %(most)s
+    )
+    UNION ALL
+    (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
+        WHERE 'queued' = ANY(%(statuses)s::text[])
+            AND status = 'queued' AND namespace = %(namespace)s AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+        LIMIT %(most)s
+    )
+    UNION ALL
+    (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
+        WHERE status = 'waiting' AND 'waiting' = ANY(%(statuses)s::text[])
+        LIMIT %(most)s
+    )
+)
+SELECT
+    (
+        SELECT coalesce(max(number), 0)
+        FROM (SELECT count(*) AS number FROM seen GROUP BY status) AS counted
+    ),
+    ARRAY(
+        SELECT id FROM seen
+        WHERE namespace = %(namespace)s
+            AND status = ANY(%(statuses)s::text[])
+            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
+            AND (%(target)s::text IS NULL OR target = %(target)s)
+            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0)
+            AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+            AND id > coalesce(%(after)s::bigint, 0)
+        ORDER BY CASE WHEN %(after)s::bigint IS NULL THEN -id ELSE id END
+        LIMIT %(limit)s
+    );
+
+-- name: find_going_of_key
+WITH seen AS MATERIALIZED (
+    (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
+        WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status IN ('queued', 'running')
+        LIMIT %(most)s
+    )
+    UNION ALL
+    (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
+        WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status = 'waiting'
+        LIMIT %(most)s
+    )
+)
+SELECT
+    (
+        SELECT greatest(count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status <> 'waiting')) FROM seen
+    ),
+    ARRAY(
+        SELECT id FROM seen
+        WHERE status = ANY(%(statuses)s::text[])
+            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
+            AND (%(target)s::text IS NULL OR target = %(target)s)
+            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0)
+            AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+            AND id > coalesce(%(after)s::bigint, 0)
+        ORDER BY CASE WHEN %(after)s::bigint IS NULL THEN -id ELSE id END
+        LIMIT %(limit)s
+    );
 
 -- name: find_audit
 SELECT id, at, actor, action, schedule, run_id, detail, place, wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
@@ -26,6 +27,7 @@ from tickbird.domain.readings import (
     Timeline,
     Timing,
     newest_marks,
+    page_of_going,
 )
 from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import LISTED_STATES, Schedule
@@ -203,6 +205,8 @@ class SqliteReadings:
             "origin": wanted.origin,
             "target": wanted.target,
             "worker": wanted.worker,
+            "queue": wanted.queue,
+            "key": wanted.key,
             "since": to_micros(wanted.since),
             "until": to_micros(wanted.until),
             "error": wanted.error,
@@ -211,9 +215,12 @@ class SqliteReadings:
         name = "find_unwell" if rare else "find_runs" if wanted.schedule is None else "find_runs_of"
 
         def look(db: sqlite3.Connection) -> Page[RunRecord]:
-            rows, reached = _find(db, name, bounds, before, after, limit)
-            runs = _these_runs(db, [row[0] for row in rows])
-            return Page([runs[row[0]] for row in rows], reached)
+            page = _going(db, wanted, bounds, before, after, limit) if wanted.is_going else None
+            if page is None:
+                rows, reached = _find(db, name, bounds, before, after, limit)
+                page = Page([row[0] for row in rows], reached)
+            runs = _these_runs(db, page.rows)
+            return Page([runs[each] for each in page.rows], page.reached)
 
         return await self._read(look)  # type: ignore[no-any-return]
 
@@ -316,6 +323,21 @@ def _these_runs(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, RunReco
 def _median(db: sqlite3.Connection, schedule_id: int) -> float | None:
     taken = [row[0] for row in db.execute(SQL["newest_durations"], {"id": schedule_id})]
     return taken[(len(taken) - 1) // 2] / MICROS if taken else None
+
+
+def _going(
+    db: sqlite3.Connection,
+    wanted: RunFilter,
+    bounds: dict[str, Any],
+    before: int | None,
+    after: int | None,
+    limit: int,
+) -> Page[int] | None:
+    """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
+    name = "find_going" if wanted.key is None else "find_going_of_key"
+    found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}
+    [(looked, ids)] = db.execute(SQL[name], found).fetchall()
+    return page_of_going(looked, json.loads(ids), MOST_LOOKED_AT, after, limit)
 
 
 def _find(

@@ -275,6 +275,8 @@ SELECT
         AND (:origin IS NULL OR origin = :origin)
         AND (:target IS NULL OR target = :target)
         AND (:worker IS NULL OR worker = :worker)
+        AND (:queue IS NULL OR queue = :queue)
+        AND (:key IS NULL OR concurrency_key = :key)
         AND (:since IS NULL OR due_at >= :since)
         AND (:until IS NULL OR due_at < :until)
         AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
@@ -291,6 +293,8 @@ SELECT
         AND (:origin IS NULL OR origin = :origin)
         AND (:target IS NULL OR target = :target)
         AND (:worker IS NULL OR worker = :worker)
+        AND (:queue IS NULL OR queue = :queue)
+        AND (:key IS NULL OR concurrency_key = :key)
         AND (:since IS NULL OR due_at >= :since)
         AND (:until IS NULL OR due_at < :until)
         AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
@@ -307,6 +311,8 @@ SELECT
         AND (:origin IS NULL OR origin = :origin)
         AND (:target IS NULL OR target = :target)
         AND (:worker IS NULL OR worker = :worker)
+        AND (:queue IS NULL OR queue = :queue)
+        AND (:key IS NULL OR concurrency_key = :key)
         AND (:since IS NULL OR due_at >= :since)
         AND (:until IS NULL OR due_at < :until)
         AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
@@ -323,6 +329,8 @@ SELECT
         AND (:origin IS NULL OR origin = :origin)
         AND (:target IS NULL OR target = :target)
         AND (:worker IS NULL OR worker = :worker)
+        AND (:queue IS NULL OR queue = :queue)
+        AND (:key IS NULL OR concurrency_key = :key)
         AND (:since IS NULL OR due_at >= :since)
         AND (:until IS NULL OR due_at < :until)
         AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
@@ -340,6 +348,8 @@ SELECT
     (:origin IS NULL OR origin = :origin)
         AND (:target IS NULL OR target = :target)
         AND (:worker IS NULL OR worker = :worker)
+        AND (:queue IS NULL OR queue = :queue)
+        AND (:key IS NULL OR concurrency_key = :key)
         AND (:since IS NULL OR due_at >= :since)
         AND (:until IS NULL OR due_at < :until)
         AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
@@ -357,6 +367,8 @@ SELECT
     (:origin IS NULL OR origin = :origin)
         AND (:target IS NULL OR target = :target)
         AND (:worker IS NULL OR worker = :worker)
+        AND (:queue IS NULL OR queue = :queue)
+        AND (:key IS NULL OR concurrency_key = :key)
         AND (:since IS NULL OR due_at >= :since)
         AND (:until IS NULL OR due_at < :until)
         AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
@@ -367,6 +379,89 @@ WHERE namespace = :namespace
     AND id > :after
 ORDER BY id
 LIMIT :most;
+
+-- name: find_going
+-- Runs that are not over, by their own indexes, however far back they are. The first column tells how many were looked at
+-- of the status that has most: if these are as many as may be, there are others.
+WITH seen AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
+        WHERE status = 'running' AND 'running' IN (SELECT value FROM json_each(:statuses))
+        LIMIT :most
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
+        WHERE 'queued' IN (SELECT value FROM json_each(:statuses))
+            AND status = 'queued' AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
+        LIMIT :most
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
+        WHERE status = 'waiting' AND 'waiting' IN (SELECT value FROM json_each(:statuses))
+        LIMIT :most
+    )
+)
+SELECT
+    (
+        SELECT coalesce(max(number), 0)
+        FROM (SELECT count(*) AS number FROM seen GROUP BY status) AS counted
+    ),
+    (
+        SELECT json_group_array(id) FROM (
+            SELECT id FROM seen
+            WHERE namespace = :namespace
+                AND status IN (SELECT value FROM json_each(:statuses))
+                AND (:origin IS NULL OR origin = :origin)
+                AND (:target IS NULL OR target = :target)
+                AND (:worker IS NULL OR worker = :worker)
+                AND (:queue IS NULL OR queue = :queue)
+                AND (:since IS NULL OR due_at >= :since)
+                AND (:until IS NULL OR due_at < :until)
+                AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)) > 0)
+                AND id < coalesce(:before, 9223372036854775807)
+                AND id > coalesce(:after, 0)
+            ORDER BY CASE WHEN :after IS NULL THEN -id ELSE id END
+            LIMIT :limit
+        )
+    );
+
+-- name: find_going_of_key
+WITH seen AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
+        WHERE namespace = :namespace AND concurrency_key = :key AND finished_at IS NULL AND status IN ('queued', 'running')
+        LIMIT :most
+    )
+    UNION ALL
+    SELECT * FROM (
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
+        WHERE namespace = :namespace AND concurrency_key = :key AND finished_at IS NULL AND status = 'waiting'
+        LIMIT :most
+    )
+)
+SELECT
+    (
+        SELECT max(count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status <> 'waiting')) FROM seen
+    ),
+    (
+        SELECT json_group_array(id) FROM (
+            SELECT id FROM seen
+            WHERE status IN (SELECT value FROM json_each(:statuses))
+                AND (:origin IS NULL OR origin = :origin)
+                AND (:target IS NULL OR target = :target)
+                AND (:worker IS NULL OR worker = :worker)
+                AND (:queue IS NULL OR queue = :queue)
+                AND (:since IS NULL OR due_at >= :since)
+                AND (:until IS NULL OR due_at < :until)
+                AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)) > 0)
+                AND id < coalesce(:before, 9223372036854775807)
+                AND id > coalesce(:after, 0)
+            ORDER BY CASE WHEN :after IS NULL THEN -id ELSE id END
+            LIMIT :limit
+        )
+    );
 
 -- name: find_audit
 SELECT

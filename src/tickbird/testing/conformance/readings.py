@@ -265,6 +265,8 @@ class DashboardReadings:
         assert await ids(schedule="s", statuses=["succeeded"]) == await ids(schedule="nobody") == []
         assert await ids(target="work", since=later(105), until=later(200)) == plain[:0:-1]
         assert await ids(target="other") == await ids(error="%") == []
+        assert await ids(queue="default", statuses=["failed"]) == [bad, tick.id]
+        assert await ids(queue="other") == await ids(key="none") == await ids(queue="other", statuses=["queued"]) == []
         assert schedule.id == tick.schedule_id
 
     @pytest.mark.parametrize("of", [None, "s"])
@@ -286,6 +288,41 @@ class DashboardReadings:
         assert await page(after=ids[4]) == (ids[2:4], ids[2])
         assert await page(after=ids[2]) == (ids[:2], None)
         assert await page(after=ids[0]) == ([], None)
+
+    async def test_runs_that_go_on_are_found_however_far_back(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """By queue and by key, whatever was made since; and by their ids where they are many themselves."""
+        going = [
+            await enqueue(store, 0, queue="gpu", concurrency_key="disk"),
+            await enqueue(store, 1, queue="gpu"),
+            await enqueue(store, 2, concurrency_key="disk"),
+        ]
+        await enqueue(store, 2, queue="gpu", namespace="elsewhere", concurrency_key="disk")
+        for at in range(10, 15):
+            await ended(store, at)
+        monkeypatch.setattr(f"{type(store.readings).__module__}.MOST_LOOKED_AT", 4)
+
+        async def page(limit: int = 100, *, before: int | None = None, after: int | None = None, **wanted: Any) -> Any:
+            wanted = {"statuses": ("waiting", "queued", "running"), **wanted}
+            found = await store.readings.runs(NAMESPACE, RunFilter(**wanted), limit=limit, before=before, after=after)
+            return [run.id for run in found.rows], found.reached
+
+        [one, two, three] = going
+        assert await page() == ([three, two, one], None)
+        assert await page(queue="gpu", statuses=["queued"]) == ([two, one], None)
+        assert await page(queue="gpu", statuses=["running"]) == await page(key="none") == ([], None)
+        keyed = (await page(key="disk"))[0]
+        assert keyed == [three, one]
+        assert (await page(key="disk", queue="gpu"))[0] == [one]
+        assert await page(2) == ([three, two], two)
+        assert await page(2, before=two) == ([one], None)
+        assert await page(1, after=one) == ([two], two)
+        assert await page(2, after=one) == ([three, two], None)
+        monkeypatch.setattr(f"{type(store.readings).__module__}.MOST_LOOKED_AT", 2)
+        rows, reached = await page(statuses=["queued"])
+        assert rows == []
+        assert reached is not None
 
     async def test_a_page_that_finds_nothing_says_how_far_it_looked(
         self, store: Store, monkeypatch: pytest.MonkeyPatch

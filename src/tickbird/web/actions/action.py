@@ -119,7 +119,7 @@ class Action:
         return read_instant(text, self.zones[0], name)
 
     def reads(self, name: str, default: str = "") -> str:
-        """What a time that is chosen or typed means: on the clock of the form and in UTC; empty while it means nothing."""
+        """What a time that is chosen or typed means, on the clock of the form and in UTC; empty where there is none."""
         choice = self.instants.get(name, "")
         try:
             if choice and self._chosen(name, choice) != "pick":
