@@ -57,7 +57,7 @@ def _within(second: int, field: str) -> int:
 
 
 def in_full(picked: Picked, tz: str, now: datetime) -> str:
-    """What somebody picked, on the clock that they chose and in UTC, how far off it is, and what is unusual about it."""
+    """What somebody picked, on the clock that they chose and in UTC, how far off it is, and what is unusual then."""
     said = Clock("mine", tz, now).both(picked.at)
     return f"{said}, {relative(picked.at, now)}" + (f". {picked.note}" if picked.note else "")
 
