@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -19,6 +20,48 @@ JSON = (
     + ",\n".join(f'"s{number}": {{\n"cron": "99 * * * *",\n"task": "work",\n"retires": 3}}' for number in range(10))
     + "\n}}\n"
 )
+
+
+COMMAND = {
+    "program": "relative",
+    "args": ["-a", 5, "b\0"],
+    "env": {"A B": "x", "TICKBIRD_X": "x", "GOOD": {"env": "B C"}, "NUMBER": 5, "FINE": "x"},
+    "success": [300],
+    "user": "a b",
+    "folder": "here",
+    "input": 5,
+    "fodler": "/",
+}
+ODD = """{"schedules": {
+"a": {"cron": "0 3 * * *", "command": COMMAND,
+"retries": NaN, "priority": -Infinity, "max_runs": 1e999},
+"b": {"any_of": [], "command": {"shell": " "}}}}"""
+
+
+def test_each_mistake_of_a_command_is_told() -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_bytes(ODD.replace("COMMAND", json.dumps(COMMAND, indent=1)).encode(), "x.json", "json")
+    told = [str(mistake) for mistake in caught.value.mistakes]
+    for words in (
+        "x.json:3:13: schedule a: command: program 'relative' is not a whole path",
+        "x.json:6:3: schedule a: command: args: '5' is not text",
+        "x.json:7:3: schedule a: command: args: 'b\\x00' is not text",
+        "x.json:10:10: schedule a: command: env: 'A B' is not the name of a variable",
+        "x.json:11:17: schedule a: command: env: TICKBIRD_X is a name that Tickbird sets itself",
+        "x.json:12:11: schedule a: command: env: 'B C' is not the name of a variable",
+        "x.json:15:13: schedule a: command: env: NUMBER must be a text",
+        "x.json:18:13: schedule a: command: success: has exit codes",
+        "x.json:21:10: schedule a: command: user: 'a b' is not the name of a user",
+        "x.json:22:12: schedule a: command: folder 'here' is not a whole path",
+        "x.json:23:11: schedule a: command: input: is not text",
+        "x.json:24:2: schedule a: 'fodler' is not a field of a command; did you mean folder?",
+        "x.json:26:12: NaN is no number that can be stored.",
+        "x.json:26:29: -Infinity is no number that can be stored.",
+        "x.json:26:52: 1e999 is too large a number.",
+        "x.json:27:17: schedule b: any_of: expected a list of 1 to 32 objects",
+        "x.json:27:42: schedule b: command: shell: is the line that a shell reads",
+    ):
+        assert [line for line in told if line.startswith(words)], (words, told)
 
 
 @pytest.mark.parametrize(

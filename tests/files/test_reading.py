@@ -208,8 +208,8 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
         ("toml", "a = ", "x.toml:1:5: cannot be read as TOML: invalid value"),
         ("toml", "[a\n", "x.toml:1:3:"),
         ("json", '{"a": 1,\n "a": 2}', "x.json:2:2: 'a' stands here twice, first in line 1."),
-        ("json", '{"a": NaN}', "x.json:1:7: cannot be read as JSON: NaN is no number"),
-        ("json", '{"a": 1e999}', "the number is too large"),
+        ("json", '{"a": NaN}', "x.json:1:7: NaN is no number that can be stored."),
+        ("json", '{"a": 1e999}', "too large a number"),
         ("json", f'{{"a": {"9" * 5_000}}}', "the number is too long"),
         ("json", '{"a": [1,]}', "x.json:1:10: cannot be read as JSON: a value is missing here"),
         ("json", '{"a": "\n"}', "x.json:1:8: cannot be read as JSON: invalid control character"),
@@ -297,3 +297,8 @@ def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch
     assert len(read_paths(sorted(tmp_path.iterdir()), mistakes)) == 3
     [said] = map(str, mistakes)
     assert said.startswith(f"{tmp_path}/2.toml: all files together are larger than")
+
+
+def test_a_tab_and_remarks_alone_are_called_so() -> None:
+    assert "2:1: cannot be read as YAML: a tab stands where only spaces may" in read("a:\n\tb: 1", "yaml")[1][0]
+    assert "holds remarks alone" in read("# nothing\n", "toml")[1][0]

@@ -56,15 +56,18 @@ class _Reader:
             if self.text.startswith(word, start):
                 return Node(meaning, at), start + len(word)
         if word := next((word for word in _NO_NUMBERS if self.text.startswith(word, start)), ""):
-            raise self.wrong(f"{word} is no number of JSON", start)
+            self.remarks.append((at, f"{word} is no number that can be stored."))
+            return Node(0, at), start + len(word)
         if number := _NUMBER.match(self.text, start):
             whole, fraction, exponent = number.groups()
             try:
                 made = float(number[0]) if fraction or exponent else int(whole)
             except ValueError:
-                raise self.wrong("the number is too long", start) from None
+                self.remarks.append((at, "the number is too long."))
+                made = 0
             if made in (float("inf"), float("-inf")):
-                raise self.wrong("the number is too large", start)
+                self.remarks.append((at, f"{number[0][:40]} is too large a number."))
+                made = 0
             return Node(made, at), number.end()
         raise self.wrong("the text ends too early" if start >= len(self.text) else "a value is missing here", start)
 

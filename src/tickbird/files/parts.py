@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any, Final
 
 from tickbird.domain.calendar_definition import check_calendar_name, read_calendar
@@ -12,7 +13,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY
 from tickbird.domain.policies import policies
 from tickbird.domain.program import FIELDS as PROGRAM
-from tickbird.domain.program import program_from_json
+from tickbird.domain.program import SHELL, program_from_json
 from tickbird.domain.rates import Rate, read_rate
 from tickbird.domain.triggers import At
 from tickbird.files.fields import IGNORED, NAMES, PARTS, POLICIES, TARGETS
@@ -192,9 +193,24 @@ class Parts(Triggers, Policies):
         for name, each in node.value.items() if isinstance(node.value, dict) else ():
             if name not in PROGRAM:
                 self.unknown(name, each, PROGRAM, "a command")
+                continue
+            # Each alone first, so that everything that is wrong is told where it stands.
+            for place, value in _alone(name, each):
+                beside = {} if name == "shell" else {"program": SHELL}
+                self.checked(place, partial(program_from_json, {**beside, name: value}))
         if len(self.mistakes) > before:
             return WRONG
         return self.checked(node, lambda: command_target(program_from_json(node.plain)))
+
+
+def _alone(field: str, node: Node) -> Iterator[tuple[Node, Any]]:
+    """A field of a command in the parts of it that can be wrong by themselves: each variable, each argument."""
+    if field == "env" and isinstance(node.value, dict):
+        yield from ((each, {name: each.plain}) for name, each in node.value.items())
+    elif field == "args" and isinstance(node.value, list):
+        yield from ((each, [each.plain]) for each in node.value)
+    else:
+        yield node, node.plain
 
 
 def _days_as_text(value: Any) -> Any:

@@ -66,6 +66,8 @@ def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Mistake])
             raise Unreadable("is empty; give it a table of schedules")
         if spelling == "toml":
             root = read_toml(text)
+            if not root.value:
+                raise Unreadable("holds remarks alone; give it a table of schedules")
         else:
             root, remarks = (read_json if spelling == "json" else read_yaml)(text)
     except Unreadable as error:

@@ -73,6 +73,9 @@ class Triggers(Values):
         """Several triggers; those without a zone take that of the schedule."""
         if not isinstance(node.value, list) or not 1 <= len(node.value) <= MAX_MEMBERS or depth:
             words = f'a list of 1 to {MAX_MEMBERS} objects such as {{ cron = "0 3 * * *" }}'
+            if not depth and isinstance(node.value, list):
+                self.wrong(node.at, f"any_of: expected {words}, not {len(node.value):,} of them.")
+                return WRONG
             return self.expected(node, words if not depth else "no any_of within another", "any_of")
         members: list[Any] = []
         for each in node.value:

@@ -53,8 +53,15 @@ def _read(text: str, *, several: bool) -> _Reader:
         mark = error.problem_mark or error.context_mark
         words = ", ".join(str(part) for part in (error.problem, error.context) if part)
         words += f"; {_STAR}" if "alias" in words else ""
+        if mark is not None and _line(text, mark.line)[mark.column : mark.column + 1] == "\t":
+            words = "a tab stands where only spaces may; indent with those"
         raise Unreadable(words, None if mark is None else (mark.line + 1, mark.column + 1)) from None
     return reader
+
+
+def _line(text: str, number: int) -> str:
+    lines = text.split("\n", number + 1)
+    return lines[number] if number < len(lines) else ""
 
 
 class _Reader:
