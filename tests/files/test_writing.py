@@ -68,6 +68,7 @@ DEFINITIONS = st.builds(
     overlap=st.sampled_from(["skip", "queue", "replace", "allow"]),
     max_concurrent=st.integers(1, 9),
     spread=st.integers(0, 7 * 86_400),
+    start_at=st.none() | st.just(datetime(1969, 12, 31, 23, tzinfo=UTC)),
     end_at=st.none() | INSTANTS,
     max_runs=st.none() | st.integers(1, 9),
     exclude=st.builds(
