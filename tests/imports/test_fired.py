@@ -66,6 +66,10 @@ RAN = "(root) CMD (/usr/local/bin/backup --full)"
         f"1773111601.000000 host CRON[9]: {RAN}",
         "Mar 10 03:00:01 host CRON[123]: (root) CMD (  /usr/local/bin/backup   --full )",
         "Mar 10 03:00:01 host crond[77]: USER root pid  55 cmd /usr/local/bin/backup --full",
+        "Mar 10 03:00:01 host cron.info crond[77]: USER root pid  55 cmd /usr/local/bin/backup --full",
+        "Mar 10 03:00:01 crond[77]: USER root pid  55 cmd /usr/local/bin/backup --full",
+        f"<78>1 2026-03-10T03:00:01Z host CRON 123 - - {RAN}",
+        f'<78>1 2026-03-10T03:00:01Z host CRON - - [a b="c"][d] {RAN}',
         json.dumps({"__REALTIME_TIMESTAMP": "1773111601000000", "SYSLOG_IDENTIFIER": "CRON", "MESSAGE": RAN}),
     ],
 )

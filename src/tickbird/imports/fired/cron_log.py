@@ -18,9 +18,15 @@ _DATED: Final = r"(?P<dated>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+
 # As journalctl -o short-full and -o short-unix have it.
 _FULL: Final = r"[A-Z][a-z]{2} (?P<full>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?P<zone>[A-Z][A-Za-z0-9+-]*)"
 _UNIX: Final = r"(?P<unix>\d{9,11}\.\d+)"
+# The host may be left out; busybox puts what it is about, such as cron.info, behind it.
 _LINE: Final = re.compile(
-    rf"(?:<\d+>)?(?:{_CLASSIC}|{_FULL}|{_DATED}|{_UNIX}) \S+ (?P<program>[^\s:\[]+)(?:\[\d+\])?: ?(?P<message>.*)",
+    rf"(?:<\d+>)?(?:{_CLASSIC}|{_FULL}|{_DATED}|{_UNIX}) (?:\S+ )?(?:[a-z0-9]+\.[a-z]+ )?"
+    r"(?P<program>[^\s:\[]+)(?:\[\d+\])?: ?(?P<message>.*)",
     re.ASCII,
+)
+# RFC 5424: the program, its process, a name of the message and data stand apart.
+_APART: Final = re.compile(
+    rf"<\d+>1 (?P<at>{_DATED}) \S+ (?P<program>\S+) \S+ \S+ (?:-|(?:\[[^\]]*\])+) ?\ufeff?(?P<message>.*)"
 )
 # A line of something else may have anything behind its time.
 _STAMP: Final = re.compile(rf"(?:<\d+>)?(?:{_CLASSIC}|{_FULL}|{_DATED}|{_UNIX})\s", re.ASCII)
@@ -60,6 +66,8 @@ class CronLog:
         self._date()
 
     def _read_line(self, place: str, line: str) -> None:
+        if (apart := _APART.match(line)) is not None:
+            line = f"{apart['at']} host {apart['program']}: {apart['message']}"
         found = _LINE.match(line) or _STAMP.match(line)
         if found is None:
             self._heard.wrong(place, "it does not begin with a time", line)
