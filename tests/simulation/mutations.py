@@ -267,6 +267,30 @@ def a_new_grid_begins_behind_what_ran_ahead(patch: Patch) -> None:
     patch.setattr(planner, "start_anew", lambda schedule, now: Cursor(max(now, schedule.cursor.planned_until or 0)))
 
 
+def a_shadow_is_caught_up(patch: Patch) -> None:
+    """A tick of a shadow that is late runs."""
+    decide = planner._Look._decide
+
+    def late(self: Any, due: Any) -> None:
+        if due.fate == "late" and self.policy.shadow:
+            self.policy = replace(self.policy, shadow=False)
+        decide(self, due)
+
+    patch.setattr(planner._Look, "_decide", late)
+
+
+def a_shadow_waits_for_others(patch: Patch) -> None:
+    """What a shadow depends on keeps it from being one."""
+    look = planner._Look.__init__
+
+    def needing(self: Any, schedule: Any, facts: Any, now: float) -> None:
+        look(self, schedule, facts, now)
+        if schedule.definition.shadow and schedule.definition.depends_on:
+            self.policy = replace(self.policy, shadow=False)
+
+    patch.setattr(planner._Look, "__init__", needing)
+
+
 PLANNER = (
     last_tick_of_a_window_is_lost,
     coalesced_into_the_wrong_label,
@@ -285,10 +309,13 @@ BACKFILLS = (a_backfill_goes_past_what_is_decided, a_backfill_takes_all_places)
 RATES = (rates_are_forgotten, a_planner_hands_off_runs_that_have_a_rate, a_rate_is_slower_than_it_says)
 HELD = (a_long_outage_is_like_a_short_one, held_runs_are_let_go_by_themselves, all_held_runs_are_let_go_at_once)
 DEPENDENCIES = (an_old_success_will_do, a_success_is_not_noted, the_wait_for_a_success_ends_too_soon)
+SHADOWS = (a_shadow_is_caught_up, a_shadow_waits_for_others)
 LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
 DEPLOYS = (old_workers_revert_a_deploy,)
-MUTATIONS = PLANNER + OVERRIDES + STORE + LIMITS + BACKFILLS + RATES + HELD + DEPENDENCIES + LEASE + CLOCK + DEPLOYS
+MUTATIONS = (
+    PLANNER + OVERRIDES + STORE + LIMITS + BACKFILLS + RATES + HELD + DEPENDENCIES + SHADOWS + LEASE + CLOCK + DEPLOYS
+)
 # These show only in scenarios that have what they spoil.
 FEATURES = {
     **dict.fromkeys(LIMITS, "keys"),
@@ -296,6 +323,7 @@ FEATURES = {
     **dict.fromkeys(RATES, "queues"),
     **dict.fromkeys(HELD, "holds"),
     **dict.fromkeys(DEPENDENCIES, "dependencies"),
+    **dict.fromkeys(SHADOWS, "shadows"),
 }
 # Where each was seen last, which is tried first; where the simulation has changed since, all seeds are tried in turn.
 SEEN: dict[Callable[[Patch], None], int] = {

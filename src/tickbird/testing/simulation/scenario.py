@@ -66,6 +66,7 @@ class Scenario:
     queues: tuple[str, ...] = ()
     holds: bool = False
     dependencies: bool = False
+    shadows: bool = False
 
     def add(self, spec: Spec) -> int:
         """Remember a spec; its mark."""
@@ -104,6 +105,8 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         queues=("mail",) if chance.random() < 0.2 else (),
         holds=chance.random() < 0.25,
         dependencies=chance.random() < 0.25,
+        # By a chance of its own: what other seeds stand for stays.
+        shadows=Random(f"old system {seed}").random() < 0.15,
     )
     if scenario.dependencies:
         # A success that was deleted before anybody asked for it is not known; so nothing is.
@@ -180,6 +183,8 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
         spec = replace(spec, exclude=Days(days, (date,) if chance.random() < 0.5 else ()))
     if scenario.holds and chance.random() < 0.6:
         spec = replace(spec, catch_up="all", hold_above=chance.choice((0, 1, 1, 3)))
+    if scenario.shadows and chance.random() < 0.5:
+        spec = replace(spec, shadow=True)
     if scenario.queues and chance.random() < 0.7:
         spec = replace(spec, queue="mail")
     if scenario.keys and chance.random() < 0.7:
@@ -271,6 +276,8 @@ def changed_fields(scenario: Scenario, chance: Random) -> dict[str, object]:
     other = make_spec(scenario, chance)
     changeable = CHANGEABLE + ((("concurrency_key",),) * 2 if scenario.keys else ())
     changeable += (("queue",),) if scenario.queues else ()
+    # Cast as a shadow, and cut over, again and again.
+    changeable += (("shadow",),) * 4 if scenario.shadows else ()
     return {name: getattr(other, name) for name in chance.choice(changeable)}
 
 

@@ -41,6 +41,7 @@ class Spec:
     hold_above: int | None = None
     # Names of other schedules, how recently they must have succeeded, and how long that can be waited for.
     depends_on: tuple[tuple[str, int, int], ...] = ()
+    shadow: bool = False
 
     def options(self, *names: str) -> dict[str, Any]:
         """These fields, or all, as people give them to the client; the trigger is apart."""

@@ -312,6 +312,8 @@ class Planner:
                 self.made.append(Decision(tick, why_not))
             elif schedule.grid.excludes(tick) and (told is None or told.due_at is None):
                 self.made.append(Decision(tick, "calendar"))
+            elif spec.shadow:
+                self.made.append(Decision(tick, "shadow"))
             elif misfired and not late and not on_time:
                 self.made.append(Decision(tick, "misfire"))
             elif lateness > spec.grace * MICROS and not on_time:
