@@ -72,6 +72,10 @@ def test_bash_completes_commands_options_and_names(shop: Cli, program: Path) -> 
     assert offered(shop, "ls", "--state", "pa") == {"paused", "parked"}
     assert offered(shop, "pause", "") == {"digest", "etl"}
     assert "retries=" in offered(shop, "set", "digest", "ret")
+    # Files are the shell's to offer.
+    for words in (("diff", "-f", "x"), ("simulate", "--svg", "x"), ("import", "crontab", "x"), ("export", "-o", "x")):
+        asked = {"_TICKBIRD_COMPLETE": "bash_complete", "COMP_WORDS": shlex.join(["tickbird", *words])}
+        assert shop(**asked, COMP_CWORD=str(len(words))).out == "file,x\n"
 
 
 def test_names_that_cannot_be_had_disturb_nobody(bare: Cli, program: Path) -> None:

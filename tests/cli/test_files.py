@@ -122,6 +122,7 @@ def test_several_owners_are_told_apart(ops: Cli) -> None:
     ops.create("mine")
     assert "of several owners: a person, ops" in ops.refused(2, "export")
     assert set(ops.ok("export", "--app", "ops", "--json").json["schedules"]) == {"nightly", "often"}
+    assert ops.refused(3, "export", "--app", "opps") == "no schedule here is of app 'opps'; these apps have some: ops."
     everything = ops.ok("export", "--all").out
     assert "# made by a person\n[schedules.mine]" in everything
     assert "# of app ops\n[schedules.nightly]" in everything

@@ -257,6 +257,29 @@ def test_colours_on_a_terminal_unless_they_are_not_wanted(shop: Cli) -> None:
         assert on_terminal(shop, *args)
 
 
+def test_what_is_too_wide_for_a_terminal_is_told_row_by_row(shop: Cli) -> None:
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(shop, "ls", COLUMNS="40")).splitlines()
+    assert "what      At 09:00, Monday through Friday (America/New_York)" in shown
+    assert [line for line in shown if line.startswith("name ")] == ["name      digest", "name      etl"]
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_an_output_that_takes_nothing_is_told(shop: Cli, more: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        process = subprocess.run(
+            [sys.executable, "-m", "tickbird", "ls", *more],
+            check=False,
+            env={**os.environ, "TICKBIRD_URL": str(shop.url)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert process.returncode == 1
+    assert process.stderr.count("\n") == 1
+    assert "No space left on device" in process.stderr
+
+
 def test_a_terminal_folds_long_names_and_cuts_none(cli: Cli) -> None:
     cli.create("n" * 200)
     shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(cli, "ls"))

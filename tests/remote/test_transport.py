@@ -68,15 +68,17 @@ async def test_a_lost_answer_is_asked_for_again(both: Both, error: type[Exceptio
     await both.create("report", overlap="allow")
     wire = Unsteady(both.wire, after=2, error=error)
     client = await on(both, wire)
-    assert (await client.get("report")).name == "report"
-    assert len(wire.asked) == 3
-    wire.after = 2
     run = await client.trigger("report", actor="x")
     assert [each.id for each in await both.local.runs()] == [run.id]
-    keys = {each.headers.get("idempotency-key") for each in wire.asked[3:]}
+    assert len(wire.asked) == 3
+    keys = {each.headers.get("idempotency-key") for each in wire.asked}
     assert len(keys) == 1
     other = await client.trigger("report", actor="x")
     assert other.id != run.id
+    if error is not httpx.ReadTimeout:
+        wire.after = 2
+        assert (await client.get("report")).name == "report"
+        assert len(wire.asked) == 7
 
 
 async def test_what_is_asked_twice_is_done_once(both: Both) -> None:
@@ -171,14 +173,17 @@ async def test_no_tls_is_there() -> None:
     async with listening(lambda _: b"HTTP/1.1 400 Bad Request\r\n\r\n") as port:
         error = await told(RemoteClient(Transport(f"https://127.0.0.1:{port}", TOKEN)))
     assert isinstance(error, StoreError)
-    assert "the certificate of https://127.0.0.1:" in str(error)
-    assert "SSL_CERT_FILE" in str(error)
+    assert f"what answers at https://127.0.0.1:{port} does not speak TLS" in str(error)
+    assert f"as http://127.0.0.1:{port}" in str(error)
 
 
 async def test_an_answer_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transports, "_ANSWER", 0.05)
-    async with listening(lambda _: None) as port:
+    asked: list[bytes] = []
+    async with listening(asked.append) as port:
         error = await told(RemoteClient(Transport(f"http://127.0.0.1:{port}", TOKEN)))
+    # A person waits in front of it: once is enough.
+    assert len(asked) == 1
     assert isinstance(error, StoreUnavailableError)
     assert "did not answer in time; check the address" in str(error)
 

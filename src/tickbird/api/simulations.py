@@ -18,7 +18,7 @@ from tickbird.domain.instants import to_seconds
 
 router = APIRouter(prefix=f"{PREFIX}/simulate", tags=["previews"])
 # So many ticks are played for one request, before and after together; and so many seconds it may wait its turn.
-MOST_TICKS: Final = 5_000_000
+MOST_TICKS: Final = 12_000_000
 _PATIENCE: Final = 240
 
 
@@ -26,7 +26,7 @@ _PATIENCE: Final = 240
 async def simulate(request: Request, access: Viewer, body: SimulationBody) -> Any:
     """Ticks, runs, skips, busy slots and lateness to expect, as things are and as they would be.
 
-    Nothing is stored. At most 5,000,000 ticks are played for a request, one request at a time.
+    Nothing is stored. At most 12,000,000 ticks are played for a request, one request at a time.
     """
     longer(request, _PATIENCE)
     what_if = WhatIf(

@@ -92,7 +92,8 @@ def _tell(text: str, settings: Settings, code: int, error: Exception) -> int:
         if settings.as_json and not settings.answered:
             # On one line, as the last of commands that print a document a line.
             click.echo(json.dumps({**settings.beside, "error": _document(text, kind, code, error)}))
-    except BrokenPipeError:
+    except OSError:
+        # Nobody reads, or nothing more can be written.
         leave_output()
     return code
 
@@ -115,7 +116,7 @@ def _document(text: str, kind: str, code: int, error: Exception) -> dict[str, An
 
 
 def _usage(error: click.ClickException) -> str:
-    text = error.format_message().rstrip()
+    text = " ".join(error.format_message().split()).replace("a valid integer range", "a valid integer")
     text = text[:1].lower() + text[1:]
     if isinstance(error, click.UsageError) and error.ctx is not None:
         end = "" if text.endswith((".", "?")) else "."

@@ -15,6 +15,7 @@ import click
 from tickbird.cli.arguments import words
 from tickbird.cli.errors import FAILED, INVALID, Failed
 from tickbird.cli.ical import STDOUT, export_ical, ical_options, refuse_alone
+from tickbird.cli.names import file_names
 from tickbird.cli.output import Cell, Screen, clean, clock, emit, warn
 from tickbird.cli.progress import bar
 from tickbird.cli.session import complete, opened
@@ -66,6 +67,7 @@ _files = click.option(
     multiple=True,
     required=True,
     metavar="PATH",
+    shell_complete=file_names,
     help="A file, a folder of files, or - for standard input; may be given several times.",
 )
 format_option = click.option(
@@ -125,7 +127,13 @@ def diff(settings: Settings, files: Sequence[str], spelling: Format | None, prun
 @click.option("--app", type=words, metavar="NAME", help="Schedules of this app; else of the only owner there is.")
 @click.option("--all", "everything", is_flag=True, help="Schedules of all owners, for another store.")
 @click.option("--format", "spelling", type=click.Choice(FORMATS), help="How to write it; else as the file's name says.")
-@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=file_names,
+    help="Write it there instead of to standard output.",
+)
 @ical_options
 @click.pass_obj
 def export(

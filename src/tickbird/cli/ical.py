@@ -9,7 +9,7 @@ import click
 
 from tickbird.cli.arguments import words
 from tickbird.cli.errors import Failed
-from tickbird.cli.names import schedule_names, tag_names
+from tickbird.cli.names import file_names, schedule_names, tag_names
 from tickbird.cli.output import emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Settings
@@ -30,6 +30,7 @@ def ical_options(command: Any) -> Any:
             is_flag=False,
             flag_value=STDOUT,
             metavar="[FILE]",
+            shell_complete=file_names,
             help="Coming ticks for calendar programs (.ics) instead; to standard output unless FILE is given.",
         ),
         click.option(

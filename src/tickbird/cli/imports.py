@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from tickbird.cli.names import file_names
 from tickbird.cli.output import emit, warn
 from tickbird.cli.settings import Command, Group, Settings
 from tickbird.domain.definition import check_name
@@ -53,7 +54,7 @@ def import_() -> None:
 
 
 @import_.command(cls=Command)
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=file_names)
 @click.option("--system/--personal", default=None, help="With a column for the user, as /etc/crontab, or without.")
 @_shared
 @click.pass_obj
@@ -73,7 +74,7 @@ def crontab(settings: Settings, /, file: str, system: bool | None, **shared: Any
 
 
 @import_.command(cls=Command)
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=file_names)
 @_shared
 @click.pass_obj
 def kubernetes(settings: Settings, /, file: str, **shared: Any) -> None:
@@ -87,7 +88,7 @@ def kubernetes(settings: Settings, /, file: str, **shared: Any) -> None:
 
 
 @import_.command("celery-beat", cls=Command)
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=file_names)
 @click.option("--trust-code", is_flag=True, help="Execute the file, in a process of its own, for what it computes.")
 @click.option("--python", metavar="PATH", help="With --trust-code: an interpreter that has Celery; else that of this.")
 @_shared

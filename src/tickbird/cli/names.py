@@ -49,6 +49,11 @@ def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Found]]) 
     return complete
 
 
+def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell offer what it offers for files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
 def _patience() -> float:
     """TICKBIRD_COMPLETION_SECONDS, for those whose server is far away."""
     given = os.environ.get("TICKBIRD_COMPLETION_SECONDS", "")

@@ -28,6 +28,8 @@ class Cell(NamedTuple):
 
 
 Text = str | Cell
+# Longer ones, such as names and addresses, are broken where there is no room for them.
+_LONG_WORD = 16
 
 
 def clean(text: str, *, lines: bool = False) -> str:
@@ -106,12 +108,22 @@ class Screen:
         heads = [heads[place] for place in kept]
         cells = [[row[place] for place in kept] for row in cells]
         if self._console is not None:
-            self._console.print(_rich_table(heads, cells), soft_wrap=False)
+            if _room(heads, cells) > self._console.width:
+                self._stack(heads, cells)
+            else:
+                self._console.print(_rich_table(heads, cells), soft_wrap=False)
             return
         widths = [max(_width(row[place].text) for row in ([*map(Cell, heads)], *cells)) for place in range(len(heads))]
         for row in ([*map(Cell, heads)], *cells):
             padded = (cell.text + " " * (width - _width(cell.text)) for cell, width in zip(row, widths, strict=True))
             self._plain.append("  ".join(padded).rstrip())
+
+    def _stack(self, heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+        """Row by row, for a terminal that is too narrow to read columns on."""
+        for place, row in enumerate(rows):
+            if place:
+                self.line()
+            self.fields((head.lower(), cell) for head, cell in zip(heads, row, strict=True) if cell.text)
 
     def flush(self) -> None:
         """Print what was gathered."""
@@ -128,6 +140,19 @@ def _width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _room(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> int:
+    """How wide a table must be so that no word is broken in it, but for such as are very long."""
+    columns = [(head, *(row[place].text for row in rows)) for place, head in enumerate(heads)]
+    widest = [min(max(map(_longest_word, column)), _LONG_WORD) for column in columns]
+    if columns and _fits(rows):
+        widest[0] = max(map(_width, columns[0]))
+    return sum(widest) + 2 * (len(widest) - 1)
+
+
+def _longest_word(text: str) -> int:
+    return max(map(_width, text.split()), default=0)
 
 
 def _rich_table(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Any:

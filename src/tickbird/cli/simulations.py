@@ -16,7 +16,7 @@ from tickbird.cli.arguments import length, words
 from tickbird.cli.errors import Failed
 from tickbird.cli.files import format_option, read_given
 from tickbird.cli.instants import Reader
-from tickbird.cli.names import schedule_names
+from tickbird.cli.names import file_names, schedule_names
 from tickbird.cli.output import Cell, Screen, clock, emit, warn
 from tickbird.cli.progress import bar
 from tickbird.cli.session import complete, opened
@@ -48,7 +48,15 @@ _BARS = " ▁▂▃▄▅▆▇█"
 @click.option("--days", type=click.IntRange(1, MOST_DAYS), metavar="N", help="So many days; a week if not said.")
 @click.option("--from", "start", type=words, metavar="INSTANT", help="From then on; else from now on.")
 @click.option("--to", "end", type=words, metavar="INSTANT", help="Up to then, instead of --days.")
-@click.option("-f", "--file", "files", multiple=True, metavar="PATH", help="As if these files were applied.")
+@click.option(
+    "-f",
+    "--file",
+    "files",
+    multiple=True,
+    metavar="PATH",
+    shell_complete=file_names,
+    help="As if these files were applied.",
+)
 @format_option
 @click.option("--alone", is_flag=True, help="Only what the files have, without any store.")
 @click.option("--outage", "outages", multiple=True, type=words, metavar="INSTANT/LENGTH", help="Nothing works then.")
@@ -58,7 +66,9 @@ _BARS = " ▁▂▃▄▅▆▇█"
 @click.option("--slower", type=float, default=1.0, metavar="TIMES", help="Runs take so many times as long.")
 @click.option("--duration", type=length, metavar="LENGTH", help="What a run takes where no history tells; else 10 s.")
 @click.option("--limit", type=click.IntRange(0, MOST_ROWS), default=20, show_default=True, help="Schedules shown.")
-@click.option("--svg", metavar="FILE", help="Draw it as well: ticks and busy slots, hour by hour.")
+@click.option(
+    "--svg", metavar="FILE", shell_complete=file_names, help="Draw it as well: ticks and busy slots, hour by hour."
+)
 @click.pass_obj
 def simulate(
     settings: Settings,

@@ -182,6 +182,12 @@ class Files(Base):
                     hint="name the app, or ask for everything.",
                 )
             app = next(iter(owners), None)
+        elif app is not None and app not in owners:
+            others = ", ".join(sorted(owner for owner in owners if owner is not None))
+            raise NotFoundError(
+                f"no schedule here is of app {app!r};",
+                hint=f"these apps have some: {others}." if others else "`tickbird ls` shows those that exist.",
+            )
         if not everything:
             schedules = [schedule for schedule in schedules if schedule.app == app]
         document = await self._document(schedules, app if app is not None and not everything else DEFAULT_APP)

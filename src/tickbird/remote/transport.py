@@ -34,6 +34,8 @@ _PROBLEM: Final = "application/problem+json"
 _EVENTS: Final = "text/event-stream"
 # A stream on which nothing comes for so many seconds, not even a sign of life, is lost.
 _SILENCE: Final = 60.0
+# What a server that answers in plain text is taken for.
+_NO_TLS: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
 # Without a problem it is a proxy that tells of the server behind it.
 _BEHIND: Final = (502, 503, 504)
 
@@ -109,7 +111,9 @@ class Transport:
                 if rest is None:
                     return self._document(answer, question)
             except _Lost as lost:
-                if not (lost.unsent or question.repeatable):
+                # A person waits in front of one who was silent for so long; of a change they want to know what became.
+                silent = lost.silent and question.method == "GET"
+                if silent or not (lost.unsent or question.repeatable):
                     raise self._unreachable(lost, question) from lost.__cause__
                 rest = 0.0
             await asyncio.sleep(max(apart * random.uniform(0.5, 1.0), rest))  # noqa: S311 - only to spread tries
@@ -206,15 +210,31 @@ class Transport:
         import httpx
 
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
-            if (reason := _distrust(error)) is not None:
-                raise StoreError(
-                    f"the certificate of {self.url} is not trusted ({reason});",
-                    hint="check the address, or name the file of its authority in SSL_CERT_FILE.",
-                ) from error
+            if (refusal := self._insecure(error)) is not None:
+                raise refusal from error
             return _Lost("cannot be reached", str(error) or "no answer in time", unsent=True)
         if isinstance(error, httpx.TimeoutException):
-            return _Lost("did not answer in time", "")
+            return _Lost("did not answer in time", "", silent=True)
         return _Lost("broke the connection off", str(error))
+
+    def _insecure(self, error: Exception) -> StoreError | None:
+        """The refusal of a server whose certificate is not trusted, or that does not speak TLS."""
+        found = _of_tls(error)
+        if isinstance(found, ssl.SSLCertVerificationError):
+            return StoreError(
+                f"the certificate of {self.url} is not trusted ({found.verify_message or found});",
+                hint="check the address, or name the file of its authority in SSL_CERT_FILE.",
+            )
+        if found is None:
+            return None
+        reason = found.reason or str(found)
+        if reason in _NO_TLS:
+            plain = self.url.replace("https:", "http:", 1)
+            return StoreError(
+                f"what answers at {self.url} does not speak TLS ({reason});",
+                hint=f"give its address with http://, as {plain}, or that of its proxy.",
+            )
+        return StoreError(f"no secure connection to {self.url} can be made ({reason});", hint="check the address.")
 
     def _opened(self) -> Any:
         if self._http is None:
@@ -283,13 +303,14 @@ class Transport:
 
 
 class _Lost(Exception):
-    """No answer came; `unsent`: the server cannot have seen the question."""
+    """No answer came; `unsent`: the server cannot have seen the question; `silent`: it was waited for to the end."""
 
-    def __init__(self, what: str, reason: str, *, unsent: bool = False) -> None:
+    def __init__(self, what: str, reason: str, *, unsent: bool = False, silent: bool = False) -> None:
         super().__init__(what)
         self.what = what
         self.reason = reason
         self.unsent = unsent
+        self.silent = silent
 
 
 async def _events(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
@@ -318,15 +339,11 @@ def _rest(answer: Any, question: Question) -> float | None:
     return seconds if seconds <= _LONGEST_REST else None
 
 
-def _distrust(error: BaseException | None) -> str | None:
-    """Why a certificate is not trusted, if that is what went wrong."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return error.verify_message or str(error)
-        if isinstance(error, ssl.SSLError):
-            return error.reason or str(error)
+def _of_tls(error: BaseException | None) -> ssl.SSLError | None:
+    """What went wrong while a connection was made secure, if that is it."""
+    while error is not None and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
-    return None
+    return error
 
 
 def check_url(url: str) -> str:
