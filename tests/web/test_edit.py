@@ -51,10 +51,17 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     await page.get_by_label("Cron, every or at").fill("0 3 * * *")
     await page.get_by_label("Time zone").fill("Europe/Rome")
     await expect(seen).to_contain_text("At 03:00 (Europe/Rome)")
-    await expect(seen.locator("tbody tr")).to_have_count(10)
+    await expect(seen.locator(".next-ticks tbody tr")).to_have_count(10)
     await expect(seen).to_contain_text(re.compile("03:00:00 CES?T"))
     await expect(seen).to_contain_text("4 in the same minute and 5 with it")
     await expect(seen).to_contain_text("Quieter near it")
+    # Four others at the first minute of that hour, and this one on top.
+    figure = seen.locator("#load-change")
+    told = re.compile("4 ticks before, 5 after; most at .* 03:00 CES?T: 4 before, 5 after")
+    await expect(figure).to_contain_text(told)
+    await figure.get_by_text("Show as table").click()
+    await expect(figure.locator("tbody tr")).to_have_count(1)
+    await desk.check("edit-load")
     await page.get_by_label("Cron, every or at").fill("30 2 * * *")
     await expect(seen).to_contain_text(re.compile("02:30 does not exist"))
     await page.get_by_label("Cron, every or at").fill("0 0 30 2 *")
@@ -69,7 +76,7 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     await page.get_by_label("Time zone").fill("Mars/Olympus")
     await expect(seen).to_contain_text("no zone is called")
     await page.get_by_label("Time zone").fill("Europe/Rome")
-    await expect(seen.locator("tbody tr")).to_have_count(10)
+    await expect(seen.locator(".next-ticks tbody tr")).to_have_count(10)
     await desk.check("edit-new")
 
 
@@ -81,7 +88,7 @@ async def test_what_an_extension_leaves_breaks_nothing(desk: Desk, served: Serve
         "for (const each of document.querySelectorAll('[id]')) { each.style.color = 'red'; each.style.color = '' }"
     )
     await page.get_by_label("Cron, every or at").fill("0 3 * * *")
-    await expect(page.locator("#preview tbody tr")).to_have_count(10)
+    await expect(page.locator("#preview .next-ticks tbody tr")).to_have_count(10)
     await desk.check()
 
 
@@ -116,6 +123,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await review(page)
     await expect(page.get_by_role("heading", name="Make digest?")).to_be_visible()
     await expect(page.locator(".figures")).to_contain_text("112")
+    await expect(page.locator("#load-change")).to_contain_text("0 ticks before, 1 after")
     await desk.check("edit-review")
     await page.get_by_role("button", name="Back to the form").click()
     await expect(page.get_by_label("Retries")).to_have_value("3")
@@ -207,7 +215,7 @@ async def test_without_scripts(browser: Browser, served: Served, desk: Desk) -> 
     page = await plain.open("/schedules/new")
     await page.get_by_role("link", name="every weekday at 9").click()
     await expect(page.get_by_label("Cron, every or at")).to_have_value("0 9 * * mon-fri")
-    await expect(page.locator("#preview tbody tr")).to_have_count(10)
+    await expect(page.locator("#preview .next-ticks tbody tr")).to_have_count(10)
     await page.get_by_label("Name", exact=True).fill("plain")
     await page.get_by_label("Task", exact=True).fill("report")
     await review(page)

@@ -143,7 +143,7 @@ async def preview(visit: Visit) -> Response:
         schedule = await visit.client.get(name)
     draft = await sent(visit, schedule.raw if schedule is not None else {})
     sheet = Sheet(visit=visit, draft=draft, schedule=schedule)
-    found = await outlook(visit, draft, sheet.name)
+    found = await outlook(visit, draft, sheet.name, schedule)
     draft.wrong.clear()
     return visit.render("preview_part.html", sheet=sheet, draft=draft, outlook=found)
 
@@ -167,7 +167,7 @@ async def _posted(sheet: Sheet) -> Response:
         return await _show(sheet, 403 if "command" in draft.wrong and not visit.may("admin") else 422)
     if sheet.schedule is not None and sheet.revision < sheet.schedule.revision:
         return await _conflict(sheet)
-    seen = await outlook(visit, draft, sheet.name)
+    seen = await outlook(visit, draft, sheet.name, sheet.schedule)
     try:
         # All of it together: what one field alone does not tell.
         if seen.wrong:
@@ -284,7 +284,7 @@ async def _show(
         status=status,
         sheet=sheet,
         draft=sheet.draft,
-        outlook=seen or await outlook(visit, sheet.draft, sheet.name),
+        outlook=seen or await outlook(visit, sheet.draft, sheet.name, sheet.schedule),
         groups=GROUPS,
         zones=_zones(),
         tasks=sorted({task for worker in workers for task in worker.tasks})[:1_000],

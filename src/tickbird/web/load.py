@@ -35,8 +35,7 @@ class Hour:
 async def load(visit: Visit) -> Response:
     """The map, and the fullest hour or the one that was asked for."""
     client = visit.client
-    key = (f"load {visit.namespace}", "week")
-    week = await visit.readings.latest(key, client.board.load, FRESH, FACTOR, _PATIENCE)
+    week = await week_of(visit, _PATIENCE)
     if week is None:
         answer = visit.render("counting.html")
         answer.headers["Refresh"] = _AGAIN
@@ -62,6 +61,12 @@ async def load(visit: Visit) -> Response:
         hour=None if place is None else _hour(visit, week, place),
         most_named=_NAMED,
     )
+
+
+async def week_of(visit: Visit, patience: float) -> WeekLoad | None:
+    """The load of the coming week, counted once for everybody; None where it is not there within so many seconds."""
+    key = (f"load {visit.namespace}", "week")
+    return await visit.readings.latest(key, visit.client.board.load, FRESH, FACTOR, patience)
 
 
 def _place(visit: Visit, week: WeekLoad) -> int | None:

@@ -11,8 +11,11 @@ from tickbird.domain.definition import NAME, Target
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.preview import Preview
 from tickbird.domain.progress import obstacle
+from tickbird.domain.schedule import Schedule
 from tickbird.domain.triggers import AnyOf, at
 from tickbird.web.drafts import Draft
+from tickbird.web.load_change import load_change
+from tickbird.web.pictures import Picture
 from tickbird.web.visits import Visit
 
 _TICKS: Final = 10
@@ -31,10 +34,12 @@ class Outlook:
     quieter: tuple[datetime, int] | None = None
     # Why nobody would execute its runs.
     unserved: str = ""
+    # The hour of its first tick, before and after.
+    load: Picture | None = None
 
 
-async def outlook(visit: Visit, draft: Draft, name: str | None) -> Outlook:
-    """Of a draft that may be wrong in parts."""
+async def outlook(visit: Visit, draft: Draft, name: str | None, before: Schedule | None = None) -> Outlook:
+    """Of a draft that may be wrong in parts, for a schedule that is new or stands like this."""
     if not draft.texts["when"].strip():
         return Outlook()
     if draft.wrong.keys() & {"when", "tz"}:
@@ -50,7 +55,12 @@ async def outlook(visit: Visit, draft: Draft, name: str | None) -> Outlook:
         return Outlook(wrong=str(error))
     except (TypeError, ValueError, AttributeError, KeyError):
         return Outlook(wrong="What is stored cannot be read; set it right above.")
-    return Outlook(preview=found, quieter=await _quieter(visit, found), unserved=await _unserved(visit, target, found))
+    return Outlook(
+        preview=found,
+        quieter=await _quieter(visit, found),
+        unserved=await _unserved(visit, target, found),
+        load=await load_change(visit, before, found, _name(name)),
+    )
 
 
 def _name(name: str | None) -> str | None:

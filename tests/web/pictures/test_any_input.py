@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.web.pictures.drawn import HOSTILE, sound
 from tickbird.web.pictures import (
     AttemptLine,
+    ChangedBar,
     ComingMark,
     DurationPoint,
     Lateness,
@@ -24,6 +25,7 @@ from tickbird.web.pictures import (
     StripTick,
     TickBar,
     TimelineRow,
+    changed_load,
     durations,
     lateness,
     load_map,
@@ -99,6 +101,7 @@ def pictures(base: datetime) -> st.SearchStrategy[Picture]:
         note=words,
         href=hrefs,
     )
+    changed = st.builds(ChangedBar, at=at, before=many, after=many)
     bars = st.builds(TickBar, at=at, runs=many, skips=many, href=hrefs)
     return st.one_of(
         st.builds(timeline, few(rows), at, at, at, zones, width=widths, more=st.integers(0, 9)),
@@ -108,6 +111,7 @@ def pictures(base: datetime) -> st.SearchStrategy[Picture]:
         st.builds(durations, few(points), zones, timeout=st.none() | lengths, width=widths),
         st.builds(load_map, few(cells), zones, width=widths),
         st.builds(run_line, at, few(attempts), at, zones, width=widths),
+        st.builds(changed_load, few(changed), zones, span=st.sampled_from((0, 60, 3_600)), width=widths),
         st.builds(tick_bars, few(bars), zones, span=st.sampled_from((0, 60, 3_600, 86_400)), width=widths),
     )
 
@@ -164,6 +168,7 @@ def test_the_ends_of_time_and_windows_of_no_length(at: datetime, tz: str) -> Non
         sound(timeline([row], since, until, at, tz))
     sound(load_map([LoadCell(at=each, ticks=1) for each in local_hours(at, tz)], tz))
     sound(tick_bars([TickBar(at=at, runs=1)], tz))
+    sound(changed_load([ChangedBar(at=at, before=1, after=2)], tz))
     sound(durations([DurationPoint(at=at, seconds=1)], tz))
     sound(lateness(Lateness((1, 2), 0, 1e300)))
 

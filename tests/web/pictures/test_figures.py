@@ -6,9 +6,11 @@ import pytest
 
 from tests.web.pictures.drawn import corners, find, marks, place, sound, texts, told
 from tickbird.web.pictures import (
+    ChangedBar,
     DurationPoint,
     Outcome,
     TickBar,
+    changed_load,
     durations,
     lateness,
     measure,
@@ -147,3 +149,20 @@ def test_with_nothing_yet_they_teach() -> None:
     for picture in (lateness(measure([])), durations([], "UTC"), tick_bars([], "UTC")):
         assert sound(picture).get("role") == "img"
         assert picture.summary.startswith("No ")
+
+
+def test_load_before_and_after_is_told_column_by_column() -> None:
+    """What stays, comes and goes; columns without ticks are no rows, and more than there is room for are not drawn."""
+    given = ((3, 4), (2, 0), (0, 0), (5, 5))
+    bars = [ChangedBar(at=NOW + timedelta(minutes=place), before=a, after=b) for place, (a, b) in enumerate(given)]
+    picture = changed_load(bars, "Europe/Rome")
+    root = sound(picture)
+    assert [row[1:] for row in picture.table.rows] == [("3", "4"), ("2", "0"), ("5", "5")]
+    assert picture.summary == (
+        "From Mon 16 Nov 2026 15:05 CET: 10 ticks before, 9 after; "
+        "most at Mon 16 Nov 2026 15:08 CET: 5 before, 5 after."
+    )
+    comes, goes, _, stays = marks(root)
+    assert [len(find(each, "is-run")) for each in (comes, goes, stays)] == [1, 0, 0]
+    assert [len(find(each, "pic-hatch")) for each in (comes, goes, stays)] == [0, 1, 0]
+    assert len(changed_load(bars * 500, "UTC").table.rows) <= 240

@@ -5,6 +5,7 @@ Nothing in them needs a script or an inline style; colours come from `static/pic
 """
 
 from tickbird.web.pictures.bars import TickBar, tick_bars
+from tickbird.web.pictures.changed_load import ChangedBar, changed_load
 from tickbird.web.pictures.durations import DurationPoint, durations
 from tickbird.web.pictures.lateness import Lateness, lateness, measure
 from tickbird.web.pictures.load_map import LoadCell, load_map, local_hours
@@ -18,6 +19,7 @@ from tickbird.web.pictures.timeline_marks import ComingMark, RunMark, SkipMark
 
 __all__ = [
     "AttemptLine",
+    "ChangedBar",
     "ComingMark",
     "DurationPoint",
     "Lateness",
@@ -31,6 +33,7 @@ __all__ = [
     "Table",
     "TickBar",
     "TimelineRow",
+    "changed_load",
     "durations",
     "lateness",
     "load_map",
