@@ -241,7 +241,10 @@ def _show_basis(screen: Screen, base: Forecast) -> None:
         screen.line(f"{base.paused:,} more {'is' if base.paused == 1 else 'are'} paused.")
     if base.unserved:
         named = ", ".join(base.unserved[:5]) + (", …" if len(base.unserved) > 5 else "")
-        screen.line(Cell(f"! No live worker serves all of {named}: those runs never start.", "yellow"))
+        said = (
+            f"! No live worker serves some schedules in queue {named}: their runs never start; see `tickbird doctor`."
+        )
+        screen.line(Cell(said, "yellow"))
 
 
 def _numbers(found: Forecast, tz: str) -> dict[str, str]:

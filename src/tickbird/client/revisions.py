@@ -10,7 +10,7 @@ from tickbird.client.base import Base, page_size
 from tickbird.domain.commands import RollBack
 from tickbird.domain.definition import Target
 from tickbird.domain.differences import Difference, RevisionOrigin, differences, origin_of
-from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord
 
@@ -48,6 +48,9 @@ class Revisions(Base):
         """
         schedule = await self.get(name)
         old = (await self._revision(schedule, to)).definition
+        if not isinstance(old, Mapping):
+            # Plain SQL can store any JSON.
+            raise DefinitionError(f"revision {to} of {name!r} cannot be read: its definition is not a JSON object.")
         declared: Mapping[str, Any] = {}
         if schedule.app is not None:
             # What was read of it must still hold when it is written.

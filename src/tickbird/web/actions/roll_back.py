@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -51,8 +51,9 @@ class RollBack(Action):
         if self.visit.caller.role == "admin":
             return
         # What cannot be read is refused with its reason when it is asked for.
+        stated = record.definition if isinstance(record.definition, Mapping) else {}
         with suppress(InvalidError):
-            target = decode_field("target", record.definition.get("target"))
+            target = decode_field("target", stated.get("target"))
             known = self.schedule.definition
             if target.kind == "command" and (known is None or known.target != target):
                 raise Problem(403, "forbidden", "A revision with another command needs the role admin.")

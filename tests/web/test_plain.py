@@ -1,0 +1,41 @@
+"""Rows that plain SQL wrote: whatever their names and definitions hold, each has pages, and none of them fails."""
+
+import re
+import sqlite3
+from contextlib import closing
+from html import unescape
+from pathlib import Path
+
+import httpx
+
+from tests.web.conftest import Served
+from tickbird.domain.every import every
+
+NAMES = ("a?b=c#d", "\u202ertl", "<b>'\"", "n" * 200)
+DEFINITIONS = ("null", "[]", "7", '"x"', '{"trigger": {"cron": "<b>"}}', '{"trigger": null, "target": 5}')
+
+
+async def test_rows_of_plain_sql_have_pages(served: Served, tmp_path: Path) -> None:
+    """Their links lead to them; what cannot be read is shown, and is no way back."""
+    await served.client.create("good", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    with closing(sqlite3.connect(tmp_path / "t.db")) as plain, plain:
+        [(good,)] = plain.execute("SELECT definition FROM schedules").fetchall()
+        rows = [*((name, good) for name in NAMES), *((f"bad-{place}", each) for place, each in enumerate(DEFINITIONS))]
+        insert = "INSERT INTO schedules (namespace, name, definition) VALUES ('default', ?, ?)"
+        plain.executemany(insert, rows)
+    async with httpx.AsyncClient(base_url=served.url, timeout=30) as http:
+        listed = (await http.get("/schedules")).text
+        csrf = re.findall(r'name="csrf" content="([0-9a-f]+)"', listed)[0]
+        links = {unescape(each) for each in re.findall(r'<a [^>]*href="(/schedules/[^"?#]+)"', listed)} - {
+            "/schedules/new"
+        }
+        assert len(links) == len(rows) + 1
+        for link in links:
+            for page in (link, f"{link}/why", f"{link}/revisions", f"{link}/revisions/1/roll-back"):
+                answer = await http.get(page)
+                assert (answer.status_code < 500, "<b>'" in answer.text) == (True, False), page
+                assert answer.status_code == 200 or page != link, page
+        # Back to what was stored first, and is none.
+        data = {"csrf": csrf, "revision": "1"}
+        answer = await http.post("/schedules/bad-1/revisions/1/roll-back", data=data)
+        assert (answer.status_code, "not a JSON object" in answer.text) == (422, True)
