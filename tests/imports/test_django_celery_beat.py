@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from tests.imports.conftest import Origins, check, made_of
+from tests.imports.conftest import AFTER, Origins, check, made_of
 from tickbird.domain.errors import InvalidError, StoreError
 from tickbird.imports.databases import fetch, shown
 from tickbird.imports.django_celery_beat import read_database
@@ -40,6 +41,8 @@ TASKS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"minute": "5", "hour": "5", "timezone": "UTC"},
         {"start_time": "2027-02-01T00:00:00Z", "expires": "2027-03-01T00:00:00Z", "priority": 3},
     ),
+    "odd args": ("crontab", {"minute": "9", "timezone": "UTC"}, {"args": "[1,"}),
+    "odd kwargs": ("crontab", {"minute": "10", "timezone": "UTC"}, {"kwargs": "[1]"}),
     "cleanup": ("crontab", {"minute": "0", "hour": "4", "timezone": "UTC"}, {"task": "celery.backend_cleanup"}),
 }
 
@@ -68,7 +71,7 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
     fires = origins.ask("django", path=str(path), tasks=TASKS)
     made = made_of(read_database(f"sqlite:///{path}", "django.db"))
     schedules = made.document.schedules
-    for name in ("window", "disabled", "cleanup", "quick", "days"):
+    for name in ("window", "disabled", "cleanup", "quick", "days", "odd args", "odd kwargs"):
         fires.pop(name, None)
     fires["Nightly-report-EU"] = fires.pop("Nightly report (EU)")
     check(made, fires)
@@ -87,6 +90,8 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
     for words in (
         "sun: shop.tasks.work: the sun's times",
         "quick: shop.tasks.work: ticks lie",
+        "odd args: shop.tasks.work: its args are no JSON: [1,",
+        "odd kwargs: shop.tasks.work: its kwargs are no object of JSON: [1]",
         "tidies up behind Celery",
     ):
         assert words in told
@@ -96,6 +101,12 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
     there = made_of(read_database(postgres_url, "postgres"))
     assert there.document.schedules == schedules, there.left
     assert [each.reason for each in there.left] == [each.reason for each in made.left]
+    with closing(sqlite3.connect(path)) as file, file:
+        change = "SET last_run_at = NULL, start_time = '2027-02-01 00:00:30' WHERE name = 'interval'"
+        file.execute(f"UPDATE django_celery_beat_periodictask {change}")
+    # It has never run, and so begins then.
+    begins = made_of(read_database(f"sqlite:///{path}", "django.db")).document.schedules["interval"]
+    assert begins.grid.next(AFTER) == int(datetime(2027, 2, 1, 0, 0, 30, tzinfo=UTC).timestamp())
 
 
 def test_addresses_are_shown_without_their_secrets() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tickbird.imports import celery
 from tickbird.imports.databases import Row, fetch
-from tickbird.imports.entries import Entry, Imported
+from tickbird.imports.entries import Entry, Imported, short
 from tickbird.store.sql import load_statements
 
 # What it adds by itself, for the results of Celery.
@@ -34,9 +34,9 @@ def _entry(row: Row, origin: str) -> Entry:
     entry = Entry(row["name"], {}, origin)
     _when(row, entry)
     entry.fields |= {"task": row["task"], "overlap": "allow"}
-    celery.arguments(json.loads(row["args"] or "[]"), json.loads(row["kwargs"] or "{}"), entry)
+    celery.arguments(_json(row, "args", list), _json(row, "kwargs", dict), entry)
     sent = {name: row[name] for name in ("queue", "exchange", "routing_key", "priority", "expire_seconds")}
-    celery.options({**sent, "headers": json.loads(row["headers"] or "{}")}, entry)
+    celery.options({**sent, "headers": _json(row, "headers", dict)}, entry)
     if row["description"]:
         entry.fields["description"] = row["description"]
     if row["start_time"]:
@@ -58,7 +58,8 @@ def _when(row: Row, entry: Entry) -> None:
     elif row["every"] is not None:
         if row["period"] == "microseconds":
             raise ValueError("ticks lie on whole seconds, at least one apart")
-        last = row["last_run_at"] or row["date_changed"]
+        # One that has never run begins when it is told to.
+        last = row["last_run_at"] or row["start_time"] or row["date_changed"]
         celery.interval(timedelta(**{row["period"]: row["every"]}), None if last is None else _instant(last), entry)
     elif row["clocked_time"] is not None:
         entry.fields["at"] = _instant(row["clocked_time"]).isoformat()
@@ -66,6 +67,17 @@ def _when(row: Row, entry: Entry) -> None:
         raise ValueError("the sun's times are not a trigger here")
     else:
         raise ValueError("it has no schedule")
+
+
+def _json(row: Row, name: str, kind: type) -> Any:
+    """What a column holds as a text of JSON."""
+    try:
+        found = json.loads(row[name] or ("[]" if kind is list else "{}"))
+    except ValueError:
+        raise ValueError(f"its {name} are no JSON: {short(str(row[name]))}") from None
+    if not isinstance(found, kind):
+        raise ValueError(f"its {name} are no {'list' if kind is list else 'object'} of JSON: {short(str(row[name]))}")
+    return found
 
 
 def _instant(value: Any) -> datetime:
