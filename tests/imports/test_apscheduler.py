@@ -38,6 +38,8 @@ JOBS: dict[str, Job] = {
     "both": ("cron", {"day": "1-7", "day_of_week": "tue", "hour": 6, "timezone": "UTC"}, {}),
     "several": ("cron", {"day": "1,last", "hour": 6, "timezone": "UTC"}, {}),
     "seconds": ("cron", {"day": 1, "hour": 0, "minute": 0, "second": "*/20", "timezone": "UTC"}, {}),
+    # What rests through a change of half an hour comes out of it half an hour late, once.
+    "rests": ("cron", {"month": "1,7", "day": 1, "minute": "10,25,40", "timezone": "Australia/Lord_Howe"}, {}),
     "month": ("cron", {"month": "*/4", "timezone": "Europe/Berlin"}, {}),
     "every": ("interval", {"hours": 7, "start_date": "2026-12-01T00:00:07", "timezone": "UTC"}, {"executor": "pool"}),
     "daily": ("interval", {"days": 1, "start_date": "2026-12-01T12:00:00", **NEW_YORK}, {}),

@@ -60,6 +60,7 @@ def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> 
     called = job["name"] if re.fullmatch(r"[0-9a-f]{32}", name) and job["name"] else name
     entry = Entry(str(called), {}, origin)
     fields, entry.fires = _trigger(job["trigger"], entry, horizon)
+    entry.stretches = [(each["after"], each["until"]) for each in job["trigger"].get("stretches", ())]
     entry.fields |= {**fields, "task": str(job["func"]).replace(":", ".")}
     _arguments(job, entry)
     if job["misfire_grace_time"] is not None:

@@ -80,11 +80,15 @@ def stretches(value: Any, after: datetime, until: datetime) -> list[dict[str, An
     found: list[dict[str, Any]] = []
     jitter, value.jitter = getattr(value, "jitter", None), None
     try:
-        for start, end in changes(value.timezone, after, until):
+        for start, usual in changes(value.timezone, after, until):
+            end = usual
             fires: list[int] = []
             previous, now = None, start
             while len(fires) <= MOST:
                 at = value.get_next_fire_time(previous, now)
+                if at is not None and at > end and now < usual - AROUND:
+                    # A trigger that rests for longer comes out of the change with what is left of the old clock.
+                    end = at + timedelta(days=1)
                 if at is None or at.timestamp() > end.timestamp():
                     break
                 if fires and at.timestamp() <= fires[-1]:

@@ -50,7 +50,7 @@ def differences(entry: Entry, definition: Definition, horizon: Horizon) -> list[
         return []
     tz = definition.trigger.tz
     theirs, ours = set(), set()
-    for start, end in changes(tz, horizon):
+    for start, end in entry.stretches or changes(tz, horizon):
         theirs |= {at for at in entry.fires(start, end) if start < at <= end}
         ours |= _ticks(definition, start, end)
     info = zone_info(tz)

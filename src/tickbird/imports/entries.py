@@ -27,6 +27,8 @@ class Entry:
     off: str = ""
     # Where clock changes may tell them apart.
     fires: Fires | None = None
+    # When that is known of; where nothing is said, around all clock changes.
+    stretches: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
