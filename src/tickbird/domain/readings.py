@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 # Whoever looks for what is rare reads so many rows of a page that is not full, and is told where to go on.
 MOST_LOOKED_AT: Final = 20_000
-# The newest failed runs that tell which schedules fail.
+# The newest failed runs that tell which schedules fail; where there are more, so many schedules are looked at besides.
 MOST_FAILED: Final = 5_000
 # So many schedules that are not active are looked up first, where only such are asked for.
 MOST_RESTING: Final = 5_000
@@ -26,8 +26,8 @@ class ScheduleFilter:
     """Which schedules: each field narrows, and what is not given does not.
 
     `contains` is looked for in names, tags and targets, in small or capital letters. Failing ones are those of whose
-    runs the newest that succeeded or failed has failed, by the newest 5,000 failures. Without states, all but deleted
-    ones.
+    runs the newest that succeeded or failed has failed: looked for in the newest 5,000 failures, and where there are
+    more, also among the first 5,000 schedules that ever failed. Without states, all but deleted ones.
     """
 
     contains: str = ""

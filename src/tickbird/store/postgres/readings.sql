@@ -63,17 +63,40 @@ WHERE state = ANY(%(states)s::text[]) AND state IN ('paused', 'parked', 'ended',
 LIMIT %(most)s;
 
 -- name: failing_schedules
--- Of the schedules that failed lately, those that have not succeeded since.
+-- Of the schedules that failed lately, those that have not succeeded since. Where there are more failures than are looked
+-- at, one that fails all the time must not hide others: then it goes on from schedule to schedule, a step each.
+WITH RECURSIVE failures AS MATERIALIZED (
+    SELECT schedule_id FROM tickbird.runs
+    WHERE namespace = %(namespace)s AND status = 'failed' AND status IN ('failed', 'cancelled')
+    ORDER BY id DESC
+    LIMIT %(most)s
+),
+others AS (
+    (
+        SELECT r.schedule_id, 1 AS step FROM tickbird.runs AS r
+        WHERE
+            (SELECT count(*) FROM failures) = %(most)s
+            AND r.status = 'failed' AND r.status IN ('failed', 'cancelled') AND r.schedule_id IS NOT NULL
+        ORDER BY r.schedule_id
+        LIMIT 1
+    )
+    UNION ALL
+    SELECT r.schedule_id, others.step + 1
+    FROM others
+    CROSS JOIN LATERAL (
+        SELECT r.schedule_id FROM tickbird.runs AS r
+        WHERE r.status = 'failed' AND r.status IN ('failed', 'cancelled') AND r.schedule_id > others.schedule_id
+        ORDER BY r.schedule_id
+        LIMIT 1
+    ) AS r
+    WHERE others.step < %(most)s
+)
 SELECT lately.schedule_id
 FROM (
-    SELECT DISTINCT r.schedule_id
-    FROM (
-        SELECT schedule_id FROM tickbird.runs
-        WHERE namespace = %(namespace)s AND status = 'failed' AND status IN ('failed', 'cancelled')
-        ORDER BY id DESC
-        LIMIT %(most)s
-    ) AS r
-    WHERE r.schedule_id IS NOT NULL
+    SELECT schedule_id FROM failures WHERE schedule_id IS NOT NULL
+    UNION
+    SELECT others.schedule_id FROM others
+    JOIN tickbird.schedules AS s ON s.id = others.schedule_id AND s.namespace = %(namespace)s
 ) AS lately
 CROSS JOIN LATERAL (
     SELECT r.status FROM tickbird.runs AS r

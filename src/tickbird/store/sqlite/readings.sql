@@ -83,17 +83,33 @@ WHERE state <> 'active' AND state IN (SELECT value FROM json_each(:states))
 LIMIT :most;
 
 -- name: failing_schedules
--- Of the schedules that failed lately, those that have not succeeded since.
+-- Of the schedules that failed lately, those that have not succeeded since. Where there are more failures than are looked
+-- at, one that fails all the time must not hide others: then it goes on from schedule to schedule, a step each.
+WITH RECURSIVE failures AS MATERIALIZED (
+    SELECT schedule_id FROM runs
+    WHERE namespace = :namespace AND status = 'failed' AND status IN ('failed', 'cancelled')
+    ORDER BY id DESC
+    LIMIT :most
+),
+others (schedule_id) AS (
+    SELECT 0 WHERE (SELECT count(*) FROM failures) = :most
+    UNION ALL
+    SELECT (
+        SELECT r.schedule_id FROM runs AS r
+        WHERE r.status = 'failed' AND r.status IN ('failed', 'cancelled') AND r.schedule_id > others.schedule_id
+        ORDER BY r.schedule_id
+        LIMIT 1
+    )
+    FROM others
+    WHERE others.schedule_id IS NOT NULL
+    LIMIT :most
+)
 SELECT lately.schedule_id
 FROM (
-    SELECT DISTINCT schedule_id
-    FROM (
-        SELECT schedule_id FROM runs
-        WHERE namespace = :namespace AND status = 'failed' AND status IN ('failed', 'cancelled')
-        ORDER BY id DESC
-        LIMIT :most
-    )
-    WHERE schedule_id IS NOT NULL
+    SELECT schedule_id FROM failures WHERE schedule_id IS NOT NULL
+    UNION
+    SELECT others.schedule_id FROM others
+    JOIN schedules AS s ON s.id = others.schedule_id AND s.namespace = :namespace
 ) AS lately
 WHERE (
     SELECT r.status FROM runs AS r

@@ -1,0 +1,59 @@
+"""Which schedules fail: one that fails all the time hides no other, however many failures there are."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.api.conftest import postgres_store, shared_url, sqlite_store  # noqa: F401
+from tests.web.histories import WORKER
+from tickbird.client import Client
+from tickbird.domain.every import every
+from tickbird.domain.readings import ScheduleFilter
+from tickbird.domain.runs import Outcome
+from tickbird.store.postgres import readings as on_postgres
+from tickbird.store.protocol import Store
+from tickbird.store.sqlite import readings as on_sqlite
+
+MOST = 6
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest) -> Store:
+    """An open store with nothing in it."""
+    found: Store = request.getfixturevalue(f"{request.param}_store")
+    return found
+
+
+async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (on_postgres, on_sqlite):
+        monkeypatch.setattr(module, "MOST_FAILED", MOST)
+
+    async def ends(name: str, *well: bool, namespace: str = "default") -> None:
+        for good in well:
+            await Client(store, namespace).trigger(name, actor="ana")
+            worker = replace(WORKER, namespace=namespace)
+            (run,) = (await store.claim_runs(worker, 1, 60, queues=["default"], tasks=["report"])).runs
+            error = None if good else "OSError: full"
+            await store.finish([Outcome(run.id, run.attempt, "succeeded" if good else "failed", error=error)])
+
+    client, other = Client(store), Client(store, "other")
+    await other.create("elsewhere", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    await ends("elsewhere", False, namespace="other")
+    for name in ("rare", "well-again", "noisy", "newer"):
+        await client.create(name, every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    await ends("rare", True, False)
+    await ends("well-again", False, True)
+    await ends("newer", False)
+    assert await failing(client) == ["newer", "rare"]
+    await ends("noisy", *[False] * MOST)
+    # None of the newest failures is theirs.
+    assert await failing(client) == ["newer", "noisy", "rare"]
+    found = await client.board.troubles()
+    assert [(each.schedule, each.count) for each in found.found] == [("noisy", MOST), ("newer", 1), ("rare", 1)]
+    assert not found.capped
+    assert await failing(other) == ["elsewhere"]
+
+
+async def failing(client: Client) -> list[str]:
+    """By name."""
+    return [row.schedule.name for row in await client.board.schedules(ScheduleFilter(failing=True), limit=100)]
