@@ -153,8 +153,9 @@ class Feed:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self) -> None:
-        pause = self._pauses.poll
-        while True:
+        pause, task = self._pauses.poll, asyncio.current_task()
+        # Whatever a store that is being closed makes of it: who is asked to stop, stops.
+        while task is not None and not task.cancelling():
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._woken.wait()

@@ -20,6 +20,7 @@ FRESH, FACTOR = 2.0, 20.0
 # Who waits for the first count for longer than this is told that it goes on, and comes again by itself.
 _PATIENCE, _AGAIN = 3.0, "2"
 _NAMED: Final = 20
+_QUIETER: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ async def load(visit: Visit) -> Response:
         )
         for each in week.hours
     ]
-    place = _place(visit, week)
+    place = _place(visit, week, slots)
     return visit.render(
         "load.html",
         week=week,
@@ -69,8 +70,8 @@ async def week_of(visit: Visit, patience: float) -> WeekLoad | None:
     return await visit.readings.latest(key, visit.client.board.load, FRESH, FACTOR, patience)
 
 
-def _place(visit: Visit, week: WeekLoad) -> int | None:
-    """Which hour is looked into: the one that was asked for, else the one that keeps most slots busy."""
+def _place(visit: Visit, week: WeekLoad, slots: int) -> int | None:
+    """Which hour is looked into: the one that was asked for, else the one that needs most slots, or the fullest."""
     if asked := visit.query.get("hour"):
         at = read_instant(asked, "hour")
         for place, each in enumerate(week.hours):
@@ -78,7 +79,11 @@ def _place(visit: Visit, week: WeekLoad) -> int | None:
                 return place
         raise InvalidError("hour: does not lie within the coming week.", field="hour", hint="Choose one of the map.")
     full = [place for place, each in enumerate(week.hours) if each.ticks]
-    return max(full, key=lambda place: (week.hours[place].busy, week.hours[place].ticks), default=None)
+    # Where all have slots enough, it is the one that the map marks as its peak.
+    short = [place for place in full if slots and week.hours[place].busy > slots]
+    if short:
+        return max(short, key=lambda place: week.hours[place].busy)
+    return max(full, key=lambda place: week.hours[place].ticks, default=None)
 
 
 def _hour(visit: Visit, week: WeekLoad, place: int) -> Hour:
@@ -92,8 +97,13 @@ def _hour(visit: Visit, week: WeekLoad, place: int) -> Hour:
     return Hour(
         chosen,
         tick_bars(bars, visit.clock.zone(), span=60, title="Ticks by minute"),
-        [datetime.fromtimestamp(start + 60 * minute, chosen.at.tzinfo) for minute in sorted(week.quiet_minutes(place))],
-        [week.hours[each] for each in week.quiet_hours(place)],
+        # To move there is worth it only where there is less to do.
+        [
+            datetime.fromtimestamp(start + 60 * minute, chosen.at.tzinfo)
+            for minute in sorted(week.quiet_minutes(place))
+            if minutes[minute] <= _QUIETER * chosen.peak
+        ],
+        [week.hours[each] for each in week.quiet_hours(place) if week.hours[each].ticks <= _QUIETER * chosen.ticks],
     )
 
 

@@ -19,6 +19,7 @@ from tickbird.domain.troubles import Trouble, Troubles
 from tickbird.web.lines import timeline_row
 from tickbird.web.load import FACTOR, FRESH
 from tickbird.web.pictures import Picture, lateness, measure, timeline
+from tickbird.web.pictures.words import length
 from tickbird.web.visits import Door, Visit
 
 # Minutes to either side of now, as one may choose.
@@ -50,8 +51,8 @@ class Board:
     paused: Count
     # In the next hour; None until it was counted.
     due: int | None
-    # Its pictures, by the zone that they are drawn in and where their links lead.
-    drawn: dict[tuple[str, str], tuple[Picture, Picture]] = field(default_factory=dict)
+    # Its pictures and how late runs start, by the zone that they are drawn in and where their links lead.
+    drawn: dict[tuple[str, str], tuple[Picture, Picture, str]] = field(default_factory=dict)
 
 
 async def now(visit: Visit) -> Response:
@@ -65,20 +66,21 @@ async def now(visit: Visit) -> Response:
     whose = (visit.clock.zone(), visit.url("/"))
     if whose not in board.drawn:
         board.drawn[whose] = _draw(visit, board, half)
-    drawn, late = board.drawn[whose]
+    drawn, late, p99 = board.drawn[whose]
     return visit.render(
         "now.html",
         board=board,
         most_counted=_COUNTED,
         timeline=drawn,
         lateness=late,
+        p99=p99,
         ranges=RANGES,
         range=asked,
         links=[(each, _link(visit, each)) for each in board.troubles.found],
     )
 
 
-def _draw(visit: Visit, board: Board, half: timedelta) -> tuple[Picture, Picture]:
+def _draw(visit: Visit, board: Board, half: timedelta) -> tuple[Picture, Picture, str]:
     since, until = board.now - half, board.now + half
     rows = [
         timeline_row(visit, each, board.timeline.marks.get(each.id, ()), board.now, until)
@@ -93,7 +95,8 @@ def _draw(visit: Visit, board: Board, half: timedelta) -> tuple[Picture, Picture
         more=max(0, len(board.timeline.schedules) - _ROWS),
         title="What ran, what comes",
     )
-    return drawn, _late(board.timings)
+    late = measure((each.started_at - each.due_at).total_seconds() for each in board.timings)
+    return drawn, lateness(late), length(late.p99) if late.total else ""
 
 
 async def _fitting(visit: Visit) -> str:
@@ -129,7 +132,7 @@ async def _read(visit: Visit, half: timedelta) -> Board:
         troubles=await client.board.troubles(most=8),
         timeline=await client.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
         timings=await client.board.timings(at - _MEASURED),
-        lately=_grouped(happened)[:_LATELY],
+        lately=_telling(_grouped(happened)),
         active=await client.board.count(ScheduleFilter(states=["active"]), most=_COUNTED),
         paused=await client.board.count(ScheduleFilter(states=["paused"]), most=_COUNTED),
         due=None if coming is None else _due(coming, at),
@@ -155,9 +158,12 @@ def _grouped(happened: Sequence[Happening]) -> list[tuple[Happening, int]]:
     return list(groups.values())
 
 
-def _late(timings: Sequence[Timing]) -> Picture:
-    measured = measure((each.started_at - each.due_at).total_seconds() for each in timings)
-    return lateness(measured)
+def _telling(groups: Sequence[tuple[Happening, int]]) -> list[tuple[Happening, int]]:
+    """Those that are shown, in their order: what failed is among them, however much went well since."""
+    failed = [each for each in groups if each[0].run is not None and each[0].run.status == "failed"]
+    others = [each for each in groups if each not in failed]
+    kept = [*failed, *others][:_LATELY]
+    return [each for each in groups if each in kept]
 
 
 def _link(visit: Visit, trouble: Trouble) -> str:

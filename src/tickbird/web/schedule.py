@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -16,7 +17,7 @@ from tickbird.domain.definition import Definition
 from tickbird.domain.differences import origin_of
 from tickbird.domain.instants import to_datetime, utc_text
 from tickbird.domain.obstacles import problems
-from tickbird.domain.readings import Marked, SkipMark, Timing
+from tickbird.domain.readings import Marked, RunMark, SkipMark, Timing
 from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord, Worker
@@ -114,6 +115,7 @@ def _context(visit: Visit, found: Schedule, seen: Seen) -> dict[str, Any]:
         "problems": problems(found, seen.workers, now, 0),
         "held": seen.held,
         "runs": seen.runs,
+        "failures": _failures(seen.marks),
         "skips": [mark for mark in reversed(seen.marks) if isinstance(mark, SkipMark)][:_SKIPS],
         "entries": history.entries_of(seen.records, _REVISIONS),
         "more_revisions": len(seen.records) > _REVISIONS,
@@ -128,6 +130,12 @@ def _context(visit: Visit, found: Schedule, seen: Seen) -> dict[str, Any]:
         "utc_text": utc_text,
         "offers": _offers(visit, found),
     }
+
+
+def _failures(marks: Sequence[Marked]) -> list[int]:
+    """The newest runs that failed one after the other, newest first."""
+    told = (mark for mark in reversed(marks) if isinstance(mark, RunMark) and mark.status in ("succeeded", "failed"))
+    return [mark.id for mark in takewhile(lambda mark: mark.status == "failed", told)]
 
 
 def _made(first: RevisionRecord | None) -> tuple[str, str] | None:

@@ -29,7 +29,7 @@ from tickbird.web.pictures import (
 
 _WIDE: Final = 1_160
 _HALF: Final = 540
-_SHORTEST: Final = timedelta(minutes=10)
+_SHORTEST: Final = timedelta(minutes=1)
 _LONGEST: Final = timedelta(days=400)
 # A zone's rules are not known for ever.
 _FARTHEST: Final = timedelta(days=36_500)

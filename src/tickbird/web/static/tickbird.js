@@ -5,6 +5,7 @@ import { startSelection } from "./selection.js";
 import { startFill } from "./fill.js";
 import { startLog } from "./log.js";
 import { startDraft } from "./draft.js";
+import { startTips } from "./tips.js";
 
 const root = document.documentElement;
 
@@ -134,7 +135,22 @@ const places = document.querySelector("header nav");
 const here = places?.querySelector("[aria-current]");
 if (here) places.scrollLeft = here.offsetLeft + here.offsetWidth - places.offsetLeft - places.clientWidth + 12;
 
+// A picture that is wider than the window begins around now, and its names stay in sight.
+const frames = () => [...document.querySelectorAll(".picture")].filter((frame) => frame.scrollWidth > frame.clientWidth);
+function stick(frame) {
+  const drawing = frame.querySelector("svg");
+  const scale = drawing.viewBox.baseVal.width / drawing.getBoundingClientRect().width;
+  for (const name of frame.querySelectorAll(".pic-name")) name.setAttribute("transform", `translate(${frame.scrollLeft * scale} 0)`);
+}
+document.addEventListener("scroll", (event) => { if (event.target.matches?.(".picture")) stick(event.target); }, true);
+document.addEventListener("htmx:afterSettle", () => frames().forEach(stick));
+for (const frame of frames()) {
+  const line = frame.querySelector(".pic-now-line");
+  if (line) frame.scrollLeft = line.getBoundingClientRect().left - frame.getBoundingClientRect().left - frame.clientWidth * 0.6;
+}
+
 startLive();
+startTips();
 startKeys();
 startSelection();
 startFill();
