@@ -164,6 +164,7 @@ class _Planner:
         self.mistakes: list[Mistake] = []
         self.conflicts: list[Mistake] = []
         self.changes: list[ScheduleChange] = []
+        self.circle = ""
         self.budget = Budget()
         self.same = 0
         self.stays: list[Stays] = []
@@ -183,6 +184,10 @@ class _Planner:
         ]
         for name in self._ordered():
             self._declare(name, self.document.schedules[name], frozenset(gone) if prune else frozenset())
+        if self.circle and not self.mistakes:
+            # Each schedule of a circle tells of it, if it is to change.
+            at = next((name for name in self.needs if f"{name} →" in self.circle), "")
+            self.wrong(at, self.circle, "depends_on")
         self._recalendar({setting.name for setting in settings if setting.part == "calendars"})
         if prune:
             self._delete(gone)
@@ -230,8 +235,7 @@ class _Planner:
         try:
             return list(in_order(self.needs))
         except InvalidError as error:
-            at = next((name for name in self.needs if f"{name} →" in str(error)), "")
-            self.wrong(at, str(error), "depends_on")
+            self.circle = str(error)
             return self.document.schedules
 
     # Schedules that are declared
