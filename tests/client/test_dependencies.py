@@ -144,6 +144,12 @@ async def test_one_that_is_needed_and_is_a_shadow_is_called_one(store: Store) ->
     skipped = await ask(store, 3_600, now=3_700)
     assert f"(depends_on: within 1 h): it is {shadow}; any success" in skipped.sentence
     assert "never succeeded" not in skipped.sentence
+    waits = [{"after": "load", "within": 3_600, "wait": 1_800}]
+    await change(store, Update(actor="x", fields={"depends_on": waits}), 3_800)
+    await plan(store, 7_200)
+    [run] = [each for each in await runs_of(store) if each.status == "waiting"]
+    [step] = await Client(store).waits_for(run.id)
+    assert f"; it is {shadow}." in step.text
 
 
 async def test_why_a_run_that_waited_was_cancelled(store: Store) -> None:

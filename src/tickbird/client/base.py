@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -54,6 +54,11 @@ class Base:
         if schedule.state == "deleted":
             raise await self._no_such_schedule(name)
         return schedule
+
+    async def _shadows(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of some schedules that are shadows."""
+        found = [await self._store.get_schedule(self._namespace, name) for name in sorted(names)]
+        return frozenset(each.name for each in found if each and each.definition and each.definition.shadow)
 
     async def _find(self, name: str) -> Schedule:
         """A schedule by name, also a deleted one."""

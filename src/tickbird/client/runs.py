@@ -186,7 +186,8 @@ class Runs(Base):
             around = replace(around, active=await store.active_runs(run.schedule_id))
         if run.awaiting and definition is not None:
             names = {each.schedule for each in definition.depends_on}
-            around = replace(around, successes=await store.last_successes(namespace, names))
+            successes = await store.last_successes(namespace, names)
+            around = replace(around, successes=successes, shadows=await self._shadows(successes))
         if run.status == "queued":
             running = await store.list_runs(namespace, status="running", limit=_RUNNING)
             around = replace(around, turn=await store.turn_of(run_id), running=running)

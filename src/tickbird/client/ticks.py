@@ -95,9 +95,7 @@ class Ticks(Base):
         # What has never succeeded may have failed a million times.
         for name in sorted(name for name, last in successes.items() if last.at is not None):
             needed += await self._store.list_runs(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
-        found = [await self._store.get_schedule(self._namespace, name) for name in sorted(successes)]
-        shadows = frozenset(each.name for each in found if each and each.definition and each.definition.shadow)
-        return replace(evidence, successes=successes, needed=needed, shadows=shadows)
+        return replace(evidence, successes=successes, needed=needed, shadows=await self._shadows(successes))
 
     async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> Decisions:
         """The runs and skips whose ticks touch a range."""
