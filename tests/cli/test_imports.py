@@ -58,6 +58,11 @@ def test_it_is_printed_in_every_spelling(bare: Cli) -> None:
     said = bare("import", "crontab", "crontab", "--json").json
     assert said["document"]["schedules"]["backup"]["command"]["program"] == "/usr/local/bin/backup"
     assert [each["line"] for each in said["left_out"]] == [1, 3]
+    # A file of JSON has no remarks, so that all of them are told beside it.
+    (bare.folder / "more").write_text(f"{CRONTAB}5/20 * * * * /bin/step\n")
+    beside = bare("import", "crontab", "more", "--format", "json").err
+    assert "  left out: line 3: @reboot /bin/start: it runs when the machine starts" in beside
+    assert "  step: A step behind a single number goes to the end of the field" in beside
     bare("import", "crontab", "crontab", "-o", "moved.yml")
     assert (bare.folder / "moved.yml").read_text().startswith("# Imported from crontab (cron).")
 

@@ -166,6 +166,7 @@ spec:
   suspend: no
   jobTemplate: {spec: {template: {spec: {containers: [{image: i, command: [/bin/echo, $(A), $(KEY), $(GONE), $$(A)],
     env: [{name: A, value: x}, {name: B, value: $(A)y}, {name: KEY, valueFrom: {secretKeyRef: {name: s}}},
+          {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}},
           {name: NOT-HERE, value: z}]}]}}}}
 ---
 kind: CronJob
@@ -194,9 +195,10 @@ def test_zones_variables_and_documents_as_kubernetes_has_them() -> None:
     program = found["filled"].target.program
     assert program is not None
     assert program.argv == ("/bin/echo", "x", "$(KEY)", "$(GONE)", "$(A)")
-    assert program.to_json()["env"] == {"A": "x", "B": "xy", "KEY": {"env": "KEY"}}
+    assert program.to_json()["env"] == {"A": "x", "B": "xy", "KEY": {"env": "KEY"}, "POD": {"env": "POD"}}
     [notes] = [" ".join(each.notes) for each in made.imported.entries if each.name == "filled"]
     assert "NOT-HERE is not carried over" in notes
+    assert "POD came from fieldRef metadata.name" in notes
     assert "$(KEY) was filled in by Kubernetes" in notes
     assert [each.off.partition(",")[0] for each in made.off] == ["it is suspended"]
     told = "\n".join(map(str, made.left))

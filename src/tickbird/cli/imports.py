@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from tickbird.cli.names import file_names
-from tickbird.cli.output import emit, warn
+from tickbird.cli.output import clean, emit, warn
 from tickbird.cli.settings import Command, Group, Settings
 from tickbird.domain.definition import check_name
 from tickbird.domain.errors import InvalidError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tickbird.imports.entries import Imported
 
 _DAY = 86_400
+_MOST_REMARKS = 1_000
 _SPELLINGS = ("toml", "yaml", "json")
 
 
@@ -189,7 +190,7 @@ def _finish(
     shadow: bool,
 ) -> None:
     from tickbird.imports.differences import Horizon
-    from tickbird.imports.documents import document_of, make, text_of
+    from tickbird.imports.documents import document_of, make, remarks_of, text_of
 
     now = int(time.time())
     horizon = Horizon(now, now + days * _DAY)
@@ -206,6 +207,10 @@ def _finish(
             raise InvalidError(f"{output[:200]} cannot be written: {error.strerror}.", field="output") from None
     for line in _summary(made):
         warn(line)
+    if chosen == "json" and not settings.as_json:
+        # A file of JSON has no place for remarks.
+        for remark in remarks_of(made)[:_MOST_REMARKS]:
+            click.echo(clean(f"  {remark}"), err=True)
 
     if settings.as_json:
         emit(settings, lambda: document_of(made), lambda _: None)

@@ -54,6 +54,17 @@ def text_of(made: Made, spelling: Format) -> str:
     return write(made.document, spelling, head=_head(made), remarks=remarks)
 
 
+def remarks_of(made: Made) -> list[str]:
+    """All that a text with remarks has, in lines for where there are none."""
+    lines = [f"left out: {each}" for each in made.left]
+    lines += [f"not written as a schedule, since {each.off}: {each.name}" for each in made.off]
+    off = {each.name for each in made.off}
+    for entry in made.imported.entries:
+        if entry.name in made.document.schedules and entry.name not in off:
+            lines += [f"{entry.name}: {note.strip()}" for note in _remarks(made, entry)[1:]]
+    return lines
+
+
 def _remarks(made: Made, entry: Entry) -> list[str]:
     lines = [entry.origin if entry.line is None else f"line {entry.line}: {entry.origin}", *entry.notes]
     if days := made.differences.get(entry.name):

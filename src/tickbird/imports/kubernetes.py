@@ -207,7 +207,8 @@ def _env(container: Any, entry: Entry) -> dict[str, Any]:
             continue
         made[name] = {"env": name}
         kind, *_ = (*source,) or ("",)
-        wanted = at_path(source, str(kind), "name")
+        places = (at_path(source, str(kind), place) for place in ("name", "fieldPath", "resource"))
+        wanted = next((place for place in places if place), "")
         entry.notes.append(f"{name} came from {kind} {wanted}: give it to the worker.")
     for each in at_path(container, "envFrom") or ():
         entry.notes.append(f"All variables of {short(json.dumps(each))} are not carried over.")
