@@ -158,6 +158,8 @@ def test_examples_do_what_they_say(filled: tuple[Path, dict[str, str]], folder: 
     cli = Cli(f"sqlite:///{folder}/tickbird.db", folder)
     if name in BEFORE:
         cli.store(lambda client, _: BEFORE[name](client, filled[1]))
+    if "export --app" in line:
+        assert cli("apply", "-f", "schedules.toml").code == 0
     typed = line.replace("/etc/crontab", "crontab")
     for example, real in filled[1].items():
         typed = typed.replace(example, real)

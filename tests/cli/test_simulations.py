@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -37,6 +39,31 @@ def test_of_a_store_and_what_would_be(cli: Cli) -> None:
     assert cli.ok(*given).json["baseline"]["schedules"] == 5
     alone = cli.ok(*given, "--alone").json["baseline"]
     assert (alone["schedules"], alone["ticks"]) == (1, 24)
+
+
+def test_what_can_be_counted_by_hand(bare: Cli) -> None:
+    def played(text: str, *given: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        Path("some.toml").write_text(text)
+        found = bare.ok("simulate", "-f", "some.toml", "--alone", *DAY, "--json", *given).json
+        return found["baseline"], found["what_if"]
+
+    hourly = "".join(f'[schedules.{name}]\ncron = "0 * * * *"\ntask = "x"\n' for name in "abc")
+    # One after the other, each 19 minutes: on time, 19 and 38 minutes late, and done before the hour is over.
+    as_is, one = played(hourly, "--duration", "19m", "--slots", "1")
+    assert (as_is["peak"]["busy"], as_is["lateness"]["max"], as_is["longest_line"]["runs"]) == (3, 0.0, 0)
+    assert (one["ticks"], one["runs"], one["skips"], one["left_over"]) == (72, 72, {}, 0)
+    assert (one["peak"]["busy"], one["slots"], one["longest_line"]["runs"]) == (1, 1, 2)
+    assert [one["lateness"][name] for name in ("p50", "p99", "max")] == [1140.0, 2280.0, 2280.0]
+    assert {each["name"]: each["worst_lateness"] for each in one["by_schedule"]} == {"a": 0, "b": 1140, "c": 2280}
+    assert {(each["ticks"], each["runs"]) for each in one["hours"]} == {(3, 3)}
+    assert len(one["hours"]) == 24
+    # Runs of 25 minutes, due every ten: of three ticks two find the run of the first.
+    often, _ = played('[schedules.a]\ncron = "*/10 * * * *"\ntask = "x"\n', "--duration", "25m")
+    assert (often["ticks"], often["runs"], often["overlaps"], often["skips"]) == (144, 48, 96, {"overlap": 96})
+    # Of the two ticks of an outage one run is left, an hour and a half behind the older.
+    _, after = played(hourly[: len(hourly) // 3], "--duration", "1m", "--outage", "2035-06-01T02:30:00Z/2h")
+    assert (after["ticks"], after["runs"], after["skips"]) == (24, 23, {"coalesced": 1})
+    assert (after["lateness"]["max"], after["lateness"]["at"]) == (5400.0, "2035-06-01T04:30:00Z")
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,10 @@ class _Paged(click.Command):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for param in self.params:
+            if isinstance(param.type, click.IntRange | click.FloatRange) and param.metavar is None:
+                # The range stands behind what it is for.
+                param.metavar = "N"
         self.params = [*self.params, *shared_options()]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -195,6 +199,11 @@ class Command(_Paged):
 
 class Group(_Paged, click.Group):
     """Commands about one noun, with the shared options before them as well."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with all that is said of it in a sentence."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(1_000)) for name, each in self.commands.items()])
 
 
 def login_name() -> str:

@@ -161,6 +161,6 @@ class Tally:
 
 
 def _rounded(late: int) -> int:
-    """To within a thousandth."""
-    least = max(0, late.bit_length() - 11)
-    return late >> least << least
+    """To five digits, which whole seconds of a day keep."""
+    step = 10 ** max(0, len(str(late)) - 5)
+    return late - late % step
