@@ -31,6 +31,7 @@ def test_of_a_store_and_what_would_be(cli: Cli) -> None:
     assert "AS IT IS" in both
     assert "skipped, coalesced" in both
     assert ElementTree.parse(drawn).getroot().get("role") == "img"
+    assert ElementTree.fromstring(cli.ok("simulate", *DAY, "--svg", "-").out).get("role") == "img"
     found = cli.ok("simulate", "s1", *DAY, "--more", "2", "--duration", "1m", "--json").json
     assert (found["baseline"]["ticks"], found["what_if"]["ticks"]) == (96, 144)
     assert [(each["name"], each["duration"]) for each in found["baseline"]["by_schedule"]] == [("s1", 60.0)]
@@ -76,8 +77,12 @@ def test_what_can_be_counted_by_hand(bare: Cli) -> None:
         (("--slower", "0"), "slower: must be above 0"),
         (("--days", "1", "--to", "in 3d"), "give one of them"),
         (("--alone",), "--alone goes with -f"),
+        (("--svg", "-", "--json"), "cannot both be printed"),
         (("--svg", "/nowhere/at/all.svg"), "choose another one"),
     ],
 )
 def test_what_makes_no_sense_is_told(cli: Cli, given: tuple[str, ...], said: str) -> None:
-    assert said in cli.refused(1 if "--svg" in given else 2, "simulate", *given)
+    if "--json" in given:
+        assert said in cli("simulate", *given).json["error"]["text"]
+    else:
+        assert said in cli.refused(1 if "--svg" in given else 2, "simulate", *given)

@@ -160,6 +160,7 @@ def export(
         export_ical(settings, output or ical, asked)
         return
     refuse_alone(asked)
+    output = None if output == STDOUT else output
     if app is not None and everything:
         raise click.UsageError("--app and --all exclude each other.", click.get_current_context())
     found = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")

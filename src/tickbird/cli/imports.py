@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from tickbird.cli.ical import STDOUT
 from tickbird.cli.names import file_names
 from tickbird.cli.output import clean, emit, warn
 from tickbird.cli.settings import Command, Group, Settings
@@ -197,6 +198,7 @@ def _finish(
     imported = read(horizon)
     if shadow:
         imported.cast_shadows()
+    output = None if output == STDOUT else output
     made = make(imported, check_name(app or kind, "app"), horizon)
     chosen = cast("Format", spelling or _by_name(output))
     text = text_of(made, chosen)

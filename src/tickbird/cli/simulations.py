@@ -15,6 +15,7 @@ from tickbird.app import DEFAULT_URL, open_store
 from tickbird.cli.arguments import length, words
 from tickbird.cli.errors import Failed
 from tickbird.cli.files import format_option, read_given
+from tickbird.cli.ical import STDOUT
 from tickbird.cli.instants import Reader
 from tickbird.cli.names import file_names, schedule_names
 from tickbird.cli.output import Cell, Screen, clock, emit, warn
@@ -67,7 +68,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 @click.option("--duration", type=length, metavar="LENGTH", help="What a run takes where no history tells; else 10 s.")
 @click.option("--limit", type=click.IntRange(0, MOST_ROWS), default=20, show_default=True, help="Schedules shown.")
 @click.option(
-    "--svg", metavar="FILE", shell_complete=file_names, help="Draw it as well: ticks and busy slots, hour by hour."
+    "--svg", metavar="FILE", shell_complete=file_names, help="Draw it as well, hour by hour; - prints it instead."
 )
 @click.pass_obj
 def simulate(
@@ -91,6 +92,8 @@ def simulate(
     """Show what the next days bring, and what would be if: an outage, fewer workers."""
     if alone and not files:
         raise click.UsageError("--alone goes with -f.", click.get_current_context())
+    if svg == STDOUT and settings.as_json:
+        raise click.UsageError("--svg - and --json cannot both be printed.", click.get_current_context())
     number, share = _workers(workers)
     document = read_given(files, spelling) if files else None
     alone = alone or (document is not None and not _has_store(settings))
@@ -126,6 +129,9 @@ def simulate(
             return found, now
 
     found, _ = complete(work(), settings)
+    if svg == STDOUT:
+        click.echo(_picture(found), nl=False)
+        return
     if svg is not None:
         _draw(svg, found)
     tz = settings.tz or "UTC"
@@ -184,11 +190,15 @@ def _outage(reader: Reader, given: str) -> tuple[int, int]:
     return begin, begin + seconds(long.strip(), "outage", least=1)
 
 
-def _draw(path: str, found: Simulation) -> None:
+def _picture(found: Simulation) -> str:
     from tickbird.domain.forecast_picture import picture
 
+    return picture(found, "What the next days bring")
+
+
+def _draw(path: str, found: Simulation) -> None:
     try:
-        Path(path).write_text(picture(found, "What the next days bring"), encoding="utf-8")
+        Path(path).write_text(_picture(found), encoding="utf-8")
     except OSError as error:
         raise Failed(f"the file {path} cannot be written ({error.strerror});", hint="choose another one.") from None
 
@@ -229,9 +239,10 @@ def _show(screen: Screen, found: Simulation, tz: str, document: Document | None,
 def _show_basis(screen: Screen, base: Forecast) -> None:
     """What it goes by."""
     if base.without_history:
+        have = "has" if base.without_history == 1 else "have"
         screen.line(
-            f"{base.without_history:,} of them have no successful run yet: taken to last {in_words(base.assumed)} each "
-            "(--duration)."
+            f"{base.without_history:,} of them {have} no successful run yet: "
+            f"taken to last {in_words(base.assumed)} each (--duration)."
         )
     if base.slots is None:
         screen.line("No live worker is known: as many slots as are needed (--slots or --workers sets them).")

@@ -162,5 +162,5 @@ class Tally:
 
 def _rounded(late: int) -> int:
     """To five digits, which whole seconds of a day keep."""
-    step = 10 ** max(0, len(str(late)) - 5)
+    step: int = 10 ** max(0, len(str(late)) - 5)
     return late - late % step
