@@ -1,13 +1,17 @@
 """Whatever is typed into the fields of a form is answered in words, and nothing of it is lost."""
 
 import re
+from datetime import UTC, datetime
 from html import unescape
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.web.conftest import Served
 from tickbird.domain.errors import NotFoundError
+from tickbird.domain.logs import Progress
+from tickbird.web.run import share_of
 
 JUNK = "<script>x</script>\u202e\0" + "9" * 30
 
@@ -33,3 +37,35 @@ async def test_no_field_takes_down_its_form(served: Served) -> None:
         assert "as typed" in answer.text
     with pytest.raises(NotFoundError):
         await served.client.get("nightly")
+
+
+@pytest.mark.parametrize("asked", ["since=0001-01-01T00:00", "until=9999-12-31T23:59:59", "since=0001-01-01"])
+async def test_the_ends_of_the_calendar_are_no_time_to_look_for(served: Served, asked: str) -> None:
+    """Wherever the visitor's clock stands."""
+    for zone in ("Asia/Tokyo", "America/Los_Angeles"):
+        cookies = {"tickbird_zone": "mine", "tickbird_mine": zone}
+        async with httpx.AsyncClient(base_url=served.url, cookies=cookies) as http:
+            for page in ("/runs", "/audit"):
+                answer = await http.get(f"{page}?{asked}")
+                assert answer.status_code in (400, 422)
+                assert "outside the years" in answer.text
+
+
+@pytest.mark.parametrize(
+    "said, share",
+    [
+        (0.4, 0.4),
+        (40, 0.4),
+        ({"done": 4, "of": 10}, 0.4),
+        ({"done": 10**400, "of": 10**401}, 0.1),
+        (10**400, None),
+        (-1, None),
+        (float("nan"), None),
+        (float("inf"), None),
+        (True, None),
+        ({"done": "4", "of": []}, None),
+    ],
+)
+def test_progress_is_a_bar_where_it_can_be_understood(said: Any, share: float | None) -> None:
+    """Whatever a run says, its page has it as text."""
+    assert share_of(Progress(1, 1, datetime(2026, 1, 1, tzinfo=UTC), said)) == share

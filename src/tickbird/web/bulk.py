@@ -194,7 +194,7 @@ async def export(visit: Visit) -> Response:
     number = len(document.schedules)
     head = [
         f"{number:,} schedule{'' if number == 1 else 's'}, written by the dashboard.",
-        "Bring them back with: tickbird apply THIS-FILE",
+        "Bring them back with: tickbird apply -f THIS-FILE",
     ]
     text = write(document, "toml", head=head, remarks=await visit.client.remarks(document))
     headers = {"Content-Disposition": 'attachment; filename="schedules.toml"'}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -125,10 +124,10 @@ def share_of(progress: Progress | None) -> float | None:
     if isinstance(value, Mapping):
         whole = value.get("of", value.get("total"))
         value = value.get("done") if whole is None else _quotient(value.get("done"), whole)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    # What is no number is not within them either.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
         return None
-    share = value / 100 if value > 1 else value
-    return float(share) if 0 <= share <= 1 else None
+    return float(value / 100 if value > 1 else value)
 
 
 def _quotient(done: Any, whole: Any) -> float | None:

@@ -9,12 +9,10 @@ from typing import Any, Final, get_args
 from starlette.responses import RedirectResponse, Response
 
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.instants import parse_iso, to_datetime, to_seconds, utc_text, wall_seconds
+from tickbird.domain.instants import utc_text
 from tickbird.domain.progress import brief
 from tickbird.domain.readings import Page, RunFilter
 from tickbird.domain.runs import ACTIVE, Origin, RunRecord, Status
-from tickbird.domain.zone_data import zone_info
-from tickbird.domain.zones import zone
 from tickbird.web.visits import Door, Visit
 
 _PAGE: Final = 50
@@ -57,7 +55,7 @@ async def runs(visit: Visit) -> Response:
         wrong=wrong,
         wanted=wanted,
         asked={name: visit.query.get(name, "") for name in _ASKED},
-        times={name: _local(visit, at) for name, at in (("since", wanted.since), ("until", wanted.until))},
+        times={name: visit.clock.field(at) for name, at in (("since", wanted.since), ("until", wanted.until))},
         is_filtered=any(visit.query.get(name) for name in _ASKED),
         statuses=STATUSES,
         origins=ORIGINS,
@@ -111,7 +109,7 @@ def _wanted(visit: Visit) -> tuple[RunFilter, dict[str, str]]:
     times: dict[str, datetime | None] = {}
     for name in ("since", "until"):
         try:
-            times[name] = _instant(visit, asked[name], name) if asked.get(name) else None
+            times[name] = visit.clock.read(asked[name], name) if asked.get(name) else None
         except TickbirdError as error:
             wrong[name] = str(error)
     wanted = RunFilter(
@@ -127,24 +125,6 @@ def _wanted(visit: Visit) -> tuple[RunFilter, dict[str, str]]:
         error=asked.get("error", ""),
     )
     return wanted, wrong
-
-
-def _instant(visit: Visit, text: str, field: str) -> datetime:
-    """An instant from an address; without an offset, on the visitor's clock."""
-    whole = parse_iso(f"{text}T00:00" if len(text) == 10 else text, field)
-    if whole.tzinfo is not None:
-        return to_datetime(to_seconds(whole))
-    return to_datetime(zone(visit.clock.zone()).to_epoch(wall_seconds(whole)))
-
-
-def _local(visit: Visit, at: datetime | None) -> str:
-    """An instant as a field for a date and a time has it."""
-    if at is None:
-        return ""
-    try:
-        return f"{at.astimezone(zone_info(visit.clock.zone())):%Y-%m-%dT%H:%M:%S}"
-    except OverflowError:
-        return ""
 
 
 def row_of(visit: Visit, run: RunRecord) -> Row:
