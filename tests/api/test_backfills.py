@@ -36,6 +36,8 @@ async def test_ticks_that_have_no_run_are_run(api: Api) -> None:
     plan = dry.json()
     assert set(plan) == set(BackfillPlanModel.model_fields)
     assert (plan["id"], plan["count"], plan["taken"], len(plan["ticks"])) == (None, 8, 2, 8)
+    looked = await api.ask("POST", f"{PATH}/preview", "viewer", json=days)
+    assert looked.json() == plan
     assert (await api.get("/backfills", "viewer"))["items"] == []
     made = (await api.ask("POST", PATH, "operator", json={**days, "note": "lost", "order": "newest"})).json()
     assert made["count"] == 8

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from tickbird.api import PREFIX
-from tickbird.api.auth import Operator, Viewer
+from tickbird.api.auth import Access, Operator, Viewer
 from tickbird.api.instants import read_instant
 from tickbird.api.models.backfills import (
     BackfillBody,
     BackfillModel,
     BackfillPage,
+    BackfillPlanBody,
     BackfillPlanModel,
     CancelBackfillBody,
 )
@@ -32,6 +33,23 @@ Id = Annotated[int, Path(ge=1, lt=2**63)]
 )
 async def backfill(access: Operator, name: str, body: BackfillBody, if_match: IfMatch = None) -> Any:
     """A run of each tick from `first` to `last` that has none, behind all other runs; a dry run only tells which."""
+    return await _planned(access, name, body, if_match, dry_run=body.dry_run)
+
+
+@router.post(
+    "/schedules/{name}/backfill/preview",
+    summary="Which ticks a backfill would run",
+    operation_id="preview_backfill",
+    response_model=BackfillPlanModel,
+)
+async def preview_backfill(access: Viewer, name: str, body: BackfillPlanBody, if_match: IfMatch = None) -> Any:
+    """The ticks from `first` to `last` that have no run, for all who may look; nothing is made."""
+    return await _planned(access, name, body, if_match, dry_run=True)
+
+
+async def _planned(
+    access: Access, name: str, body: BackfillPlanBody, if_match: str | None, *, dry_run: bool
+) -> dict[str, Any]:
     plan = await access.client.backfill(
         name,
         read_instant(body.first, "first"),
@@ -41,7 +59,7 @@ async def backfill(access: Operator, name: str, body: BackfillBody, if_match: If
         order=body.order,
         payload=body.payload,
         note=body.note,
-        dry_run=body.dry_run,
+        dry_run=dry_run,
         revision=read_match(if_match),
     )
     return backfill_plan_document(plan)

@@ -42,9 +42,9 @@ class RemoteBackfills(Remote, Backfills):
             "order": order,
             "payload": None if payload is None else sent(payload),
             "note": note,
-            "dry_run": dry_run,
         }
-        return await self._post(f"{schedule_path(name)}/backfill", read_backfill_plan, body, revision=revision)
+        path = f"{schedule_path(name)}/backfill{'/preview' if dry_run else ''}"
+        return await self._post(path, read_backfill_plan, body, revision=revision)
 
     async def get_backfill(self, backfill_id: int) -> BackfillRecord:
         """A backfill by id, and how far it is."""

@@ -53,7 +53,7 @@ class BackfillPage(BaseModel):
     next: str | None
 
 
-class BackfillBody(Body):
+class BackfillPlanBody(Body):
     """The ticks to run, both ends included, how many at a time and in which order."""
 
     first: InstantText
@@ -62,6 +62,11 @@ class BackfillBody(Body):
     order: Order = "oldest"
     payload: Json | None = None
     note: Note = ""
+
+
+class BackfillBody(BackfillPlanBody):
+    """The same, to be done."""
+
     dry_run: bool = Field(default=False, description="Only tell which ticks would run.")
 
 
