@@ -65,5 +65,5 @@ async def test_a_request_is_bounded(api: Api) -> None:
     await api.create("busy", trigger=every(seconds=1))
     answer = await api.ask("POST", PATH, "viewer", json={"days": 366})
     assert answer.status_code == 422
-    assert "5,000,000 that are simulated at once" in answer.json()["detail"]
+    assert "12,000,000 that are simulated at once" in answer.json()["detail"]
     assert "ask for fewer days" in answer.text

@@ -84,13 +84,17 @@ class Cli:
         return said
 
     def refused(self, code: int, *args: str, **options: Any) -> str:
-        """The one sentence of a call that must be refused: nothing on stdout, one line on stderr."""
+        """The one sentence of a call that must be refused: one line on stderr, and nothing else but for programs."""
         said = self(*args, **options)
         assert said.code == code, said
-        assert said.out == ""
         assert said.err.count("\n") == 1
         assert said.err.startswith("tickbird: ")
-        return said.err.removeprefix("tickbird: ").rstrip("\n")
+        sentence = said.err.removeprefix("tickbird: ").rstrip("\n")
+        if "--json" in args:
+            assert (said.json["error"]["text"], said.json["error"]["exit_code"]) == (sentence, code)
+        else:
+            assert said.out == ""
+        return sentence
 
     def write(self, name: str, text: str) -> None:
         """A module in the current folder."""

@@ -52,7 +52,11 @@ def test_the_end_of_a_run_is_waited_for(cli: Cli) -> None:
 def test_one_that_nobody_runs_goes_on(shop: Cli) -> None:
     for more in ((), ("--json",)):
         said = shop("trigger", "etl", "--wait", "1s", *more)
-        assert (said.code, said.out) == (1, "")
+        assert (said.code, bool(said.out)) == (1, bool(more))
+        if more:
+            # What was made is told beside what went wrong.
+            assert said.json["error"]["kind"] == "failed"
+            assert f"run {said.json['run']['id']} " in said.json["error"]["text"]
         assert "stays queued until one does" in said.err or "waits until" in said.err
         assert "after 1 s of waiting, and goes on; wait again, or look at it with `tickbird runs " in said.err
     assert "--wait goes with a NAME" in shop.refused(2, "trigger", "--all", "--wait", "--yes")

@@ -80,6 +80,8 @@ def trigger(
     async def work() -> tuple[RunRecord, Sequence[LogLine]]:
         async with opened(settings) as client:
             run = await client.trigger(name, actor=actor, payload=sent)
+            # Whatever goes wrong from here on, a program must know what it has made.
+            settings.beside = {"run": run_document(run)}
             if run.status == "waiting":
                 warn(f"run {run.id} waits until the active run of {name} is final.")
             elif unserved := obstacle(run.queue, run.target.name, await client.workers()):

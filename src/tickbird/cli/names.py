@@ -38,12 +38,15 @@ def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Found]]) 
             async with asyncio.timeout(_patience()), opened(ctx.find_object(Settings) or Settings()) as client:
                 return await read(client, ctx, incomplete)
 
+        before = logging.root.manager.disable
         logging.disable(logging.CRITICAL)
         try:
             with redirect_stderr(StringIO()):
                 found = asyncio.run(ask())
         except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
             return []
+        finally:
+            logging.disable(before)
         return [CompletionItem(name, help=about or None) for name, about in found if name.startswith(incomplete)]
 
     return complete
