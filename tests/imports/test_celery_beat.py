@@ -147,7 +147,7 @@ def test_settings_are_found_however_they_are_written() -> None:
         "line 9: twice: it stands again in line 9, which counts",
         "`OFTEN` is not written out",
         "'5/15' has a step behind a single number, which Celery refuses",
-        "it is made of itself",
+        "it is nested too deeply, or made of itself",
     ):
         assert words in told
     assert len(made.left) == 4
@@ -208,6 +208,26 @@ def test_what_a_trusted_file_computes_is_carried_over(origins: Origins, tmp_path
     file.write_text("raise RuntimeError('no')")
     with pytest.raises(InvalidError, match="the process that executes the settings ended with 1: RuntimeError: no"):
         execute_settings(str(file), "computed.py", python=str(origins.python))
+
+
+MONSTERS = """
+beat_schedule = {
+    "power": {"task": "t", "schedule": NINES * NINES},
+    "range": {"task": "t", "schedule": crontab(hour=range(1000000000000))},
+    "span": {"task": "t", "schedule": crontab(minute="0-99999999999")},
+    "days": {"task": "t", "schedule": timedelta(days=10**30)},
+    "deep": {"task": "t", "schedule": [DEEP]},
+}
+"""
+
+
+def test_what_would_take_all_memory_is_left_out() -> None:
+    text = MONSTERS.replace("NINES", "9" * 4_000).replace("DEEP", "[" * 90 + "]" * 90)
+    made = made_of(read_settings(text, "monsters.py"))
+    assert not made.document.schedules
+    assert [each.line for each in made.left] == [3, 4, 5, 6, 7]
+    with pytest.raises(InvalidError, match="is nested too deeply to be read"):
+        read_settings(f"a = {'-' * 200_000}1", "deep.py")
 
 
 def test_a_zone_that_there_is_not_is_told() -> None:

@@ -21,6 +21,8 @@ _THEIR_DAYS: Final = (*WEEKDAYS[1:], WEEKDAYS[0])
 _RANGES: Final = {"month": (1, 12), "day": (1, 31), "day_of_week": (0, 6), "hour": (0, 23), "minute": (0, 59)}
 # As long as a tick may be late before it is called so.
 _GRACE: Final = 10
+_YEAR: Final = 366 * 86_400
+_MOST_STRETCHES: Final = 100
 _PLACES: Final = ("1st", "2nd", "3rd", "4th", "5th")
 _NOTES: Final = (
     "Functions are tasks here: a worker's app must have them under these names. Arguments are the payload, by name.",
@@ -60,7 +62,10 @@ def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> 
     called = job["name"] if re.fullmatch(r"[0-9a-f]{32}", name) and job["name"] else name
     entry = Entry(str(called), {}, origin)
     fields, entry.fires = _trigger(job["trigger"], entry, horizon)
-    entry.stretches = [(each["after"], each["until"]) for each in job["trigger"].get("stretches", ())]
+    for each in job["trigger"].get("stretches", ())[:_MOST_STRETCHES]:
+        # Not beyond what was asked about, whatever a pickle makes of that.
+        start, end = max(horizon.after - _YEAR, int(each["after"])), min(horizon.until + _YEAR, int(each["until"]))
+        entry.stretches.append((start, end))
     entry.fields |= {**fields, "task": str(job["func"]).replace(":", ".")}
     _arguments(job, entry)
     if job["misfire_grace_time"] is not None:
@@ -207,6 +212,8 @@ def _values(text: str, name: str) -> set[int]:
             begin, dash, end = span.partition("-")
             first = _number(begin, name)
             last = _number(end, name) if dash else (high if step else first)
+        if not low <= first <= last <= high:
+            raise ValueError(f"{name}: {part!r} is not from {low} to {high}")
         found |= set(range(first, last + 1, int(step or 1)))
     return found
 

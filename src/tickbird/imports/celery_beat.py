@@ -17,14 +17,24 @@ _ZONES: Final = ("timezone", "CELERY_TIMEZONE")
 _UTC: Final = ("enable_utc", "CELERY_ENABLE_UTC")
 _LOCAL: Final = "enable_utc is off and no timezone is set, so that beat goes by the clock of its machine"
 _SUMS: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_LARGEST: Final = 10**18
+_LONGEST_RANGE: Final = 1_000
 _LENGTHS: Final = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
+
+
+def _source(node: ast.AST) -> str:
+    """What stands in the file, for people."""
+    try:
+        return ast.unparse(node)
+    except (RecursionError, ValueError):
+        return "…"
 
 
 class _Unknown(Exception):
     """Something that only executing the file would tell."""
 
     def __init__(self, node: ast.AST) -> None:
-        super().__init__(f"`{short(ast.unparse(node))}` is not written out, and nothing of the file is executed")
+        super().__init__(f"`{short(_source(node))}` is not written out, and nothing of the file is executed")
 
 
 def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
@@ -34,6 +44,10 @@ def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
     except (SyntaxError, ValueError) as error:
         raise InvalidError(
             f"{source} is not a Python file ({error});", hint="name the file with beat_schedule."
+        ) from None
+    except (RecursionError, MemoryError):
+        raise InvalidError(
+            f"{source} is nested too deeply to be read;", hint="name the file with beat_schedule."
         ) from None
     found = Imported("Celery", source, notes=list(celery.NOTES))
     reader = _Reader(found)
@@ -89,7 +103,7 @@ class _Reader:
         if value is None or (isinstance(value, str) and value):
             return value
         self.found.leave(
-            "timezone", f"`{short(ast.unparse(self.zone))}` is not written out; name the zone with --tz", node.lineno
+            "timezone", f"`{short(_source(self.zone))}` is not written out; name the zone with --tz", node.lineno
         )
         return None
 
@@ -122,7 +136,7 @@ class _Reader:
             if isinstance(node.func, ast.Attribute) and _last_name(node.func.value) in _SCHEDULES and node.args:
                 self._set(_SCHEDULES[0], node.args[0])
         elif called == "add_periodic_task":
-            self.found.leave(ast.unparse(node), "tasks that code adds are not known before it runs", node.lineno)
+            self.found.leave(_source(node), "tasks that code adds are not known before it runs", node.lineno)
 
     def _set(self, name: str, value: ast.expr) -> None:
         if name in _ZONES:
@@ -147,7 +161,7 @@ class _Reader:
             # **others
             self._set(_SCHEDULES[0], named)
         else:
-            self.found.leave(ast.unparse(value), "its name is not written out", value.lineno)
+            self.found.leave(_source(value), "its name is not written out", value.lineno)
 
     def value(self, node: ast.expr) -> Any:
         """What an expression stands for; raises _Unknown."""
@@ -163,7 +177,7 @@ class _Reader:
             return -self.value(node.operand)
         if isinstance(node, ast.BinOp) and type(node.op) in _SUMS:
             left, right = self.value(node.left), self.value(node.right)
-            if all(isinstance(each, int | float | timedelta) for each in (left, right)):
+            if all(isinstance(each, timedelta) or _is_small(each) for each in (left, right)):
                 return _SUMS[type(node.op)](left, right)
         if isinstance(node, ast.Call):
             return self._called(node)
@@ -180,11 +194,16 @@ class _Reader:
             return kwargs
         if name == "timedelta" and len(args) <= len(_LENGTHS) and set(kwargs) <= set(_LENGTHS):
             return timedelta(*args, **kwargs)
-        if name == "range" and not kwargs:
-            return list(range(*args))
+        if name == "range" and not kwargs and all(map(_is_small, args)) and len(made := range(*args)) <= _LONGEST_RANGE:
+            return list(made)
         if name in ("crontab", "schedule", "solar"):
             return name, args, {**kwargs, **({"nowfun": True} if "nowfun" in own else {})}
         raise _Unknown(node)
+
+
+def _is_small(value: Any) -> bool:
+    """A number that can be reckoned with."""
+    return isinstance(value, int | float) and abs(value) < _LARGEST
 
 
 def _text(node: ast.expr | None) -> str | None:
@@ -210,10 +229,10 @@ def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported)
         if written.get("relative"):
             raise ValueError("relative = True rounds its interval to the clock, in its own way")
     except RecursionError:
-        found.leave(f"{name}: {ast.unparse(node)}", "it is made of itself", line)
+        found.leave(f"{name}: {_source(node)}", "it is nested too deeply, or made of itself", line)
         return
     except (_Unknown, ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
-        found.leave(f"{name}: {ast.unparse(node)}", str(error), line)
+        found.leave(f"{name}: {_source(node)}", str(error), line)
         return
     found.add(entry)
 

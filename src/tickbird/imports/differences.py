@@ -13,6 +13,8 @@ from tickbird.imports.entries import Entry
 
 # So long before and after a clock change the ticks are compared.
 _AROUND: Final = 36 * 3_600
+# Of one stretch; no clock change has more to do with it.
+_MOST_TICKS: Final = 500_000
 _MOST_TIMES: Final = 3
 
 
@@ -80,7 +82,7 @@ def changes(tz: str, horizon: Horizon) -> list[tuple[int, int]]:
 def _ticks(definition: Definition, after: int, until: int) -> set[int]:
     grid, found = definition.grid, set()
     tick = grid.next(after)
-    while tick is not None and tick <= until:
+    while tick is not None and tick <= until and len(found) < _MOST_TICKS:
         if not grid.excludes(tick):
             found.add(tick)
         tick = grid.next(tick)
