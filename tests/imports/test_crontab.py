@@ -132,7 +132,9 @@ def test_a_persons_has_none() -> None:
     assert list(made.document.schedules) == ["true", "root"]
 
 
-@pytest.mark.parametrize("text", ["", "\n# nothing\n", "FOO=bar\n", "\x00\n", "* * * * * \n", "a b c d e f", "%%%"])
+@pytest.mark.parametrize(
+    "text", ["", "\n# nothing\n", "FOO=bar\n", "\x00\n", "* * * * * \n", "a b c d e f", "%%%", "0 1 * * * \0 /x"]
+)
 def test_odd_texts_make_no_schedules(text: str) -> None:
     made = made_of(read_crontab(text, "crontab"))
     assert not made.document.schedules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -152,6 +153,23 @@ def test_documents_one_after_the_other_and_json_are_read() -> None:
     for text in ("{", "a: [", "a: *b"):
         with pytest.raises(InvalidError):
             read_cronjobs(text, "broken")
+
+
+@pytest.mark.parametrize("odd", [5, "x", {"a": 1}, [5], [[]], None])
+def test_what_stands_where_it_should_not_is_never_a_crash(odd: Any) -> None:
+    def job(**container: Any) -> dict[str, Any]:
+        pod = {"containers": [{"image": "i", "command": ["/bin/true"], **container}]}
+        return {"spec": {"template": {"spec": pod}}}
+
+    whole: list[dict[str, Any]] = [
+        {"jobTemplate": job(**{part: odd})} for part in ("command", "args", "env", "envFrom")
+    ]
+    whole += [{"jobTemplate": job(env=[{"name": "A", "valueFrom": odd}])}, {"jobTemplate": odd}, {"schedule": odd}]
+    whole += [{"jobTemplate": job(), part: odd} for part in ("concurrencyPolicy", "timeZone", "suspend")]
+    specs = [{"schedule": "0 4 * * *", **each} for each in whole]
+    documents = [{"kind": "CronJob", "metadata": {"name": f"j{n}"}, "spec": each} for n, each in enumerate(specs)]
+    made = made_of(read_cronjobs(json.dumps([*documents, {"kind": "CronJob", "metadata": odd, "spec": odd}]), "odd"))
+    assert len(made.imported.entries) + len(made.imported.left) == len(documents) + 1
 
 
 ODD = """

@@ -95,7 +95,7 @@ def _has_users(lines: list[str]) -> bool:
 def _is_user(name: str) -> bool:
     try:
         pwd.getpwnam(name)
-    except KeyError:
+    except (KeyError, ValueError):
         return False
     return True
 

@@ -80,7 +80,8 @@ def changes(tz: str, horizon: Horizon) -> list[tuple[int, int]]:
 
 
 def _ticks(definition: Definition, after: int, until: int) -> set[int]:
-    grid, found = definition.grid, set()
+    grid = definition.grid
+    found: set[int] = set()
     tick = grid.next(after)
     while tick is not None and tick <= until and len(found) < _MOST_TICKS:
         if not grid.excludes(tick):

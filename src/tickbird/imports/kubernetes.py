@@ -100,6 +100,12 @@ def at_path(value: Any, *path: str | int) -> Any:
     return value
 
 
+def _listed(value: Any, name: str) -> list[Any]:
+    """A list in an object; an empty one where something else stands there."""
+    found = at_path(value, name)
+    return found if isinstance(found, list) else []
+
+
 def full_name(document: Mapping[str, Any]) -> str:
     """Its name, behind its namespace unless that is the default one."""
     name, namespace = at_path(document, "metadata", "name"), at_path(document, "metadata", "namespace")
@@ -145,7 +151,7 @@ def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
 
 def _policies(spec: Any, entry: Entry) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "overlap": _OVERLAP.get(at_path(spec, "concurrencyPolicy") or "Allow", "allow"),
+        "overlap": _OVERLAP.get(str(at_path(spec, "concurrencyPolicy")), "allow"),
         "catch_up": "latest",
     }
     if (deadline := at_path(spec, "startingDeadlineSeconds")) is not None:
@@ -163,15 +169,15 @@ def _policies(spec: Any, entry: Entry) -> dict[str, Any]:
 
 
 def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
-    containers = at_path(pod, "containers") or []
+    containers = _listed(pod, "containers")
     container = at_path(containers, 0)
     if len(containers) > 1 or at_path(pod, "initContainers"):
         entry.notes.append("Other containers of it are not carried over.")
     image = at_path(container, "image")
     entry.notes.append(f"It ran in {image}.")
     env = _env(container, entry)
-    given = (at_path(container, part) for part in ("command", "args"))
-    command, args = ([_filled(str(word), env, entry) for word in (part or ())] for part in given)
+    given = (_listed(container, part) for part in ("command", "args"))
+    command, args = ([_filled(str(word), env, entry) for word in part] for part in given)
     if not command:
         if args:
             entry.notes.append(f"Its image's own program is given: {short(shlex.join(args))}")
@@ -195,14 +201,14 @@ def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
 
 def _env(container: Any, entry: Entry) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for each in at_path(container, "env") or ():
+    for each in _listed(container, "env"):
         name, source = str(at_path(each, "name")), at_path(each, "valueFrom")
         if not _VARIABLE.fullmatch(name) or name.startswith("TICKBIRD_"):
             entry.notes.append(
                 f"The variable {short(name)} is not carried over: no program here can have it by that name."
             )
             continue
-        if source is None:
+        if not isinstance(source, Mapping):
             made[name] = _filled(str(at_path(each, "value") or ""), made, entry)
             continue
         made[name] = {"env": name}
@@ -210,7 +216,7 @@ def _env(container: Any, entry: Entry) -> dict[str, Any]:
         places = (at_path(source, str(kind), place) for place in ("name", "fieldPath", "resource"))
         wanted = next((place for place in places if place), "")
         entry.notes.append(f"{name} came from {kind} {wanted}: give it to the worker.")
-    for each in at_path(container, "envFrom") or ():
+    for each in _listed(container, "envFrom"):
         entry.notes.append(f"All variables of {short(json.dumps(each))} are not carried over.")
     return made
 
