@@ -28,6 +28,14 @@ def test_ls_shows_state_last_run_and_next_run(shop: Cli) -> None:
     assert "queue" not in digest
 
 
+def test_a_next_tick_that_will_not_run_is_told_so(shop: Cli) -> None:
+    shop.ok("skip", "digest")
+    assert "will be skipped (operator)" in shop.ok("show", "digest").out
+    digest, etl = shop.ok("ls").out.splitlines()[1:]
+    assert "will be skipped (operator)" in digest
+    assert "will be skipped" not in etl
+
+
 def test_ls_in_json_is_one_stable_document(shop: Cli) -> None:
     shop("trigger", "digest")
     document = shop.ok("ls", "--json").json

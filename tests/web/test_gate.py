@@ -198,6 +198,7 @@ async def test_without_tokens_only_this_machine_is_served(served: Served) -> Non
     async with httpx.AsyncClient(base_url=served.url) as http:
         assert (await http.get("/", headers={"Host": "evil.example"})).status_code == 403
         assert (await http.get("/login")).status_code == 303
+        assert (await http.post("/login", data={"token": "any"})).status_code == 303
         csrf = await Held(http).csrf()
         assert (await http.post("/zone", data={"zone": "utc"})).status_code == 403
         assert (await http.post("/zone", data={"csrf": csrf}, headers={"Origin": "http://x.test"})).status_code == 403

@@ -39,3 +39,19 @@ async def test_rows_of_plain_sql_have_pages(served: Served, tmp_path: Path) -> N
         data = {"csrf": csrf, "revision": "1"}
         answer = await http.post("/schedules/bad-1/revisions/1/roll-back", data=data)
         assert (answer.status_code, "not a JSON object" in answer.text) == (422, True)
+
+
+async def test_a_next_tick_that_will_not_run_is_told_so(served: Served) -> None:
+    """In the list and on its page: by who told it to skip, or by its closed days."""
+    client = served.client
+    days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    # Open three days from now on, and on none before.
+    closed = [day for place, day in enumerate(days) if place != ((await client.now()).weekday() + 3) % 7]
+    for name, exclude in (("daily", []), ("weekly", closed)):
+        await client.create(name, every(days=1), "report", actor="ana", exclude=exclude, unknown_task_ok=True)
+    async with httpx.AsyncClient(base_url=served.url) as http:
+        assert "(operator)" not in (await http.get("/schedules")).text
+        await client.skip("daily", actor="ana", count=3)
+        for name, reason in (("daily", "operator"), ("weekly", "calendar")):
+            for page in ("/schedules?state=active", f"/schedules/{name}"):
+                assert f'<span class="quiet">will be skipped ({reason})' in (await http.get(page)).text, page

@@ -17,7 +17,7 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.ticks import override_table, tick_table
 from tickbird.documents import revision_document, row_document, run_document, schedule_document, tick_document
-from tickbird.domain.coming import overrides_of, with_notes
+from tickbird.domain.coming import next_skipped, overrides_of, with_notes
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.obstacles import problems
@@ -111,7 +111,6 @@ def _row(row: ScheduleRow, found: Sequence[str], now: datetime, settings: Settin
     if run is not None:
         when = run.finished_at or run.started_at or run.due_at
         last = Cell(f"{run.status} {relative(when, now)}", STYLES[run.status])
-    following = schedule.next_run_at if schedule.state == "active" else None
     failed = Cell(f"{row.failure_streak}×" if row.failure_streak else "", "red")
     return (
         Cell(schedule.name, "bold"),
@@ -119,7 +118,7 @@ def _row(row: ScheduleRow, found: Sequence[str], now: datetime, settings: Settin
         state_text(schedule, tz),
         last,
         failed,
-        both(following, now, tz),
+        _next(schedule, now, tz) if schedule.state == "active" else "",
         Cell("; ".join(found), "red"),
     )
 
@@ -179,13 +178,21 @@ def show(settings: Settings, name: str) -> None:
     emit(settings, document, show_schedule)
 
 
+def _next(schedule: Schedule, now: datetime, tz: str) -> Text:
+    """When it ticks next, and that nothing will run then, if so."""
+    when = both(schedule.next_run_at, now, tz)
+    if when and (reason := next_skipped(schedule, now)) is not None:
+        return Cell(f"{when} · will be skipped ({reason})", "yellow")
+    return when
+
+
 def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> Sequence[tuple[str, Text]]:
     raw = schedule.raw
     target, tags = raw.get("target"), raw.get("tags")
     facts: list[tuple[str, Text]] = [("state", state_text(schedule, tz))]
     facts += [("problem", Cell(each, "red")) for each in found]
     if schedule.state == "active":
-        facts.append(("next run", both(schedule.next_run_at, now, tz) or "none"))
+        facts.append(("next run", _next(schedule, now, tz) or "none"))
     if schedule.definition is not None and (program := schedule.definition.target.program) is not None:
         facts.append(("command", program.line))
         rest = {name: value for name, value in program.to_json().items() if name not in ("args", "shell")}

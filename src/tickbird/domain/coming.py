@@ -80,6 +80,15 @@ def ticks_ahead(schedule: Schedule, now: datetime) -> Iterator[ComingTick]:
         yield ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped, shown)
 
 
+def next_skipped(schedule: Schedule, now: datetime) -> str | None:
+    """Why the next tick of an active schedule will be skipped; None where it runs, or where it is a shadow's."""
+    if schedule.state != "active":
+        return None
+    reasons = (tick.skipped for tick in ticks_ahead(schedule, now) if tick.skipped != "done")
+    reason = next(reasons, None)
+    return None if reason == "shadow" else reason
+
+
 def check_count(count: int) -> int:
     """So many ticks are told at once."""
     if not 1 <= count <= 10_000:

@@ -42,6 +42,8 @@ class Login:
         self._gate.check_lookup(request)
         form = read_form(await self._gate.body(request, _LONGEST_FORM))
         to = own_path(form.text("next"))
+        if self._gate.tokenless:
+            return RedirectResponse(_root(request) + to, 303)
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")
             agent = request.headers.get("user-agent", "")

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from tickbird.client import Client
 from tickbird.domain.backfills import BackfillRecord
-from tickbird.domain.coming import coming_ticks, with_notes
+from tickbird.domain.coming import coming_ticks, next_skipped, with_notes
 from tickbird.domain.definition import Definition
 from tickbird.domain.differences import origin_of
 from tickbird.domain.instants import to_datetime, utc_text
@@ -112,6 +112,7 @@ def _context(visit: Visit, found: Schedule, seen: Seen) -> dict[str, Any]:
         "at": at,
         "drawn": drawn,
         "ticks": ticks,
+        "skipped": next_skipped(found, now),
         "problems": problems(found, seen.workers, now, 0),
         "held": seen.held,
         "runs": seen.runs,

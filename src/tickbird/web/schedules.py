@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from starlette.responses import RedirectResponse, Response
 
+from tickbird.domain.coming import next_skipped
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.obstacles import problems
 from tickbird.domain.readings import Count, Marked, ScheduleFilter
@@ -31,6 +32,8 @@ class Line:
     picture: Picture
     problems: Sequence[str]
     zone: str
+    # Why its next tick will not run, if so.
+    skipped: str | None
 
     @property
     def name(self) -> str:
@@ -126,6 +129,7 @@ def _line(visit: Visit, row: ScheduleRow, found: Found) -> Line:
         picture=found.pictures[whose],
         problems=problems(schedule, found.workers, visit.clock.now, row.held),
         zone=own,
+        skipped=next_skipped(schedule, visit.clock.now),
     )
 
 
