@@ -155,7 +155,9 @@ class Desk:
         """Write down what goes wrong."""
 
         def on_console(message: Any) -> None:
-            provoked = any(f"status of {status}" in message.text for status in self.expected)
+            provoked = any(
+                f"{words} {status}" in message.text for status in self.expected for words in ("status of", "Error Code")
+            )
             # Whoever leaves a page takes along what it was still asking for.
             left = message.text.startswith(("htmx:sendAbort", "htmx:afterRequest"))
             if message.type in ("error", "warning") and not provoked and not left:

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -102,7 +102,7 @@ class Gate:
                     # Whoever did something sees it on the next page, also where nobody follows what happens.
                     self._readings.expire(visit.namespace)
         except NoSession:
-            return _to_login(request)
+            return _to_login(request, shows="GET" in door.methods)
         except (Problem, TickbirdError, TimeoutError, HTTPException) as error:
             return self._refuse(request, caller, problem_from(error))
         except ClientDisconnect:
@@ -259,12 +259,16 @@ def check_origin(request: Request) -> None:
         )
 
 
-def _to_login(request: Request) -> Response:
-    """Log in, and come back to where one was."""
+def _to_login(request: Request, *, shows: bool) -> Response:
+    """Log in, and come back to where one was; `shows`: what was asked for is a page, whatever was sent to it."""
     root = request.scope.get("root_path", "")
     part = request.headers.get("hx-request") == "true"
     where = _path_of(request, root)
-    if request.method not in ("GET", "HEAD"):
+    if request.method not in ("GET", "HEAD") and shows:
+        # The page that has the form: its script fills in again what was written.
+        asked = [(key, value) for key, value in request.query_params.multi_items() if key != "look"]
+        where += f"?{urlencode(asked)}" if asked else ""
+    elif request.method not in ("GET", "HEAD"):
         # What was sent cannot be sent again by us; the page that it was sent from can be shown.
         where = _page_of(request.headers.get("referer", ""), root)
     elif part and (shown := request.headers.get("hx-current-url")):

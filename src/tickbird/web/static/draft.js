@@ -1,27 +1,48 @@
-// What was written into a long form is kept in this tab until it is answered: a session that has ended loses none of it.
+// What was written into a form is kept in this tab until it is answered: a session that has ended loses none of it.
 const KEY = "tickbird-draft";
+const pathOf = (form) => new URL(form.action).pathname;
+const written = "input:not([type=hidden]), textarea, select";
 
 function keep(form) {
   const fields = [...new FormData(form)].filter(([name]) => name !== "csrf");
   // More than a tab can keep is sent all the same.
-  try { sessionStorage.setItem(KEY, JSON.stringify({ path: location.pathname, fields })); } catch { sessionStorage.removeItem(KEY); }
+  try { sessionStorage.setItem(KEY, JSON.stringify({ path: pathOf(form), fields })); } catch { sessionStorage.removeItem(KEY); }
 }
 
 // With the revision that it was written for: what somebody else has changed since is shown as ever.
 function fillIn(form, fields) {
   for (const field of form.elements) {
     const values = fields.filter(([name]) => name === field.name).map(([, value]) => value);
+    if (field.name === "csrf") continue;
     if (field.type === "checkbox" || field.type === "radio") field.checked = values.includes(field.value);
     else if (field.type !== "submit" && values.length) field.value = values[0];
   }
-  form.querySelector("textarea, input:not([type=hidden])")?.dispatchEvent(new Event("input", { bubbles: true }));
+  form.querySelector(written)?.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+// Forms that somebody writes into: not those of the menu.
+const isWritten = (form) => form.method === "post" && !form.closest("header") && (form.matches("[data-draft]") || form.querySelector(written));
+const formAt = (path) => [...document.forms].find((each) => isWritten(each) && pathOf(each) === path);
+
+// On its own page, or in the dialog that its button opens.
+function bringBack({ path, fields }) {
+  const form = formAt(path);
+  if (form) { fillIn(form, fields); return; }
+  const opener = [...document.querySelectorAll("a[data-dialog]")].find((each) => new URL(each.href).pathname === path);
+  if (!opener) return;
+  document.addEventListener("htmx:afterSettle", () => { const opened = formAt(path); if (opened) fillIn(opened, fields); }, { once: true });
+  opener.click();
 }
 
 export function startDraft() {
   const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
   sessionStorage.removeItem(KEY);
-  const form = document.getElementById("edit");
-  const loggedIn = document.referrer && new URL(document.referrer).pathname.endsWith("/login");
-  if (form && kept && loggedIn && kept.path === location.pathname) fillIn(form, kept.fields);
-  document.addEventListener("submit", (event) => { if (event.target.matches("[data-draft]")) keep(event.target); });
+  // An answer to the form has in it what was written; whoever comes to the form anew does so since there was none.
+  if (kept && !("answers" in document.body.dataset)) window.addEventListener("load", () => bringBack(kept));
+  document.addEventListener("submit", (event) => { if (isWritten(event.target)) keep(event.target); });
+  // Also while one still writes: whatever the page asks for leads to the log-in then.
+  document.addEventListener("htmx:beforeOnLoad", (event) => {
+    const form = event.detail.xhr.status === 401 && (document.querySelector("dialog[open] form[action]") ?? [...document.forms].find(isWritten));
+    if (form && isWritten(form)) keep(form);
+  });
 }

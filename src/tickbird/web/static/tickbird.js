@@ -6,6 +6,7 @@ import { startFill } from "./fill.js";
 import { startLog } from "./log.js";
 import { startDraft } from "./draft.js";
 import { startTips } from "./tips.js";
+import { startRefused } from "./refused.js";
 
 const root = document.documentElement;
 
@@ -155,4 +156,5 @@ startKeys();
 startSelection();
 startFill();
 startDraft();
+startRefused();
 startLog();

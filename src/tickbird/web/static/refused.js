@@ -1,0 +1,37 @@
+// A form that gets no answer stays as it was typed, and says why; one that was opened in an earlier session is made good.
+function tell(form, text) {
+  form.querySelector(":scope > .banner.refused")?.remove();
+  const banner = document.createElement("div");
+  banner.className = "banner wrong refused";
+  banner.setAttribute("role", "alert");
+  banner.tabIndex = -1;
+  banner.textContent = text;
+  form.prepend(banner);
+  banner.focus();
+}
+
+// What proves that a form is of this session, as the page has it now.
+async function renew() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  const now = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("meta[name=csrf]")?.content;
+  if (!now) return false;
+  document.querySelector("meta[name=csrf]").content = now;
+  for (const field of document.querySelectorAll("input[name=csrf]")) field.value = now;
+  return true;
+}
+
+export function startRefused() {
+  document.addEventListener("htmx:responseError", async (event) => {
+    const form = event.detail.elt;
+    if (!form.matches("form")) return;
+    const part = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html").querySelector("[data-problem]");
+    if (part?.dataset.problem === "foreign-form" && await renew()) {
+      tell(form, "You have logged in anew since this was opened: nothing was done yet. Send it again.");
+    } else tell(form, part?.textContent.trim() || "That did not work: nothing is known to have been done. Try again.");
+  });
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, (event) => {
+      if (event.detail.elt.matches("form")) tell(event.detail.elt, "The server did not answer. Look whether it was done, then try again: what you typed is still here.");
+    });
+  }
+}

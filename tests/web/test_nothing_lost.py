@@ -1,0 +1,116 @@
+"""What somebody has typed is still there, whatever comes between it and its answer."""
+
+from playwright.async_api import Page, expect
+
+from tests.web.conftest import Desk, Served, done, log_in
+from tests.web.histories import make
+
+
+async def log_in_again(page: Page, token: str) -> None:
+    """By the form that one was led to."""
+    await page.get_by_label("Token").fill(token)
+    await page.get_by_role("button", name="Log in").click()
+
+
+@done
+async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Served) -> None:
+    """Sent from a dialog, or ended while one still types: one comes back to the form as it was, and it works."""
+    door.expected |= {401}
+    text = await guarded.token("operator")
+    await make(guarded)
+    await log_in(door, text, "/schedules/nightly")
+    page = door.page
+    await page.get_by_role("link", name="Pause…").click()
+    dialog = page.get_by_role("dialog", name="Action")
+    await dialog.get_by_label("Why").fill("half a sentence")
+    await dialog.get_by_label("in an hour").check()
+    await expect(dialog.locator("#cli code")).to_contain_text("half a sentence")
+    await page.context.clear_cookies()
+    await dialog.get_by_role("button", name="Pause").click()
+    await log_in_again(page, text)
+    await expect(page).to_have_url(f"{guarded.url}/schedules/nightly/pause")
+    await expect(page.get_by_label("Why")).to_have_value("half a sentence")
+    await expect(page.get_by_label("in an hour")).to_be_checked()
+    # Only typed, not sent: what follows it as it is typed leads to the log-in.
+    await page.context.clear_cookies()
+    await page.get_by_label("Why").fill("a whole sentence.")
+    await page.wait_for_url("**/login?**")
+    await log_in_again(page, text)
+    await expect(page.get_by_label("Why")).to_have_value("a whole sentence.")
+    await expect(page.locator("#cli code")).to_contain_text("a whole sentence.")
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
+    paused = (await guarded.client.get("nightly")).pause
+    assert paused is not None
+    assert paused.note == "a whole sentence."
+    # What was answered is kept no longer.
+    await door.open("/schedules/nightly/resume")
+    await expect(page.get_by_label("Why")).to_have_value("")
+
+
+async def test_a_page_that_changes_by_itself_opens_the_dialog_again(door: Desk, guarded: Served) -> None:
+    """The session ends while a dialog is open over a live page: after the log-in it is open with what was typed."""
+    door.expected |= {401}
+    text = await guarded.token("operator")
+    await make(guarded)
+    await log_in(door, text, "/schedules/nightly")
+    page = door.page
+    await page.get_by_role("link", name="Skip…").click()
+    dialog = page.get_by_role("dialog", name="Action")
+    await dialog.get_by_label("How many").fill("3")
+    await expect(dialog.locator("#cli code")).to_contain_text("--count 3")
+    await page.context.clear_cookies()
+    await page.evaluate("document.body.dispatchEvent(new Event('live'))")
+    await page.wait_for_url("**/login?**")
+    await log_in_again(page, text)
+    await expect(dialog.get_by_label("How many")).to_have_value("3")
+    await expect(dialog.get_by_label("so many ticks:")).to_be_checked()
+
+
+async def test_a_form_of_an_earlier_session_is_made_good(door: Desk, guarded: Served) -> None:
+    """Logged in anew in another window: nothing is done at first, nothing is lost, and then it is done."""
+    door.expected |= {403}
+    text = await guarded.token("operator")
+    await make(guarded)
+    await log_in(door, text, "/schedules/nightly")
+    page = door.page
+    await page.get_by_role("link", name="Pause…").click()
+    dialog = page.get_by_role("dialog", name="Action")
+    await dialog.get_by_label("Why").fill("upgrade")
+    other = await page.context.new_page()
+    await page.context.clear_cookies()
+    await other.goto(f"{guarded.url}/login")
+    await log_in_again(other, text)
+    await other.wait_for_url(f"{guarded.url}/")
+    await other.close()
+    await dialog.get_by_role("button", name="Pause").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("You have logged in anew since this was opened")
+    assert (await guarded.client.get("nightly")).state == "active"
+    await expect(dialog.get_by_label("Why")).to_have_value("upgrade")
+    await door.check("form-made-good")
+    await dialog.get_by_role("button", name="Pause").click()
+    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
+
+
+async def test_a_form_that_gets_no_answer_says_so(desk: Desk, served: Served) -> None:
+    """Whether the server cannot be reached or fails: the form stays as it was typed."""
+    await make(served)
+    page = await desk.open("/schedules/nightly")
+    await page.get_by_role("link", name="Pause…").click()
+    dialog = page.get_by_role("dialog", name="Action")
+    await dialog.get_by_label("Why").fill("upgrade")
+    await expect(dialog.locator("#cli code")).to_contain_text("upgrade")
+    desk.expected |= {503}
+    part = '<div id="form"><div data-problem="store-unavailable">The store cannot be used at the moment.</div></div>'
+    await page.route("**/schedules/nightly/pause", lambda route: route.fulfill(status=503, body=part))
+    await dialog.get_by_role("button", name="Pause").click()
+    await expect(dialog.get_by_role("alert")).to_have_text("The store cannot be used at the moment.")
+    await page.unroute_all()
+    await page.route("**/schedules/nightly/pause", lambda route: route.abort())
+    await dialog.get_by_role("button", name="Pause").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("The server did not answer.")
+    await expect(dialog.get_by_label("Why")).to_have_value("upgrade")
+    desk.wrong.clear()
+    await page.unroute_all()
+    await dialog.get_by_role("button", name="Pause").click()
+    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
