@@ -99,7 +99,7 @@ async def cancel(visit: Visit) -> Response:
     record = await visit.client.get_backfill(_number(visit))
     note, stop = visit.form.text("note"), visit.form.text("stop") == "yes"
     wrong = ""
-    if visit.request.method == "POST":
+    if visit.is_sent:
         try:
             await visit.client.cancel_backfill(record.id, actor=visit.actor, note=note, stop_running=stop)
         except InvalidError as error:
@@ -109,7 +109,7 @@ async def cancel(visit: Visit) -> Response:
             return visit.done(visit.url(f"/backfills/{record.id}"), said)
     context: dict[str, Any] = {"record": record, "note": note, "stop": stop, "wrong": wrong}
     options = [*(("--note", note) if note else ()), *(("--stop-running",) if stop else ())]
-    told = command(visit, "backfill", "--cancel", record.id, *options)
+    told = command(visit, "backfill --cancel", record.id, *options)
     return visit.render("backfill_cancel.html", status=422 if wrong else 200, command=told, **context)
 
 

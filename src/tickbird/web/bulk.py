@@ -82,9 +82,11 @@ class Asked:
     def command(self) -> str:
         """The command line that does the same; empty where none says it in a line."""
         verb = "trigger" if self.deed == "run" else self.deed
-        note = ["--note", self.visit.form.text("note") or "…"] if self.deed == "pause" else []
+        written = self.visit.form.text("note") or ("…" if self.deed == "pause" else "")
+        note = ["--note", written] if written and self.deed != "run" else []
         end = self._end_words if self.deed == "pause" else None
-        options = [*note, *(["--until", end] if end else [])]
+        stops = ["--cancel-runs"] if self.deed == "pause" and "cancel_runs" in self.visit.form else []
+        options = [*note, *(["--until", end] if end else []), *stops]
         where = [] if self.visit.namespace == "default" else ["--namespace", self.visit.namespace]
         wanted = self.every
         if wanted is not None and not (wanted.app or wanted.queue or wanted.failing or len(wanted.states) > 1):

@@ -44,7 +44,7 @@ async def _decide(visit: Visit, verb: str) -> Response:
     standing = await _held(visit, name)
     typed = {field: visit.form.text(field) for field in ("count", "per_minute", "note", "sure")}
     wrong: dict[str, str] = {}
-    if visit.request.method == "POST":
+    if visit.is_sent:
         count = _whole(typed["count"], "count", wrong)
         pace = _whole(typed["per_minute"], "per_minute", wrong) if verb == "release" else None
         if verb == "drop" and typed["sure"] != "yes":
@@ -61,6 +61,7 @@ async def _decide(visit: Visit, verb: str) -> Response:
     options = [
         *(("--count", typed["count"]) if typed["count"] else ()),
         *(("--per-minute", typed["per_minute"]) if typed["per_minute"] else ()),
+        *(("--note", typed["note"]) if typed["note"] else ()),
     ]
     return visit.render(
         "held_decide.html",

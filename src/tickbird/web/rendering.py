@@ -46,8 +46,9 @@ def _environment() -> Environment:
 
 
 def render(template: str, context: Mapping[str, Any]) -> str:
-    """A template filled in."""
-    return str(_environment().get_template(template).render(context))
+    """A template filled in; half of a character, which JSON can hold and no page, is shown as one that is missing."""
+    shown = str(_environment().get_template(template).render(context))
+    return shown.encode(errors="replace").decode()
 
 
 def plain(value: object, most: int = _LONGEST) -> str:

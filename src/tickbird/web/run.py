@@ -20,6 +20,7 @@ from tickbird.domain.runs import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.web.once import key_of, mark_of
 from tickbird.web.payload_form import PayloadForm, draw, published_schema, read
+from tickbird.web.payload_schema import as_json
 from tickbird.web.pictures import AttemptLine, Picture, run_line
 from tickbird.web.run_log import LEVELS, last_page, sought, without_colours
 from tickbird.web.runs import duration, lateness, why_url
@@ -170,7 +171,7 @@ async def cancel(visit: Visit) -> Response:
     """Ask for a reason, then cancel a run that has not begun, or ask a running one to stop."""
     run_id = run_number(visit)
     found = await visit.client.run(run_id)
-    if visit.request.method == "POST":
+    if visit.is_sent:
         reason = visit.form.text("reason")
         try:
             ended = await visit.client.cancel(run_id, actor=visit.actor, reason=reason)
@@ -178,7 +179,7 @@ async def cancel(visit: Visit) -> Response:
             return _cancel_form(visit, found, reason, str(error))
         what = "is cancelled" if ended.status == "cancelled" else "is asked to stop; this page shows when it has"
         return visit.done(visit.url(f"/runs/{run_id}"), f"Run {run_id} {what}.")
-    return _cancel_form(visit, found)
+    return _cancel_form(visit, found, visit.form.text("reason"))
 
 
 def _cancel_form(visit: Visit, found: RunRecord, reason: str = "", wrong: str = "") -> Response:
@@ -196,7 +197,7 @@ def _cancel_form(visit: Visit, found: RunRecord, reason: str = "", wrong: str = 
 async def retry(visit: Visit) -> Response:
     """Ask, then repeat a run as it was."""
     found = await visit.client.run(run_number(visit))
-    if visit.request.method == "POST":
+    if visit.is_sent:
         made = await visit.client.retry(found.id, actor=visit.actor, idempotency_key=key_of(visit))
         return _retried(visit, found, made)
     return visit.render("run_retry.html", run=found, once=mark_of(visit), command=command(visit, "retry", found.id))
@@ -210,6 +211,8 @@ async def change(visit: Visit) -> Response:
         form = draw(schema, found.payload, as_text=visit.query.get("as") == "json")
         return _change_form(visit, found, form, schema, found.payload)
     sent = read(visit.form, schema)
+    if not visit.is_sent:
+        return _change_form(visit, found, sent.form, schema, sent.payload)
     if sent.wrong:
         return _change_form(visit, found, sent.form, schema, sent.payload, "Nothing was sent: see below.")
     try:
@@ -229,7 +232,7 @@ def _change_form(
     payload: Mapping[str, Any],
     wrong: str = "",
 ) -> Response:
-    text = json.dumps(dict(payload), ensure_ascii=False)
+    text = as_json(dict(payload))
     return visit.render(
         "run_change.html",
         status=422 if wrong else 200,
@@ -246,10 +249,12 @@ def _retried(visit: Visit, found: RunRecord, made: RunRecord) -> Response:
     return visit.done(visit.url(f"/runs/{made.id}"), f"Run {made.id} repeats run {found.id}.")
 
 
-def command(visit: Visit, *words: object) -> str:
-    """The command line that does the same."""
+def command(visit: Visit, verb: str, about: object, *words: object) -> str:
+    """The command line that does the same; what it is about comes behind all options where it looks like one."""
     where = ("-n", visit.namespace) if visit.namespace != "default" else ()
-    return shlex.join(["tickbird", *(str(each) for each in words), *where])
+    name, options = str(about), [*(str(each) for each in words), *where]
+    said = [*options, "--", name] if name.startswith("-") else [name, *options]
+    return shlex.join(["tickbird", *verb.split(), *said])
 
 
 DOORS: Final = (

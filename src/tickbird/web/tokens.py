@@ -49,7 +49,7 @@ async def tokens(visit: Visit) -> Response:
 async def create(visit: Visit) -> Response:
     """Ask what it is to open, then show the text of the new one: on this answer alone."""
     typed, once = _typed(visit), Once(visit, "create_token")
-    if visit.request.method == "GET":
+    if not visit.is_sent:
         return _form(visit, typed)
     if (before := await once.begin()) is not None:
         # Sent again, by a reload for example: the text was on the first answer, and is nowhere to be read from.
@@ -121,12 +121,13 @@ def _command(visit: Visit, typed: dict[str, str], *, everything: bool) -> str:
     """The same by the command line, as far as the form says it yet."""
     named = ",".join(each for each in _BETWEEN.split(typed["namespaces"]) if each)
     role = typed["role"] if typed["role"] in ROLES else "viewer"
-    parts = ["tickbird", "token", "create", typed["name"] or "NAME", "--role", role]
+    name = typed["name"] or "NAME"
+    parts = ["tickbird", "token", "create", *([] if name.startswith("-") else [name]), "--role", role]
     parts += ["--all-namespaces"] if everything else ["--namespace", named] if named else []
     ends = typed["ends"]
     until = f"{typed['ends_at'].replace('T', ' ')} {visit.clock.zone()}" if ends == "pick" and typed["ends_at"] else ""
     parts += ["--expires", f"{ends}d"] if ends.isdigit() else ["--expires", until] if until else []
-    return shlex.join(parts)
+    return shlex.join([*parts, "--", name] if name.startswith("-") else parts)
 
 
 async def revoke(visit: Visit) -> Response:

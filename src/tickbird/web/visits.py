@@ -97,6 +97,11 @@ class Visit:
         return bool(self.request.headers.get("hx-request") == "true")
 
     @property
+    def is_sent(self) -> bool:
+        """Was a form sent to do something, and not only to see what would be done?"""
+        return bool(self.request.method == "POST" and "look" not in self.query)
+
+    @property
     def root(self) -> str:
         """Where the pages begin, in an app that they are mounted in."""
         return str(self.request.scope.get("root_path", ""))
@@ -166,7 +171,7 @@ class Visit:
             secure = self.request.url.scheme == "https"
             answer.set_cookie(
                 SAID,
-                quote(said[:1_000]),
+                quote(said[:1_000], errors="replace"),
                 max_age=60,
                 path=self.root or "/",
                 httponly=True,
@@ -181,7 +186,9 @@ def page_url(root: str, caller: Caller, namespace: str, path: str, query: Mappin
     asked = [(key, str(value)) for key, value in query.items() if value is not None and value != ""]
     if namespace != first_namespace(caller):
         asked.append(("ns", namespace))
-    return f"{root}{quote(path, safe='/:@+,~')}" + (f"?{urlencode(asked)}" if asked else "")
+    return f"{root}{quote(path, safe='/:@+,~', errors='replace')}" + (
+        f"?{urlencode(asked, errors='replace')}" if asked else ""
+    )
 
 
 def first_namespace(caller: Caller) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from starlette.responses import Response
 
 from tickbird.domain.workers import no_such_worker
 from tickbird.store.protocol import Worker
+from tickbird.web.run import command
 from tickbird.web.visits import Door, Visit
 
 # Of so many running runs it is told who executes them.
@@ -37,12 +37,13 @@ async def _read(visit: Visit) -> dict[str, Any]:
 async def drain(visit: Visit) -> Response:
     """Ask for a reason, then ask the worker to end."""
     worker_id = visit.param("worker")
-    if visit.request.method == "POST":
-        await visit.client.drain_worker(worker_id, actor=visit.actor, note=visit.form.text("note"))
+    note = visit.form.text("note")
+    if visit.is_sent:
+        await visit.client.drain_worker(worker_id, actor=visit.actor, note=note)
         return visit.done(visit.url("/workers"), f"Worker {worker_id} is asked to drain.")
     worker = await _find(visit, worker_id)
-    command = f"tickbird drain {shlex.quote(worker_id)}"
-    return visit.render("drain.html", worker=worker, command=command)
+    told = command(visit, "drain", worker_id, *(("--note", note) if note else ()))
+    return visit.render("drain.html", worker=worker, note=note, command=told)
 
 
 async def _find(visit: Visit, worker_id: str) -> Worker:

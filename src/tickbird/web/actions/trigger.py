@@ -14,6 +14,7 @@ from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.runs import RunRecord
 from tickbird.web.actions.action import Action, doors_of
 from tickbird.web.payload_form import PayloadForm, SentPayload, draw, published_schema, read
+from tickbird.web.payload_schema import as_json
 
 _RECENT: Final = 10
 _LONGEST_RECENT: Final = 20_000
@@ -75,7 +76,7 @@ class Trigger(Action):
         runs, schema = await self._recent(), await self._schema()
         form, payload = await self._form(runs, schema)
         if payload is not None and payload != self._own:
-            self._cli = ("--payload", json.dumps(payload, ensure_ascii=False))
+            self._cli = ("--payload", as_json(dict(payload)))
         return {
             "form": form,
             "has_fields": draw(schema, {}).whole is None,
