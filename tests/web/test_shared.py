@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import httpx
@@ -63,12 +63,17 @@ class OpenPage:
         async with self._http.stream("GET", "/live", headers={"Accept": "text/event-stream"}) as stream:
             async for line in stream.aiter_lines():
                 if line.startswith("event: changed"):
-                    # Where the machine is too busy to answer in time, the script asks again.
-                    while (answer := await self._http.get("/")).status_code == 503:
-                        pass
+                    answer = await self._load()
                     async with self._news:
                         self.words, self.status, self.shown = self.words + 1, answer.status_code, answer.text
                         self._news.notify_all()
+
+    async def _load(self) -> httpx.Response:
+        """Where the machine is too busy to answer in time, or a kept connection has just been closed, ask again."""
+        while True:
+            with suppress(httpx.TransportError):
+                if (answer := await self._http.get("/")).status_code != 503:
+                    return answer
 
     async def until_shown(self, text: str) -> None:
         """Wait until it has heard of something, and shows it."""
