@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tickbird.files.json_text import Remark, twice
-from tickbird.files.nodes import DEEPEST, Node, Position, Unreadable
+from tickbird.files.nodes import DEEPEST, Lines, Node, Position, Unreadable
 
 _INT = re.compile(r"[-+]?[0-9]+", re.ASCII)
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
@@ -21,6 +21,7 @@ _NO_NUMBERS = frozenset(
 )
 # Text to the one version of YAML, true and false to the other.
 _OLD = frozenset(form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.title(), word.upper()))
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STAR = "a text that begins with *, as cron expressions do, must stand in quotes"
 
 
@@ -48,7 +49,10 @@ def _read(text: str, *, several: bool) -> _Reader:
         for event in yaml.parse(text, Loader=loader):
             reader.take(event)
     except yaml.reader.ReaderError as error:
-        raise Unreadable(f"holds a character that YAML does not allow ({error.reason})", None) from None
+        # Its own account of where that is counts octets, or nothing at all.
+        found = _FORBIDDEN.search(text)
+        at = None if found is None else Lines(text).position(found.start())
+        raise Unreadable(f"holds a character that YAML does not allow ({error.reason})", at) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = ", ".join(str(part) for part in (error.problem, error.context) if part)
