@@ -138,6 +138,10 @@ def test_what_is_no_line_is_counted_and_told() -> None:
         ("syslog:7", "'2026-13-10T03:00:01Z' is not a time"),
     ]
     assert heard.count == 0
+    assert log('{"__REALTIME_TIMESTAMP": 1e999}').bad_count == 1
+    # No year has such a day, so that looking for one would never end.
+    for day in ("Feb 30", "Apr 31"):
+        assert [each.reason for each in log(f"{day} 03:00:00 h CRON[1]: {RAN}").bad] == ["there is no such time"]
 
 
 def table(text: str, schedules: Sequence[Schedule] = TASKS, *said: str, **options: Any) -> Heard:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
+from calendar import monthrange
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -36,6 +37,7 @@ _BUSYBOX: Final = re.compile(r"USER (?P<user>\S+) pid +\d+ cmd (?P<command>.*)",
 # A year has no more days than this; of two lines one of which seems older by more than half of it, a year lies between.
 _YEAR: Final = 372 * 86_400
 _DAY: Final = timedelta(days=1)
+_LEAP_YEAR: Final = 2024
 
 
 class CronLog:
@@ -95,7 +97,8 @@ class CronLog:
     def _see(self, found: re.Match[str], place: str, line: str) -> bool:
         """Note the time of a line without a year; False where there is no such time."""
         day, (hour, minute, second) = int(found["day"]), map(int, found["time"].split(":"))
-        if not (1 <= day <= 31 and hour < 24 and minute < 60 and second <= 60):
+        longest = monthrange(_LEAP_YEAR, _MONTHS.index(found["month"]) + 1)[1]
+        if not (1 <= day <= longest and hour < 24 and minute < 60 and second <= 60):
             self._heard.wrong(place, "there is no such time", line)
             return False
         at = (_MONTHS.index(found["month"]) * 31 + day - 1) * 86_400 + hour * 3_600 + minute * 60 + min(second, 59)
@@ -143,7 +146,7 @@ class CronLog:
             at = int(entry["__REALTIME_TIMESTAMP"]) / 1e6
             program = str(entry.get("SYSLOG_IDENTIFIER") or entry.get("_COMM") or "")
             message = entry.get("MESSAGE")
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             self._heard.wrong(place, "it is not a line of journalctl -o json", line)
             return
         self._heard.told(at)
