@@ -12,7 +12,7 @@ from tickbird.domain.cron import cron
 from tickbird.domain.definition import FIELDS, Definition, Target
 from tickbird.domain.triggers import trigger_from_json
 from tickbird.web.edit_fields import ALL
-from tickbird.web.trigger_text import read_trigger, trigger_texts
+from tickbird.web.trigger_text import clock_notes, read_trigger, trigger_texts
 
 
 def test_no_field_is_forgotten() -> None:
@@ -37,6 +37,15 @@ def test_triggers_as_texts_are_the_same(encoded: dict[str, object]) -> None:
     """Whatever is stored comes back as it was, be it as JSON."""
     text, tz = trigger_texts(encoded)
     assert read_trigger(text, tz).to_json() == trigger_from_json(encoded).to_json()
+
+
+def test_times_of_one_shots_that_the_clock_leaves_out_or_repeats() -> None:
+    """Told beside the form; times with an offset, and other triggers, are nothing unusual."""
+    text = "at 2027-03-28T02:30\nat 2027-10-31 02:30\nat 2027-03-28T02:30Z\n30 2 * * *\nat never"
+    [gone, twice] = clock_notes(text, "Europe/Rome")
+    assert "02:30 does not exist on 28 Mar 2027" in gone
+    assert "02:30 comes twice on 31 Oct 2027" in twice
+    assert clock_notes(text, "UTC") == []
 
 
 @looked_at

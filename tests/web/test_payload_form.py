@@ -171,6 +171,38 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() -> None:
     assert next(field.text for field in back.form.fields if field.wanted.name == "gone") == "kept"
 
 
+def test_json_comes_with_its_shape_and_an_example() -> None:
+    """In words and as a value to write over; schemas that lead into themselves end somewhere."""
+    person = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "age": {"type": "integer"}, "boss": {"$ref": "#/$defs/person"}},
+        "required": ["name"],
+    }
+    schema = {
+        "properties": {
+            "who": {"$ref": "#/$defs/person"},
+            "to": {"type": "array", "items": {"type": "string"}, "default": ["a@b.c"]},
+            "either": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+            "loop": {"$ref": "#/$defs/loop"},
+            "any": {},
+        },
+        "$defs": {"person": person, "loop": {"anyOf": [{"$ref": "#/$defs/loop"}, {"$ref": "#/$defs/loop"}]}},
+    }
+    fields = {each.wanted.name: each.wanted for each in draw(schema, {}).fields}
+    assert fields["who"].shape == "object with name (required), age, boss"
+    assert json.loads(fields["who"].example)["boss"]["name"] == "text"
+    assert (fields["to"].shape, fields["to"].example) == ("list of text", '["a@b.c"]')
+    assert (fields["either"].shape, fields["either"].example) == ("text or whole number", '"text"')
+    assert (fields["loop"].shape, fields["any"].shape, fields["any"].example) == ("", "", "")
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    """What cannot be read, and what the schema says against the rest."""
+    form = draw(SCHEMA, {"who": "ana", "limit": 5})
+    back = read(sent(form, limit="0", day="soon"), SCHEMA)
+    assert back.wrong.keys() == {"limit", "day"}
+
+
 def test_what_stands_in_no_field_is_json() -> None:
     """Without a schema all of it; with one, what the schema does not name."""
     payload = {"a": [1, {"b": None}], "weird\nname": 1, "bidi\u202e": "\u202e", "nbsp": "a b"}

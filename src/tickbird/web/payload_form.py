@@ -134,8 +134,10 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
         if twice := sorted(others.keys() & sent.keys()):
             others_wrong = f"{twice[0][:60]!r} has a field of its own above."
         payload = {**others, **payload}
-    if not wrong and not others_wrong:
-        wrong = _mistakes(payload, schema)
+    if not others_wrong:
+        # What could not be read at all is told first; of the rest, all that the schema says against it at once.
+        said = _mistakes(payload, schema)
+        wrong = {**{name: why for name, why in said.items() if not wrong or name in sent}, **wrong}
     shown = _again(schema, sent, wrong, others_text, others_wrong)
     if others_wrong:
         wrong = {**wrong, "": others_wrong}

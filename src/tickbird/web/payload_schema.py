@@ -28,6 +28,10 @@ _BOUNDS: Final = (
 )
 _EXAMPLES: Final = {"date": "2026-03-29", "instant": "2026-03-29T03:00:00Z"}
 _MISSING: Final = object()
+# How far down, and how many fields, an example of JSON goes.
+_DEEPEST: Final = 3
+_LONGEST_SKETCH: Final = 120
+_MOST_SKETCHED: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,8 @@ class Wanted:
     description: str = ""
     bounds: str = ""
     example: str = ""
+    # What a value in JSON is to be: "list of text", "object with name, age".
+    shape: str = ""
     choices: tuple[str, ...] = ()
     # JSON text; None where there is none.
     default: str | None = None
@@ -95,7 +101,8 @@ def _wanted(name: str, part: Any, schema: Mapping[str, Any], required: bool) -> 
         title=_words(stated.get("title")),
         description=_words(stated.get("description")),
         bounds=", ".join(bounds) if kind in ("text", "integer", "number") else "",
-        example=_EXAMPLES.get(kind, ""),
+        example=_EXAMPLES.get(kind, "") or (_sketch(stated, schema) if kind == "json" else ""),
+        shape=_shape(stated, schema) if kind == "json" else "",
         choices=choices,
         default=None if default is _MISSING else _short(default, quoted=True),
     )
@@ -166,6 +173,57 @@ def _kind(stated: Mapping[str, Any]) -> Kind:
     if kind == "string":
         return "date" if form == "date" else "instant" if form == "date-time" else "text"
     return kind if kind == "integer" or kind == "number" else "json"
+
+
+def _sketch(stated: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """A value of the right shape, to be written over: what is stated as an example or a default, else made up."""
+    made = (_made_up(stated, schema, depth) for depth in range(_DEEPEST, 0, -1))
+    texts = (as_json(each) for each in made if each is not None)
+    return next((text for text in texts if len(text) <= _LONGEST_SKETCH), "")
+
+
+def _made_up(part: Any, schema: Mapping[str, Any], depth: int) -> Any:
+    stated = _without_null(_resolved(part, schema), schema)[0] if isinstance(part, Mapping) else {}
+    examples = stated.get("examples")
+    if isinstance(examples, list) and examples:
+        return examples[0]
+    if "const" in stated or stated.get("default") is not None:
+        return stated.get("const", stated.get("default"))
+    for key in ("enum", "oneOf", "anyOf"):
+        if depth >= 0 and isinstance(stated.get(key), list) and stated[key]:
+            return stated[key][0] if key == "enum" else _made_up(stated[key][0], schema, depth - 1)
+    fields, items = stated.get("properties"), stated.get("items")
+    if depth > 0 and isinstance(fields, Mapping):
+        named = [name for name in fields if isinstance(name, str)][:_MOST_SKETCHED]
+        return {name: _made_up(fields[name], schema, depth - 1) for name in named}
+    if depth > 0 and isinstance(items, Mapping):
+        return [_made_up(items, schema, depth - 1)]
+    kind = stated.get("type")
+    return {"string": "text", "integer": 1, "number": 0.5, "boolean": True, "array": [], "object": {}}.get(
+        kind if isinstance(kind, str) else ""
+    )
+
+
+def _shape(part: Any, schema: Mapping[str, Any], depth: int = 2) -> str:
+    """In words; empty where the schema says nothing of it."""
+    stated = _without_null(_resolved(part, schema), schema)[0] if isinstance(part, Mapping) else {}
+    for key in ("oneOf", "anyOf"):
+        parts = stated.get(key)
+        if isinstance(parts, list) and depth > 0:
+            found = [_shape(each, schema, depth - 1) for each in parts[:_MOST_SKETCHED]]
+            return " or ".join(dict.fromkeys(each for each in found if each))
+    kind, fields = stated.get("type"), stated.get("properties")
+    if kind == "array" and depth > 0:
+        of = _shape(stated.get("items"), schema, depth - 1)
+        return f"list of {of}" if of else "list"
+    if isinstance(fields, Mapping) and fields and depth > 0:
+        must = stated.get("required")
+        needed = {*must} if isinstance(must, list) and all(isinstance(each, str) for each in must) else set()
+        named = [f"{name}{' (required)' if name in needed else ''}" for name in fields if isinstance(name, str)]
+        return f"object with {', '.join(named[:_MOST_SKETCHED])}" + (", …" if len(named) > _MOST_SKETCHED else "")
+    words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+    words |= {"array": "list", "object": "object"}
+    return words.get(kind, "") if isinstance(kind, str) else ""
 
 
 def as_json(value: Any, indent: int | None = None) -> str:

@@ -16,6 +16,7 @@ from tickbird.domain.triggers import AnyOf, at
 from tickbird.web.drafts import Draft
 from tickbird.web.load_change import load_change
 from tickbird.web.pictures import Picture
+from tickbird.web.trigger_text import clock_notes
 from tickbird.web.visits import Visit
 
 _TICKS: Final = 10
@@ -34,6 +35,8 @@ class Outlook:
     quieter: tuple[datetime, int] | None = None
     # Why nobody would execute its runs.
     unserved: str = ""
+    # What clocks do at the times that were typed.
+    notes: Sequence[str] = ()
     # The hour of its first tick, before and after.
     load: Picture | None = None
 
@@ -57,6 +60,7 @@ async def outlook(visit: Visit, draft: Draft, name: str | None, before: Schedule
         return Outlook(wrong="What is stored cannot be read; set it right above.")
     return Outlook(
         preview=found,
+        notes=clock_notes(draft.texts["when"], draft.texts["tz"].strip() or "UTC"),
         quieter=await _quieter(visit, found),
         unserved=await _unserved(visit, target, found),
         load=await load_change(visit, before, found, _name(name)),

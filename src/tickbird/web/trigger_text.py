@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from tickbird.domain.cron import cron
@@ -35,6 +36,17 @@ def _line(line: str, tz: str) -> Trigger:
     if word.lower() == "at":
         return at(read_instant("T".join(rest.split()), tz, "at").at)
     return cron(line, tz)
+
+
+def clock_notes(text: str, tz: str) -> list[str]:
+    """What clocks do at the times of day that one-shots are typed by, where that is unusual."""
+    told = []
+    for line in text.splitlines():
+        word, _, rest = line.strip().partition(" ")
+        if word.lower() == "at":
+            with suppress(TickbirdError):
+                told.append(read_instant("T".join(rest.split()), tz, "at").note)
+    return [each for each in told if each]
 
 
 def _from_json(text: str, tz: str) -> Trigger:
