@@ -46,6 +46,11 @@ class Beat:
         self._heard: set[asyncio.Event] = set()
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def is_heard(self) -> bool:
+        """Does anybody listen?"""
+        return bool(self._heard)
+
     async def listen(self) -> Events:
         """Words, until the store can no longer be followed."""
         news = asyncio.Event()
@@ -98,7 +103,8 @@ class Beats:
         self._beats: dict[str, Beat] = {}
 
     def of(self, namespace: str) -> Beat:
-        """The one of a namespace."""
+        """The one of a namespace; those that nobody hears any more are left behind."""
+        self._beats = {name: beat for name, beat in self._beats.items() if beat.is_heard or name == namespace}
         return self._beats.setdefault(namespace, Beat(self._feed, self._readings, namespace))
 
 

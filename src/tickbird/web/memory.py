@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 _MOST_PAGES: Final = 200
 _LARGEST: Final = 1_000_000
+# All together, in bytes: large pages leave room for fewer.
+_MOST_BYTES: Final = 32_000_000
 # An older page tells nothing any more.
 _OLDEST: Final = 3_600.0
 
@@ -27,16 +28,23 @@ class Memory:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._pages: OrderedDict[tuple[str, str], tuple[float, bytes]] = OrderedDict()
+        # In the order in which they were seen.
+        self._pages: dict[tuple[str, str], tuple[float, bytes]] = {}
+        self._bytes = 0
 
     def keep(self, who: str, where: str, body: bytes) -> None:
         """Remember a page."""
         if len(body) > _LARGEST:
             return
+        self._drop((who, where))
         self._pages[who, where] = (self._clock(), body)
-        self._pages.move_to_end((who, where))
-        if len(self._pages) > _MOST_PAGES:
-            self._pages.popitem(last=False)
+        self._bytes += len(body)
+        while len(self._pages) > _MOST_PAGES or self._bytes > _MOST_BYTES:
+            self._drop(next(iter(self._pages)))
+
+    def _drop(self, key: tuple[str, str]) -> None:
+        _, body = self._pages.pop(key, (0.0, b""))
+        self._bytes -= len(body)
 
     def find(self, who: str, where: str) -> Kept | None:
         """The page as they saw it last, unless that is too long ago."""
@@ -47,4 +55,4 @@ class Memory:
     def forget(self, who: str) -> None:
         """Whoever logs out leaves nothing behind."""
         for key in [key for key in self._pages if key[0] == who]:
-            del self._pages[key]
+            self._drop(key)
