@@ -145,7 +145,7 @@ def _steps(start: int, step: int) -> Fires:
 
 def _fires(stretches: Sequence[Mapping[str, Any]]) -> Fires:
     """Those that APScheduler itself has computed."""
-    known = [at for each in stretches for at in each["fires"]]
+    known = [int(at) for each in stretches for at in each["fires"]]
 
     def fires(after: int, until: int) -> Iterable[int]:
         return [at for at in known if after < at <= until]
