@@ -42,7 +42,17 @@ async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Serv
     paused = (await guarded.client.get("nightly")).pause
     assert paused is not None
     assert paused.note == "a whole sentence."
-    # What was answered is kept no longer.
+    # What was answered is kept no longer, nor what was refused and left.
+    door.expected.add(422)
+    await door.open("/schedules/nightly")
+    await page.get_by_role("link", name="Backfill…").click()
+    await dialog.get_by_label("Runs at once").fill("many")
+    await dialog.get_by_role("button", name="Show what would run").click()
+    await expect(dialog.locator("#concurrency-wrong")).to_be_visible()
+    assert await page.evaluate("sessionStorage.getItem('tickbird-draft')") is None
+    await door.open("/schedules/nightly")
+    await expect(page.get_by_role("heading", name="nightly", exact=True)).to_be_visible()
+    await expect(dialog).to_be_hidden()
     await door.open("/schedules/nightly/resume")
     await expect(page.get_by_label("Why")).to_have_value("")
 

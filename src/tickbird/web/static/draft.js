@@ -42,6 +42,9 @@ export function startDraft() {
   document.addEventListener("submit", (event) => { if (isWritten(event.target)) keep(event.target); });
   // Also while one still writes: whatever the page asks for leads to the log-in then.
   document.addEventListener("htmx:beforeOnLoad", (event) => {
+    // What was answered, be it by a refusal, stands in the answer.
+    const { elt, xhr } = event.detail;
+    if (elt.matches("form") && (xhr.status < 300 || [409, 412, 422].includes(xhr.status))) sessionStorage.removeItem(KEY);
     const form = event.detail.xhr.status === 401 && (document.querySelector("dialog[open] form[action]") ?? [...document.forms].find(isWritten));
     if (form && isWritten(form)) keep(form);
   });
