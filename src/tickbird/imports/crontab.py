@@ -29,6 +29,7 @@ _WRAPPERS: Final = frozenset(
         *("sh", "bash", "python", "python3", "perl", "ruby", "php", "node"),
     )
 )
+_NAMING: Final = 2_000
 _SYSTEM: Final = ("/etc/crontab", "/etc/cron.d/")
 _NOTES: Final = (
     "Cron starts a command however many of it are running, and forgets what it misses: hence overlap and catch_up.",
@@ -213,6 +214,8 @@ def _command(line: str, given: str | None, state: _State, user: str | None) -> d
 
 def _name(line: str) -> str:
     """What a person would call it: the program, or the script that an interpreter is given."""
+    # Its beginning says what it is about, and splitting takes the square of its length.
+    line = line[:_NAMING]
     try:
         words = shlex.split(line)
     except ValueError:
