@@ -1,11 +1,12 @@
 """The list of schedules: found as one types, filtered, paged, live, by keyboard."""
 
+import asyncio
 import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, Route, expect
 
 from tests.web.conftest import Desk, Served, done, looked_at
 from tickbird.domain.cron import cron
@@ -119,6 +120,30 @@ async def test_found_as_one_types(desk: Desk, served: Served, monkeypatch: pytes
     page = await desk.open("/schedules?queue=slow&state=active&tag=&q=")
     await expect(page).to_have_url(re.compile(r"/schedules\?state=active&queue=slow$"))
     await expect(page.get_by_text("No schedule matches.")).to_be_visible()
+
+
+async def test_what_was_asked_for_before_does_not_come_back(desk: Desk, served: Served) -> None:
+    """A page that comes up to date slowly, while one types, keeps what was typed and the rows that belong to it."""
+    await make(served, "alpha", "beta")
+    page = await desk.open("/schedules")
+    asked, held = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        asked.set()
+        await held.wait()
+        await route.continue_()
+
+    await page.route(f"{served.url}/schedules", hold)
+    names = page.locator("tbody a.name")
+    await expect(page.locator("#bulk-pause")).to_be_disabled()
+    await page.evaluate("document.body.dispatchEvent(new Event('live'))")
+    await asked.wait()
+    await page.locator("#q").fill("beta")
+    await expect(names).to_have_text(["beta"])
+    async with page.expect_request(lambda request: request.url.endswith("/schedules?q=beta")):
+        held.set()
+    await expect(names).to_have_text(["beta"])
+    await expect(page.locator("#live")).to_have_attribute("hx-get", "/schedules?q=beta")
 
 
 async def test_by_keyboard_and_live(desk: Desk, served: Served) -> None:

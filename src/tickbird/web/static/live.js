@@ -93,6 +93,13 @@ export function startLive() {
       setTimeout(refresh, 3000);
     }
   });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { elt, path } = event.detail.requestConfig;
+    if (elt.id !== "live" || path === document.getElementById("live")?.getAttribute("hx-get")) return;
+    // It was asked for before the visitor asked for something else: what is shown now is not taken back for it.
+    event.detail.shouldSwap = false;
+    refresh();
+  });
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) close();
     else { open(); refresh(); }
