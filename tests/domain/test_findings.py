@@ -370,6 +370,12 @@ def test_a_role_with_an_odd_name_is_quoted() -> None:
     assert 'ALTER ROLE "Mrs ""B""" SET' in bad(condition)[0].fix
 
 
+def test_a_schedule_with_an_odd_name_is_quoted() -> None:
+    """What is copied into a shell must mean what it says, whatever plain SQL has called a schedule."""
+    [found] = bad(work(parked=[Parked("it's; reboot", "no")]))
+    assert found.fix.startswith("""tickbird set 'it'"'"'s; reboot' """)
+
+
 def test_planning_that_is_off_is_meant_so_where_others_plan() -> None:
     off = worker(held="plans nothing: TICKBIRD_PLANNING is off", kind="executor")
     assert [finding.severity for finding in bad(off)] == ["warning"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from shlex import quote
 from typing import Any, Final
 
 from tickbird.domain import file_findings, server_findings
@@ -242,7 +243,7 @@ def _queues(condition: Condition) -> Iterator[Finding]:
         if waited > RATED and not any(queue == one for one, _ in told):
             told.add((queue, ""))
             text = f"The oldest run in queue {queue!r} has waited for {in_words(waited)}: its rate is {rate}."
-            fix = f"tickbird queue {queue} --rate …   # a higher one, if what is behind it can take that"
+            fix = f"tickbird queue {quote(queue)} --rate …   # a higher one, if what is behind it can take that"
             yield warning("queues", text, fix, queue=queue, rate=str(rate), oldest_seconds=round(waited, 1))
     if oldest > VERY_LATE and not told:
         text = f"The oldest run that could start has waited for {in_words(oldest)}: the workers that serve it are busy."
@@ -263,8 +264,10 @@ def _unserved(condition: Condition, queue: str, task: str, number: int, waited: 
 def _server(queue: str, target: str) -> str:
     """The worker that would take runs of this queue and target."""
     if is_program(target):
-        return f"tickbird worker MODULE:APP --queues {queue} --allow-command {target}   # where it is to run"
-    return f"tickbird worker MODULE:APP --queues {queue}   # of the app that has the task {target!r}"
+        return (
+            f"tickbird worker MODULE:APP --queues {quote(queue)} --allow-command {quote(target)}   # where it is to run"
+        )
+    return f"tickbird worker MODULE:APP --queues {quote(queue)}   # of the app that has the task {target!r}"
 
 
 def _unserved_schedules(condition: Condition, work: Work, told: set[tuple[str, str]]) -> Iterator[Finding]:
@@ -289,7 +292,7 @@ def _parked(condition: Condition) -> Iterator[Finding]:
         yield problem(
             "parked",
             text,
-            f"tickbird set {each.name} …   # or repair its row; it resumes by itself",
+            f"tickbird set {quote(each.name)} …   # or repair its row; it resumes by itself",
             schedule=each.name,
         )
     if len(parked) > _NAMED:
@@ -310,7 +313,7 @@ def _calendars(condition: Condition) -> Iterator[Finding]:
             f"{_at_least(len(schedules), 'schedule')} still {'have' if len(schedules) != 1 else 'has'} what calendar "
             f"{calendar!r} said before ({_names(schedules)}): putting it was interrupted."
         )
-        fix = f"tickbird calendar put {calendar} …   # with the same definition again"
+        fix = f"tickbird calendar put {quote(calendar)} …   # with the same definition again"
         yield problem("calendars", _sentence(text), fix, calendar=calendar, schedules=schedules[:_NAMED])
     if not behind:
         yield ok("calendars", "Every schedule has what its calendars say.")
@@ -325,8 +328,8 @@ def _dependencies(condition: Condition) -> Iterator[Finding]:
         verb = "depends" if len(schedules) == 1 else "depend"
         text = f"{_names(schedules)} {verb} on {needed}, which {f'is {state}' if state else 'does not exist'}"
         text = text.replace("is ended", "has ended")
-        fixes = {"paused": f"tickbird resume {needed}", "a shadow": f"tickbird set {needed} shadow=false"}
-        fix = fixes.get(state or "", f"tickbird set {schedules[0]} depends_on=…")
+        fixes = {"paused": f"tickbird resume {quote(needed)}", "a shadow": f"tickbird set {quote(needed)} shadow=false"}
+        fix = fixes.get(state or "", f"tickbird set {quote(schedules[0])} depends_on=…")
         yield warning("dependencies", f"{text}.", fix, needed=needed, state=state, schedules=schedules[:_NAMED])
     if not waiting:
         yield ok("dependencies", "No schedule depends on one that does not tick.")
@@ -337,7 +340,9 @@ def _failing(condition: Condition) -> Iterator[Finding]:
     failing = condition.work.failing
     for each in failing[:_NAMED]:
         text = f"The newest {each.runs} runs of {each.name} all failed: {_cut(brief(each.error))}."
-        yield warning("failing", text, f"tickbird runs --schedule {each.name} --status failed", schedule=each.name)
+        yield warning(
+            "failing", text, f"tickbird runs --schedule {quote(each.name)} --status failed", schedule=each.name
+        )
     if len(failing) > _NAMED:
         more = len(failing) - _NAMED
         yield warning("failing", _sentence(f"{_at_least(more, 'other')} fail as well."), "tickbird ls", more=more)
