@@ -161,7 +161,7 @@ class Desk:
             # Whoever leaves a page takes along what it was still asking for.
             left = message.text.startswith(("htmx:sendAbort", "htmx:afterRequest"))
             if message.type in ("error", "warning") and not provoked and not left:
-                self.wrong.append(f"{message.type}: {message.text}")
+                self.wrong.append(f"{message.type}: {message.text} ({message.location.get('url')})")
 
         def on_request(request: Any) -> None:
             if not request.url.startswith((f"{self.url}/", "data:", "blob:", "about:")):

@@ -74,6 +74,17 @@ async def test_delete_needs_the_name(desk: Desk, served: Served) -> None:
 
 
 @done
+async def test_what_follows_the_typing_may_come_late(desk: Desk, served: Served) -> None:
+    """A form whose schedule is gone meanwhile is asked no more what it would do."""
+    await make(served)
+    page = await desk.open("/schedules/nightly/delete")
+    await served.client.delete("nightly", actor="eve")
+    async with page.expect_response(lambda response: "look=1" in response.url) as answered:
+        await page.get_by_label("Type its name").fill("nightly")
+    assert (await answered.value).status == 204
+
+
+@done
 async def test_roll_back_shows_what_it_changes(desk: Desk, served: Served) -> None:
     """The difference to now, then a new revision that has it."""
     await make(served, retries=1)
