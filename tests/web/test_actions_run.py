@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.web.conftest import Desk, Served, done
 from tests.web.histories import HOSTILE, a_worker, make
@@ -53,6 +53,27 @@ async def test_run_now_with_the_fields_of_its_task(desk: Desk, served: Served) -
     await page.get_by_role("button", name="As JSON").click()
     await expect(page.get_by_label("Payload as JSON")).to_have_value(re.compile('"limit": 5'))
     await desk.check("run-now-json")
+
+
+@done
+async def test_the_command_line_follows_who_types_on(desk: Desk, served: Served) -> None:
+    """Also what is typed while the answer to what was typed before is on its way."""
+    await a_worker(served)
+    await make(served)
+    page = await desk.open("/schedules/nightly/run")
+    asked, held = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        asked.set()
+        await held.wait()
+        await route.continue_()
+
+    await page.route("**look=1**", hold)
+    await page.get_by_label("limit").fill("5")
+    await asked.wait()
+    await page.get_by_label("limit").fill("7")
+    held.set()
+    await expect(page.locator("#cli code")).to_contain_text('"limit": 7')
 
 
 async def test_the_same_form_sent_twice_makes_one_run(desk: Desk, served: Served) -> None:

@@ -223,7 +223,7 @@ class PostgresReadings:
         self, wanted: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
     ) -> Page[int] | None:
         """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
-        name = "find_going" if wanted.key is None else "find_going_of_key"
+        name = "pick_going" if wanted.key is None else "pick_going_of_key"
         found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}
         [(looked, ids)] = await self._rows(name, **found)
         return page_of_going(looked, ids, MOST_LOOKED_AT, after, limit)

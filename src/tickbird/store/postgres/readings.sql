@@ -479,9 +479,10 @@ FROM (
 WHERE wanted OR place = %(most)s
 LIMIT %(limit)s;
 
--- name: find_going
--- Runs that are not over, by their own indexes, however far back they are. The first column tells how many were looked at
--- of the status that has most: if these are as many as may be, there are others.
+-- name: pick_going
+-- Runs that are not over, by their own indexes, however far back they are; these know no order of a page, so those that
+-- were looked at are sorted. The first column tells how many that were of the status that has most: if these are as many
+-- as may be, there are others.
 WITH seen AS MATERIALIZED (
     (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
@@ -524,7 +525,7 @@ SELECT
         LIMIT %(limit)s
     );
 
--- name: find_going_of_key
+-- name: pick_going_of_key
 WITH seen AS MATERIALIZED (
     (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs

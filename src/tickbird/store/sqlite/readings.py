@@ -334,7 +334,7 @@ def _going(
     limit: int,
 ) -> Page[int] | None:
     """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
-    name = "find_going" if wanted.key is None else "find_going_of_key"
+    name = "pick_going" if wanted.key is None else "pick_going_of_key"
     found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}
     [(looked, ids)] = db.execute(SQL[name], found).fetchall()
     return page_of_going(looked, json.loads(ids), MOST_LOOKED_AT, after, limit)

@@ -396,9 +396,10 @@ WHERE namespace = :namespace
 ORDER BY id
 LIMIT :most;
 
--- name: find_going
--- Runs that are not over, by their own indexes, however far back they are. The first column tells how many were looked at
--- of the status that has most: if these are as many as may be, there are others.
+-- name: pick_going
+-- Runs that are not over, by their own indexes, however far back they are; these know no order of a page, so those that
+-- were looked at are sorted. The first column tells how many that were of the status that has most: if these are as many
+-- as may be, there are others.
 WITH seen AS MATERIALIZED (
     SELECT * FROM (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
@@ -443,7 +444,7 @@ SELECT
         )
     );
 
--- name: find_going_of_key
+-- name: pick_going_of_key
 WITH seen AS MATERIALIZED (
     SELECT * FROM (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
