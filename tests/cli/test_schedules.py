@@ -81,7 +81,8 @@ def test_names_are_never_cut_in_a_pipe(cli: Cli) -> None:
 
 def test_options_may_stand_before_the_command_or_after_it(shop: Cli) -> None:
     assert shop.ok("--json", "ls").json["schedules"] == shop.ok("ls", "--json").json["schedules"]
-    assert shop.ok("--url", str(shop.url), "ls", TICKBIRD_URL="sqlite:///nowhere.db").out == shop.ok("ls").out
+    named = shop.ok("--url", str(shop.url), "ls", "--json", TICKBIRD_URL="sqlite:///nowhere.db").json
+    assert named["schedules"] == shop.ok("ls", "--json").json["schedules"]
     assert shop.ok("--namespace", "other", "ls", "--json").json["schedules"] == []
 
 

@@ -1,12 +1,15 @@
 """What is done to many schedules at once: to those that were ticked, or to all that match."""
 
+import asyncio
 import re
 import tomllib
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Error as PlaywrightError
 
 from tests.web.conftest import Desk, Served, done, log_in, window
 from tests.web.test_schedules import HOSTILE, make
@@ -49,6 +52,32 @@ async def test_a_selection_is_paused_and_resumed(desk: Desk, served: Served) -> 
     await dialog.get_by_role("button", name="Resume them").click()
     await expect(dialog.get_by_role("heading", name="3 of 3 resumed")).to_be_visible()
     assert (await served.client.get("beta")).state == "active"
+
+
+@done
+async def test_what_follows_the_typing_ends_with_the_form(desk: Desk, served: Served) -> None:
+    """An answer that is still on its way when the form is sent comes to nobody."""
+    await make(served, "alpha")
+    page = await desk.open("/schedules")
+    asked, held = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        asked.set()
+        await held.wait()
+        with suppress(PlaywrightError):  # It may have been given up.
+            await route.continue_()
+
+    await page.route("**look=1**", hold)
+    await page.get_by_label("Select alpha", exact=True).check()
+    await page.get_by_role("button", name="Pause…").click()
+    dialog = page.locator("#dialog")
+    await dialog.get_by_label("Why").fill("a holiday")
+    await asked.wait()
+    await dialog.get_by_role("button", name="Pause it").click()
+    await expect(dialog.get_by_role("heading", name="1 of 1 paused")).to_be_visible()
+    held.set()
+    await dialog.get_by_text("Back to the list").click()
+    await expect(page.locator("tr", has_text="alpha")).to_contain_text("a holiday")
 
 
 async def test_all_that_match_are_run(desk: Desk, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

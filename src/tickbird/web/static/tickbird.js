@@ -111,8 +111,16 @@ document.addEventListener("submit", (event) => {
   if (form.method !== "post") return;
   const before = sent.get(form);
   const again = before && before.by === event.submitter && performance.now() - before.at < TWICE;
-  if (again) { event.preventDefault(); event.stopImmediatePropagation(); } else sent.set(form, { by: event.submitter, at: performance.now() });
+  if (again) { event.preventDefault(); event.stopImmediatePropagation(); return; }
+  sent.set(form, { by: event.submitter, at: performance.now() });
+  // What follows the typing has nobody left to tell: its answer would come to a form that is gone.
+  const follows = form.querySelector("#cli");
+  if (follows) htmx.trigger(follows, "htmx:abort");
 }, true);
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt } = event.detail;
+  if (elt.id === "cli" && sent.has(elt.closest("form"))) event.preventDefault();
+});
 // An answer that leaves the form where it is lets it be sent again.
 document.addEventListener("htmx:afterRequest", (event) => { sent.delete(event.detail.elt); });
 
