@@ -121,6 +121,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     for field, why in (("name", "not a usable name"), ("when", "not an interval"), ("retries", "not a whole number")):
         await expect(page.locator(f"#{field}-wrong")).to_contain_text(why)
     await expect(page.locator("#task-wrong")).to_have_text("Say which task it runs.")
+    await expect(page.get_by_text("Nothing was saved: 5 fields below say what is wrong.")).to_be_visible()
     await expect(page.get_by_text("This is not JSON")).to_be_visible()
     await expect(page.get_by_label("Payload as JSON")).to_have_value('{"limit": 5')
     await desk.check("edit-wrong")
