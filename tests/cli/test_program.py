@@ -263,21 +263,38 @@ def test_what_is_too_wide_for_a_terminal_is_told_row_by_row(shop: Cli) -> None:
     assert [line for line in shown if line.startswith("name ")] == ["name      digest", "name      etl"]
 
 
-@pytest.mark.parametrize("more", [(), ("--json",)])
-def test_an_output_that_takes_nothing_is_told(shop: Cli, more: tuple[str, ...]) -> None:
+def into_full_device(cli: Cli, *args: str, streams: tuple[str, ...], unbuffered: str) -> tuple[int, str]:
+    """The exit code, and the text of stderr, of a command whose named streams are on a full disk."""
     with Path("/dev/full").open("w") as full:
         process = subprocess.run(
-            [sys.executable, "-m", "tickbird", "ls", *more],
+            [sys.executable, "-m", "tickbird", *args],
             check=False,
-            env={**os.environ, "TICKBIRD_URL": str(shop.url)},
-            stdout=full,
-            stderr=subprocess.PIPE,
+            env={**os.environ, "TICKBIRD_URL": str(cli.url), "PYTHONUNBUFFERED": unbuffered},
+            stdout=full if "stdout" in streams else subprocess.DEVNULL,
+            stderr=full if "stderr" in streams else subprocess.PIPE,
             text=True,
             timeout=60,
         )
-    assert process.returncode == 1
-    assert process.stderr.count("\n") == 1
-    assert "No space left on device" in process.stderr
+    return process.returncode, process.stderr or ""
+
+
+@pytest.mark.parametrize("args", [("ls",), ("ls", "--json")])
+def test_output_to_a_full_disk_is_one_sentence(shop: Cli, args: tuple[str, ...]) -> None:
+    """Buffered output fails when it is flushed, which the interpreter does once more at exit (exit code 120)."""
+    for unbuffered in ("", "1"):
+        code, stderr = into_full_device(shop, *args, streams=("stdout",), unbuffered=unbuffered)
+        assert code == 1
+        assert stderr.count("\n") == 1
+        assert "No space left on device" in stderr
+
+
+def test_a_full_disk_does_not_change_the_exit_code(bare: Cli) -> None:
+    both = ("stdout", "stderr")
+    assert into_full_device(bare, "--help", streams=both, unbuffered="")[0] == 1
+    assert into_full_device(bare, "--version", streams=("stdout",), unbuffered="")[0] == 1
+    for args in (("nonsense", "--json"), ("nonsense", "--debug")):
+        for streams in (("stdout",), ("stderr",), both):
+            assert into_full_device(bare, *args, streams=streams, unbuffered="")[0] == 2
 
 
 def test_a_terminal_folds_long_names_and_cuts_none(cli: Cli) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tickbird.cli.errors import CODES, guarded, leave_output
+from tickbird.cli.errors import CODES, guarded
 from tickbird.cli.settings import Settings, shared_options
 
 # Section → command → the module that has it, and what `tickbird --help` says of it.
@@ -121,11 +121,10 @@ class Root(click.Group):
             formatter.write_dl([(str(code), meaning) for code, meaning in CODES.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; whoever reads its output may have had enough before its end."""
+        """Run the command; a reader that closes the pipe early, such as `head`, is no error."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            leave_output()
             return None
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]

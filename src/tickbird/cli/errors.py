@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -45,6 +46,13 @@ def guarded(run: Callable[[], Any], settings: Settings, args: Sequence[str] = ()
             # A locale without some letters shows them as escapes.
             stream.reconfigure(errors="backslashreplace")
     try:
+        return _exit_code(run, settings, args)
+    finally:
+        _flush_streams()
+
+
+def _exit_code(run: Callable[[], Any], settings: Settings, args: Sequence[str]) -> int:
+    try:
         code = run()
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -60,7 +68,6 @@ def guarded(run: Callable[[], Any], settings: Settings, args: Sequence[str] = ()
             return _unexpected(error.__cause__, settings)
         return INTERRUPTED
     except BrokenPipeError:
-        leave_output()
         return 0
     except TickbirdError as error:
         code = next((code for kind, code in _OF if isinstance(error, kind)), FAILED)
@@ -70,9 +77,15 @@ def guarded(run: Callable[[], Any], settings: Settings, args: Sequence[str] = ()
     return code if isinstance(code, int) else 0
 
 
-def leave_output() -> None:
-    """Nobody reads any more: what is still buffered must not be written, and fail, when the process ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _flush_streams() -> None:
+    """Point a stream that refuses its buffer at /dev/null, because the interpreter flushes once more at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
 
 
 def _unexpected(error: Exception, settings: Settings) -> int:
@@ -85,16 +98,15 @@ def _tell(text: str, settings: Settings, code: int, error: Exception) -> int:
 
     kind = _KINDS.get(code, "failed")
     code = code if settings.error_code is None else settings.error_code
-    try:
+    # A stream that takes nothing must not hide the exit code, nor the other stream.
+    with contextlib.suppress(OSError):
         if settings.debug:
             traceback.print_exc()
         sys.stderr.write(f"tickbird: {clean(text)}\n")
+    with contextlib.suppress(OSError):
         if settings.as_json and not settings.answered:
             # On one line, as the last of commands that print a document a line.
             click.echo(json.dumps({**settings.beside, "error": _document(text, kind, code, error)}))
-    except OSError:
-        # Nobody reads, or nothing more can be written.
-        leave_output()
     return code
 
 
