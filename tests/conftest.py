@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import zoneinfo
@@ -37,7 +38,10 @@ for each in pkgutil.walk_packages(tickbird.__path__, "tickbird.", lambda name: N
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where Python leaves no bytecode, as in many images, each process that a test starts would compile everything."""
+    """Make processes that tests start alike, however the tests were started."""
+    # A shell starts its background jobs with Ctrl-C ignored, and their children would ignore it too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # If Python writes no bytecode, as in many images, each process would compile everything.
     if sys.dont_write_bytecode and getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         subprocess.run([sys.executable, "-c", IMPORT], env=environment, check=False, capture_output=True)

@@ -24,12 +24,12 @@ from tickbird.domain.policies import policies
 from tickbird.domain.program import command
 from tickbird.domain.sizes import byte_count
 from tickbird.domain.triggers import Trigger, at
+from tickbird.per_loop import PerLoop
 from tickbird.targets.protocol import Executable, Isolation, Run
 from tickbird.targets.task import Task
 
 # What only a process needs that connects or works loads when it does: importing an app's code stays quick.
 if TYPE_CHECKING:
-    import asyncio
     from contextlib import AbstractAsyncContextManager
 
     from tickbird.client import Client
@@ -158,8 +158,7 @@ class Tickbird:
         self._adopted: Client | None = None
         # MODULE:ATTRIBUTE, when it was imported by that.
         self.reference: str | None = None
-        # One store or server, and so one client, per event loop that uses it.
-        self._clients: dict[int, tuple[asyncio.AbstractEventLoop, Store | Transport, Client]] = {}
+        self._clients: PerLoop[Client] = PerLoop(self._connected)
 
     @classmethod
     def connect(cls, url: str | None = None, *, token: str | None = None, namespace: str | None = None) -> Tickbird:
@@ -352,18 +351,10 @@ class Tickbird:
         return Client(store, self.namespace, self._validators)
 
     async def client(self) -> Client:
-        """The client for this event loop, connected when first asked for."""
-        import asyncio
-
+        """The client for this event loop, connected when first asked for; closed with the loop at the latest."""
         if self._adopted is not None:
             return self._adopted
-        loop = asyncio.get_running_loop()
-        for key, (other, _, _) in list(self._clients.items()):
-            if other.is_closed():
-                del self._clients[key]
-        if id(loop) not in self._clients:
-            self._clients[id(loop)] = (loop, *await self._connected())
-        return self._clients[id(loop)][2]
+        return await self._clients.get()
 
     async def _connected(self) -> tuple[Store | Transport, Client]:
         if is_server(self.url):
@@ -384,21 +375,18 @@ class Tickbird:
         self._adopted = client
 
     async def aclose(self) -> None:
-        """Let go of this event loop's connections."""
-        import asyncio
-
-        kept = self._clients.pop(id(asyncio.get_running_loop()), None)
-        if kept is not None:
-            await kept[1].close()
+        """Close the connections of this event loop."""
+        await self._clients.close()
 
     @property
     def sync(self) -> Any:
-        """The client for code without an event loop: every method waits for its answer."""
-        return Blocking(self._portal.call(self.client()), self._portal)
+        """The client for code without an event loop: every method waits for its result."""
+        if self._portal.closed:
+            self._portal = Portal()
+        return Blocking(self.client, self._portal)
 
     def close(self) -> None:
-        """Let go of what `sync` holds."""
-        self._portal.call(self.aclose())
+        """Close the connections of `sync`; calls under way in other threads raise StoreError."""
         self._portal.close()
 
     def lifespan(self, *, worker: bool = False, within: Lifespan | None = None, **options: Any) -> Lifespan:

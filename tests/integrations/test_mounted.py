@@ -110,7 +110,7 @@ async def test_alone_it_lives_with_its_server(bird: Tickbird) -> None:
 
     await app({"type": "lifespan"}, receive, send)
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
-    assert bird._clients == {}
+    assert len(bird._clients) == 0
 
 
 @pytest.mark.parametrize(

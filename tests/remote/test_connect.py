@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,8 +84,11 @@ async def test_an_app_sends_through_a_server(server: str, token: str) -> None:
     with pytest.raises(PayloadError):
         await send_mail.enqueue(to=7)
     await bird.aclose()
-    with pytest.raises(StoreError, match="this needs the store itself, and was given a server;"):
-        bird.enqueue_in(sqlite3.connect(":memory:"), send_mail, {"to": "ada"})
+    with (
+        closing(sqlite3.connect(":memory:")) as connection,
+        pytest.raises(StoreError, match="this needs the store itself, and was given a server;"),
+    ):
+        bird.enqueue_in(connection, send_mail, {"to": "ada"})
 
 
 async def test_what_cannot_be_connected_to() -> None:

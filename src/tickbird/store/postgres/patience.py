@@ -14,6 +14,8 @@ from typing import Any, Final, Protocol
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import AsyncConnectionPool
+from psycopg_pool._acompat import AEvent
+from psycopg_pool.sched_async import AsyncScheduler
 
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 
@@ -52,8 +54,56 @@ class Watch:
         self._timer.cancel()
 
 
+class _CancelledPool(BaseException):
+    """A task of the pool was cancelled. psycopg's pool swallows CancelledError as it does every Exception."""
+
+
+class _Event(AEvent):
+    async def wait_timeout(self, timeout: float) -> bool:
+        """Wait, and end when cancelled: wait_for of Python 3.11 swallows a cancellation that meets its result."""
+        is_set = await super().wait_timeout(timeout)
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise asyncio.CancelledError
+        return is_set
+
+
+class _Scheduler(AsyncScheduler):
+    def __init__(self) -> None:
+        super().__init__()
+        self._event = _Event()
+
+
 class Pool(AsyncConnectionPool[Connection]):
-    """A pool whose idle connections are given little time to show that somebody is there."""
+    """A pool that gives idle connections little time to answer, and whose tasks end when they are cancelled.
+
+    asyncio.run cancels the tasks that are left at its end, and waits for each of them without limit.
+    """
+
+    def _start_workers(self) -> None:
+        self._sched = _Scheduler()
+        super()._start_workers()
+
+    @classmethod
+    async def worker(cls, q: Any) -> None:
+        """Run maintenance tasks until told to stop, or cancelled."""
+        with suppress(_CancelledPool):
+            await super().worker(q)
+
+    async def _connect(self, timeout: float | None = None) -> Connection:
+        try:
+            return await super()._connect(timeout)
+        except asyncio.CancelledError:
+            raise _CancelledPool from None
+
+    async def close(self, timeout: float = 5.0) -> None:
+        """Close every idle connection, also after asyncio.run has cancelled the tasks of the pool."""
+        tasks = [*self._workers, *([self._sched_runner] if self._sched_runner is not None else [])]
+        self._workers, self._sched_runner = [], None
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await super().close(timeout)
 
     @staticmethod
     async def check_connection(conn: Connection) -> None:

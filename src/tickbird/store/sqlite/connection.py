@@ -8,6 +8,7 @@ import random
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -63,12 +64,18 @@ class Connection:
         except BaseException:
             self._end_thread()
             raise
+        # For a connection that nobody closes: an event loop that is left without an end, a program that exits.
+        weakref.finalize(self, _close_unclosed, self._db, self._process)
 
     async def close(self) -> None:
         """Disconnect, after what is under way; harmless when not open."""
         db, self._db = self._db, None
         if db is not None and self._process == os.getpid():
-            await self._hop(db.close)
+            try:
+                await self._hop(db.close)
+            except RuntimeError:
+                # Python is exiting, and has ended the thread.
+                db.close()
         self._end_thread()
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -99,6 +106,11 @@ class Connection:
         if self._thread is not None:
             self._thread.shutdown(wait=False)
             self._thread = None
+
+
+def _close_unclosed(db: sqlite3.Connection, process: int) -> None:
+    if process == os.getpid():
+        db.close()
 
 
 def connect(place: Place) -> sqlite3.Connection:
