@@ -1,5 +1,7 @@
 // A form that gets no answer stays as it was typed, and says why; one that was opened in an earlier session is made good.
-function tell(form, text) {
+import { isBusy } from "./typing.js";
+
+function tell(form, text, xhr) {
   form.querySelector(":scope > .banner.refused")?.remove();
   const banner = document.createElement("div");
   banner.className = "banner wrong refused";
@@ -7,7 +9,8 @@ function tell(form, text) {
   banner.tabIndex = -1;
   banner.textContent = text;
   form.prepend(banner);
-  banner.focus();
+  // A user who types on keeps the focus; the alert is read out all the same.
+  if (!isBusy(xhr)) banner.focus();
 }
 
 // What proves that a form is of this session, as the page has it now.
@@ -26,12 +29,12 @@ export function startRefused() {
     if (!form.matches("form")) return;
     const part = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html").querySelector("[data-problem]");
     if (part?.dataset.problem === "foreign-form" && await renew()) {
-      tell(form, "You have logged in anew since this was opened: nothing was done yet. Send it again.");
-    } else tell(form, part?.textContent.trim() || "That did not work: nothing is known to have been done. Try again.");
+      tell(form, "You have logged in anew since this was opened: nothing was done yet. Send it again.", event.detail.xhr);
+    } else tell(form, part?.textContent.trim() || "That did not work: nothing is known to have been done. Try again.", event.detail.xhr);
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, (event) => {
-      if (event.detail.elt.matches("form")) tell(event.detail.elt, "The server did not answer. Look whether it was done, then try again: what you typed is still here.");
+      if (event.detail.elt.matches("form")) tell(event.detail.elt, "The server did not answer. Look whether it was done, then try again: what you typed is still here.", event.detail.xhr);
     });
   }
 }

@@ -7,6 +7,7 @@ import { startLog } from "./log.js";
 import { startDraft } from "./draft.js";
 import { startTips } from "./tips.js";
 import { startRefused } from "./refused.js";
+import { dropOrphans, isBusy, startTyping } from "./typing.js";
 
 const root = document.documentElement;
 
@@ -67,16 +68,18 @@ document.addEventListener("click", async (event) => {
 
 // Forms of actions come in a dialog; where that fails, their link leads to a page that has the same form.
 const dialog = document.getElementById("dialog");
-// Once it has settled: what is typed before that would not be heard.
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target.id !== "dialog-body" || dialog.open) return;
   dialog.showModal();
   dialog.querySelector("[autofocus], input:not([type=hidden]), select, textarea, button")?.focus();
 });
+// A closed form is gone: a response to it must not land in the next form that the dialog shows.
+dialog.addEventListener("close", () => { document.getElementById("dialog-body").replaceChildren(); dropOrphans(); });
 // A form that comes back refused says why where one is.
 document.addEventListener("htmx:afterSettle", (event) => {
   const form = event.detail.elt;
-  if (form.id !== "form") return;
+  // A user who works in a field stays there: the next keys are meant for it.
+  if (form.id !== "form" || isBusy(event.detail.xhr)) return;
   const first = ["[aria-invalid=true]", "[role=alert]", "#plan", ".primary"].map((each) => form.querySelector(each));
   first.find((each) => each)?.focus();
 });
@@ -119,7 +122,7 @@ document.addEventListener("submit", (event) => {
 }, true);
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt } = event.detail;
-  if (elt.id === "cli" && sent.has(elt.closest("form"))) event.preventDefault();
+  if (elt.matches("#cli, a") && sent.has(elt.closest("form"))) event.preventDefault();
 });
 // An answer that leaves the form where it is lets it be sent again.
 document.addEventListener("htmx:afterRequest", (event) => { sent.delete(event.detail.elt); });
@@ -133,7 +136,7 @@ document.addEventListener("change", (event) => {
 
 // What is kept through a redraw: opened parts, and what one has ticked or written.
 if (window.Idiomorph) {
-  const keep = new Set(["open", "checked", "value"]);
+  const keep = new Set(["open", "checked", "selected", "value"]);
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
     !(keep.has(name) && node.matches("details, dialog, input, select, textarea, option"));
   Idiomorph.defaults.ignoreActiveValue = true;
@@ -159,6 +162,7 @@ for (const frame of frames()) {
 }
 
 startLive();
+startTyping();
 startTips();
 startKeys();
 startSelection();
