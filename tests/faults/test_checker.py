@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.faults.fleet import all_skips
 from tickbird import every
 from tickbird.app import open_store
 from tickbird.client import Client
@@ -42,11 +43,11 @@ class Past:
         connection.close()
 
     def rewrite(self, event: str, **values: Any) -> None:
-        """Change the first note of a kind; `drop=True` takes it out, `twice=True` has it once more."""
+        """Change the first note of a kind about `clock`; `drop=True` takes it out, `twice=True` has it once more."""
         for path in sorted(self.folder.glob("[0-9]*.ledger")):
             lines = [json.loads(line) for line in path.read_text().splitlines()]
             for place, line in enumerate(lines):
-                if line["event"] == event:
+                if (line["event"], line["schedule"]) == (event, "clock"):
                     if values.pop("drop", False):
                         lines.pop(place)
                     elif values.pop("twice", False):
@@ -86,7 +87,12 @@ async def _live(folder: Path) -> Past:
         fleet.start()
         await fleet.ran_more(6)
         await client.resume("stopped", actor="ada")
-        await fleet.ran_more(2)
+        await until(lambda: {"clock", "stopped", "slow"} <= {note.schedule for note in fleet.notes("done")})
+
+        async def has_overlapped() -> bool:
+            return any(skip.reason == "overlap" for skip in await all_skips(store, "slow"))
+
+        await until(has_overlapped)
         for name in ("clock", "stopped", "slow"):
             await client.pause(name, actor="ada")
 

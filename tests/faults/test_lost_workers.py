@@ -15,6 +15,10 @@ from tickbird.domain.runs import Outcome
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, Note, until
 
+# Seconds. These tests wait until a lease ends, and they count attempts: a worker must not lose its lease because the
+# machine is busy.
+LEASE = 6.0
+
 
 async def hold(client: Client, fleet: Fleet) -> tuple[int, Note]:
     """A run that is under way and waits, and the note of who has it."""
@@ -32,7 +36,7 @@ async def second(fleet: Fleet, run_id: int) -> Note:
 
 async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: Fleet) -> None:
     for _ in range(2):
-        fleet.start()
+        fleet.start(lease=LEASE)
     await fleet.started(2)
     run_id, began = await hold(client, fleet)
     fleet.member(began.pid).kill()
@@ -49,7 +53,7 @@ async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: 
 
 async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store: Store, fleet: Fleet) -> None:
     for _ in range(2):
-        fleet.start()
+        fleet.start(lease=LEASE)
     await fleet.started(2)
     run_id, began = await hold(client, fleet)
     fleet.member(began.pid).freeze()
@@ -71,7 +75,7 @@ async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store:
 
 
 async def test_sigterm_lets_runs_finish(client: Client, store: Store, fleet: Fleet) -> None:
-    process = fleet.start()
+    process = fleet.start(lease=30.0)
     run_id, _ = await hold(client, fleet)
     process.drain()
     await until(lambda: "draining" in fleet.logs())
@@ -104,13 +108,13 @@ async def test_a_second_signal_ends_at_once_and_loses_nothing(client: Client, st
 
 
 async def test_a_worker_that_drains_too_long_puts_its_runs_back(client: Client, store: Store, fleet: Fleet) -> None:
-    process = fleet.start(drain=0.2)
+    process = fleet.start(drain=0.2, lease=30.0)
     run_id, _ = await hold(client, fleet)
     process.drain()
     assert await process.ended() == 0
     run = await client.run(run_id)
     assert (run.status, run.failures, run.crashes) == ("queued", 0, 0)
-    fleet.start()
+    fleet.start(lease=30.0)
     fleet.open("gate")
     assert (await final(client, run_id)).attempt == 2
 

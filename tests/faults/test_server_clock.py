@@ -68,8 +68,7 @@ async def test_the_shim_sets_this_server_only(store: Store, clock: SetClock) -> 
 async def test_a_jump_and_back(
     store: Store, client: Client, fleet: Fleet, clock: SetClock, jump: int, tmp_path: Path
 ) -> None:
-    since = await ticking(client)
-    await ticking(client, "careful", catch_up="all")
+    since = {"clock": await ticking(client), "careful": await ticking(client, "careful", catch_up="all")}
     for _ in range(2):
         fleet.start(lease=6.0, heartbeat=2.0)
     await fleet.started(2)
@@ -109,7 +108,7 @@ async def test_a_jump_and_back(
     fleet.open("gate")
     run = await final(client, under_way)
     assert (run.status, run.attempt) == ("succeeded", 1)
-    await settled(client, store, fleet, {"clock": since, "careful": since})
+    await settled(client, store, fleet, since)
     now = await store.now()
     for name in ("clock", "careful"):
         stored = await client.get(name)

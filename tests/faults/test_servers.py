@@ -152,10 +152,11 @@ async def test_a_cable_is_pulled(postgres_url: str, tmp_path: Path) -> None:
         async with opened(postgres_url, tmp_path) as (store, client, fleet):
             since = await ticking(client)
             impatient = "?connect_timeout=2&tcp_user_timeout=2000&keepalives_idle=1&keepalives_interval=1"
-            far = fleet.start_apart(url=wire.url + impatient, prefix=cable.prefix, lease=4.0)
+            # A worker stops its runs lease/5 before the lease ends: longer than a busy machine stops a process.
+            far = fleet.start_apart(url=wire.url + impatient, prefix=cable.prefix, lease=10.0)
             run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
             await until(lambda: fleet.notes("began", run_id))
-            near = fleet.start()
+            near = fleet.start(lease=6.0)
             await fleet.started(2)
             cable.pull()
             [_, again] = await until(lambda: begun if len(begun := fleet.notes("began", run_id)) == 2 else None)

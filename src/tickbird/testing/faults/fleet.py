@@ -23,7 +23,8 @@ from tickbird.testing.faults.ledger import Ledger, Note, read_notes
 # Processes are forked from one that has imported everything: an interpreter each would take most of the time.
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(["tickbird.testing.faults.app", "psycopg_pool", "tickbird.store.postgres"])
-PATIENCE = 40.0
+# How long a condition may take. Only a test that fails waits this long, so it leaves room for a busy machine.
+PATIENCE = 90.0
 
 
 class Member:
