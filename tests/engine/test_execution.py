@@ -99,7 +99,7 @@ def executing(store: Store, tasks: Tasks, slots: int = 10, clock: ManualClock = 
 
 async def settle(execution: Execution) -> None:
     """Record outcomes until nothing is held."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while execution.held or execution.busy:
             await execution.finish()
             await asyncio.sleep(0)
@@ -284,7 +284,7 @@ async def test_what_waits_behind_slow_runs_is_put_back(store: Store, monkeypatch
     monkeypatch.setattr(workplace, "_LONGEST_WAIT", 0.01)
     ahead = Ahead(store)
     await ahead.begin()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(ahead.execution.held) > 2:
             await ahead.execution.finish()
             await asyncio.sleep(0.001)

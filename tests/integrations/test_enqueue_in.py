@@ -303,12 +303,12 @@ async def test_it_starts_at_once_after_the_commit(
     process.on_started = tell
     working = asyncio.create_task(process.run())
     try:
-        await asyncio.wait_for(started.wait(), 30)
+        await asyncio.wait_for(started.wait(), 60)
         async with opened() as connection:
             run_id = await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
             committed = time.time()
             await done(connection.commit())
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while (run := await client.run(run_id)).status != "succeeded":  # noqa: ASYNC110 - by another thread
                 await asyncio.sleep(0.01)
         assert run.result == "ada x1"

@@ -66,7 +66,7 @@ async def served(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
         assert not serving.done(), "the server did not start"
         await asyncio.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         yield client
     server.should_exit = True
     await serving
@@ -79,7 +79,7 @@ def routes(app: FastAPI, bird: Tickbird) -> FastAPI:
         return {"run": await bird.tasks["double"].enqueue(number=number)}
 
     async def result(run: int, request: Request) -> dict[str, Any]:
-        ended = await (await bird.client()).wait(run, timeout=30)
+        ended = await (await bird.client()).wait(run, timeout=60)
         return {"status": ended.status, "result": ended.result, "greeting": getattr(request.state, "greeting", None)}
 
     app.post("/double/{number}")(send)
@@ -101,7 +101,7 @@ async def test_a_worker_inside_the_app(bird: Tickbird) -> None:
 async def test_what_is_executing_ends_before_the_apps_own_things_do(bird: Tickbird, url: str) -> None:
     async with served(FastAPI(lifespan=bird.lifespan(worker=True, within=own))):
         run_id = await bird.tasks["slow"].enqueue()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while "slow begins" not in EVENTS:  # noqa: ASYNC110 - the worker tells so
                 await asyncio.sleep(0.01)
     assert EVENTS == ["opened", "slow begins", "slow ends", "closed"]

@@ -132,7 +132,7 @@ def prints(megabytes: int = 10) -> str:
     return "printed"
 
 
-@bird.task(isolation="process", memory="150MB", timeout=20)
+@bird.task(isolation="process", memory="150MB", timeout=100)
 def eats_memory() -> None:
     eaten = []
     while True:
@@ -140,13 +140,13 @@ def eats_memory() -> None:
         time.sleep(0.005)
 
 
-@bird.task(isolation="process", memory="150MB", timeout=20)
+@bird.task(isolation="process", memory="150MB", timeout=100)
 def eats_elsewhere() -> None:
     code = "import time; eaten = bytearray(400_000_000); time.sleep(600)"
     subprocess.run([sys.executable, "-c", code], check=False)
 
 
-@bird.task(isolation="process", timeout=20)
+@bird.task(isolation="process", timeout=100)
 def closes_everything() -> None:
     os.closerange(0, 10_000)
 

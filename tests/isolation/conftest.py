@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ class Place:
         """Enqueue a run."""
         return await self.client.enqueue(task, payload, actor="test")
 
-    async def final(self, run_id: int, seconds: float = 60.0) -> RunRecord:
+    async def final(self, run_id: int, seconds: float = 90.0) -> RunRecord:
         """A run once it is final."""
         ends = time.monotonic() + seconds
         while (run := await self.client.run(run_id)).status not in FINAL:
@@ -102,8 +102,13 @@ def leftovers() -> list[str]:
     return found
 
 
-async def until(condition: Callable[[], Any]) -> None:
-    """Wait for what other processes do."""
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110
+async def until(condition: Callable[[], Any]) -> Any:
+    """Wait for what other processes do; what the condition, perhaps awaited, gives once it is true."""
+    async with asyncio.timeout(90):
+        while True:
+            value = condition()
+            if isinstance(value, Awaitable):
+                value = await value
+            if value:
+                return value
             await asyncio.sleep(0.01)

@@ -221,18 +221,25 @@ async def test_what_it_leaves_behind_ends_with_it(commands: Commands) -> None:
     assert not leftovers()
 
 
-async def test_a_cancelled_command_is_asked_first_and_then_killed(tmp_path: Path) -> None:
-    async with working(allowing(tmp_path), options=replace(QUICK, lease=3.0)) as place:
-        commands, note = Commands(place), tmp_path / "note"
-        polite = f"trap 'echo put away > {note}.gone; exit 0' TERM; touch {note}; sleep 600.{MARK} & wait"
-        for line in (polite, f"trap '' TERM; touch {note}; while :; do sleep 1.{MARK}; done"):
-            run_id = await commands.send(command(shell=line))
-            await until(note.exists)
-            await commands.client.cancel(run_id, actor="test")
-            assert (await place.final(run_id)).status == "cancelled"
-            assert not leftovers()
-            note.unlink()
-        assert (tmp_path / "note.gone").read_text() == "put away\n"
+async def _cancelled(tmp_path: Path, shell: str, lease: float) -> None:
+    """A command is cancelled once it has made its note; the lease says how soon it is killed then."""
+    async with working(allowing(tmp_path), options=replace(QUICK, lease=lease)) as place:
+        run_id = await Commands(place).send(command(shell=shell))
+        await until((tmp_path / "note").exists)
+        await place.client.cancel(run_id, actor="test")
+        assert (await place.final(run_id)).status == "cancelled"
+        assert not leftovers()
+
+
+async def test_a_cancelled_command_is_asked_first(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    polite = f"trap 'echo put away > {note}.gone; exit 0' TERM; touch {note}; sleep 600.{MARK} & wait"
+    await _cancelled(tmp_path, polite, lease=30.0)
+    assert (tmp_path / "note.gone").read_text() == "put away\n"
+
+
+async def test_a_cancelled_command_that_does_not_listen_is_killed(tmp_path: Path) -> None:
+    await _cancelled(tmp_path, f"trap '' TERM; touch {tmp_path}/note; while :; do sleep 1.{MARK}; done", lease=3.0)
 
 
 async def test_a_drain_puts_it_back(tmp_path: Path) -> None:
