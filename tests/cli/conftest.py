@@ -12,7 +12,7 @@ import sys
 import textwrap
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ from tickbird.app import open_store
 from tickbird.cli import root
 from tickbird.client import Client
 from tickbird.domain.commands import Create
+from tickbird.domain.cron import cron
 from tickbird.domain.definition import Definition, Target
 from tickbird.domain.every import every
-from tickbird.domain.triggers import Trigger
 from tickbird.store.protocol import Store, Worker
 
 APP = """
@@ -120,9 +120,13 @@ class Cli:
         given = {"actor": "ana", "unknown_task_ok": True, **options}
         self.store(lambda client, _: client.create(name, trigger, "report", **given))
 
-    def create_yesterday(self, name: str, trigger: Trigger | None = None) -> None:
-        """A schedule that was made a day ago and that nobody has planned since."""
-        definition = Definition(trigger=trigger or every(hours=1), target=Target("report"))
+    def create_yesterday(self, name: str) -> None:
+        """An hourly schedule that was made a day ago and that nobody has planned since; it has 24 ticks to be decided.
+
+        They are half an hour away from now, so that none passes while a test looks at them.
+        """
+        minute = (datetime.now(UTC).minute + 30) % 60
+        definition = Definition(trigger=cron(f"{minute} * * * *"), target=Target("report"))
         command = Create(actor="ana", namespace="default", definition=definition)
 
         async def make(client: Client, store: Store) -> None:
@@ -147,11 +151,11 @@ class Cli:
         self.store(lambda _, store: store.plan_due())
 
     def live_worker(self, tasks: dict[str, Any], queues: tuple[str, ...] = ("default",)) -> None:
-        """A worker that says it is alive for a minute."""
+        """A worker that says it is alive for an hour, longer than any test takes."""
         worker = Worker(
             id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=queues, slots=1, tasks=tasks
         )
-        self.store(lambda _, store: store.report_worker(worker, 60))
+        self.store(lambda _, store: store.report_worker(worker, 3_600))
 
     def start(self, *args: str, **env: str) -> subprocess.Popen[str]:
         """A process of its own, in the same folder."""

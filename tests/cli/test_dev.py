@@ -43,6 +43,7 @@ class Talk:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.text = ""
+        self._lock = threading.Lock()
         self._threads = [
             threading.Thread(target=self._read, args=(stream,), daemon=True)
             for stream in (process.stdout, process.stderr)
@@ -52,7 +53,8 @@ class Talk:
 
     def _read(self, stream: Iterator[str]) -> None:
         for line in stream:
-            self.text += line
+            with self._lock:
+                self.text += line
 
     def wait_for(self, words: str) -> None:
         """Until these words have been said."""
@@ -118,6 +120,8 @@ def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
     bare.write("beats", BEAT)
     with started(bare, "beats:bird", server=("--port", "0")) as talk:
         until(said("red one"), lambda: talk.text)
+        # The table is the last part of the first screen.
+        talk.wait_for("SCHEDULE  WHAT")
         assert "· dev · beats:bird" in talk.text
         found = re.search(r"api +(http://127\.0\.0\.1:\d+/api/v1)\n", talk.text)
         assert found, talk.text
@@ -128,7 +132,6 @@ def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
         assert re.search(r"store +sqlite:///dev\.db", talk.text)
         assert re.search(r"tasks +beat", talk.text)
         assert re.search(r"watching +2 files in ", talk.text)
-        assert "SCHEDULE  WHAT" in talk.text
         # A module that the app imports.
         bare.write("words", 'WORD = "green"')
         talk.wait_for("words.py changed.")
@@ -136,7 +139,7 @@ def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
         # A mistake is shown, and the last good code goes on.
         bare.write("words", 'WORD = "blue')
         talk.wait_for("the last good code goes on. Waiting for a change.")
-        assert "words.py line 1" in talk.text
+        talk.wait_for("words.py line 1")
         until(said("green one", Path("said").read_text().count("green one")), lambda: talk.text)
         bare.write("words", 'WORD = "blue"')
         until(said("blue one"), lambda: talk.text)
@@ -189,7 +192,7 @@ def test_an_app_that_does_not_import_at_first_is_waited_for(bare: Cli) -> None:
     bare.write("shop", "import nothing_of_that_name")
     with started(bare, "shop", "--url", "sqlite:///dev.db") as talk:
         talk.wait_for("nothing is running. Waiting for a change.")
-        assert "cannot be imported" in talk.text
+        talk.wait_for("cannot be imported")
         bare.write("shop", APP)
         talk.wait_for("Ready: 2 tasks, 2 schedules.")
         assert talk.end(signal.SIGTERM) == 0
@@ -199,7 +202,7 @@ def test_a_worker_that_ends_by_itself_is_told(bare: Cli, postgres_url: str) -> N
     bare.write("shop", APP)
     with started(bare, "shop", "--url", postgres_url) as talk:
         talk.wait_for("The worker has ended by itself with code 5; waiting for a change.")
-        assert "run `tickbird migrate`" in talk.text
+        talk.wait_for("run `tickbird migrate`")
         assert talk.end() == 0
 
 

@@ -41,20 +41,21 @@ def test_a_server_serves_those_with_a_token_and_ends_in_order(cli: Cli, ending: 
     cli.create("digest")
     made = cli.ok("token", "create", "ci", "--role", "viewer", "--json").json
     with served(cli) as (process, url):
-        assert httpx.get(f"{url}/healthz").json() == {"status": "ok"}
-        assert httpx.get(f"{url}/api/v1/schedules").status_code == 401
+        assert httpx.get(f"{url}/healthz", timeout=60).json() == {"status": "ok"}
+        assert httpx.get(f"{url}/api/v1/schedules", timeout=60).status_code == 401
         headers = {"Authorization": f"Bearer {made['token']}"}
-        answer = httpx.get(f"{url}/api/v1/schedules", headers=headers)
+        answer = httpx.get(f"{url}/api/v1/schedules", headers=headers, timeout=60)
         assert [each["name"] for each in answer.json()["items"]] == ["digest"]
         assert "server" not in answer.headers
         run = cli("trigger", "digest", "--json").json["run"]["id"]
-        with httpx.stream("GET", f"{url}/api/v1/runs/{run}/logs?follow=true", headers=headers) as followed:
+        path = f"{url}/api/v1/runs/{run}/logs?follow=true"
+        with httpx.stream("GET", path, headers=headers, timeout=60) as followed:
             told = followed.iter_text()
             assert next(told).startswith("retry: ")
             process.send_signal(ending)
             # A stream that is cut off would be told apart from one that has ended.
             assert "".join(told) == ""
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     [listed] = cli.ok("token", "list", "--json").json["tokens"]
     assert listed["last_used_at"] is not None
 
@@ -78,7 +79,7 @@ def test_a_server_behind_its_own_certificate(folder: Path) -> None:
     with served(cli, "--certfile", "cert.pem", "--keyfile", "key.pem") as (_, url):
         assert url.startswith("https://127.0.0.1:")
         headers = {"Authorization": f"Bearer {made['token']}"}
-        assert httpx.get(f"{url}/api/v1/schedules", headers=headers, verify=trust).json()["items"] == []
+        assert httpx.get(f"{url}/api/v1/schedules", headers=headers, verify=trust, timeout=60).json()["items"] == []
         asked = ("ls", "--server", url, "--token", made["token"])
         said = cli.refused(5, *asked, TICKBIRD_URL="")
         assert f"the certificate of {url} is not trusted (self-signed certificate); check the address, or name" in said

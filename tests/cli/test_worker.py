@@ -98,8 +98,8 @@ def finished(process: subprocess.Popen[str], log: Log) -> tuple[int, str]:
 
 def test_a_worker_runs_what_is_due_and_drains(cli: Cli) -> None:
     cli.write("work", WORK)
+    beats = Path("beats")
     with worker(cli, "work:bird", "--slots", "2") as (process, log):
-        beats = Path("beats")
         wait_until(lambda: beats.exists() and beats.read_text().count("beat") >= 2)
         [live] = cli.store(lambda client, _: client.workers())
         assert (live.kind, live.queues, live.slots, set(live.tasks)) == (
@@ -115,7 +115,10 @@ def test_a_worker_runs_what_is_due_and_drains(cli: Cli) -> None:
     assert "has ended" in text
     assert "Traceback" not in text
     assert list(cli.store(lambda client, _: client.workers())) == []
-    assert {run.status for run in cli.store(lambda client, _: client.runs())} == {"succeeded"}
+    runs = cli.store(lambda client, _: client.runs(limit=1_000))
+    # Every beat is recorded; what was planned last may wait for the next worker.
+    assert {run.status for run in runs} <= {"succeeded", "queued"}
+    assert sum(run.status == "succeeded" for run in runs) == beats.read_text().count("beat")
 
 
 def wait_until(condition: Callable[[], object]) -> None:
