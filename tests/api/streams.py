@@ -70,7 +70,7 @@ class Listener:
 
     async def until(self, condition: Callable[[], Any]) -> None:
         """Wait until what has come fulfils a condition."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not condition():
                 self._more.clear()
                 await self._more.wait()

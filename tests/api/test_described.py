@@ -45,4 +45,4 @@ def test_every_route_does_what_its_description_says(tmp_path: Path, phases: str)
         assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
     finally:
         asked.terminate()
-        asked.communicate(timeout=20)
+        asked.communicate(timeout=60)

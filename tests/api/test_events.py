@@ -183,7 +183,7 @@ async def test_a_client_that_takes_nothing_is_left(api: Api) -> None:
         stuck.open.clear()
         await work(api.store)
         assert stuck._task is not None
-        await asyncio.wait_for(asyncio.shield(stuck._task), 20)
+        await asyncio.wait_for(asyncio.shield(stuck._task), 60)
     assert not api.app.state.feed._followers
 
 
@@ -246,7 +246,7 @@ async def test_a_store_that_is_lost_for_a_while_loses_nothing(api: Api, monkeypa
 
     async with Listener(api, await api.token("viewer")) as listener:
         monkeypatch.setattr(type(api.store), "settle", fail)
-        await asyncio.wait_for(failed.wait(), 20)
+        await asyncio.wait_for(failed.wait(), 60)
         await work(api.store)
         monkeypatch.setattr(type(api.store), "settle", real)
         await listener.hears("planned", "started", "ended")

@@ -43,13 +43,13 @@ def serving(url: str) -> Iterator[str]:
             ends.set()
 
     threading.Thread(target=run, name="server", daemon=True).start()
-    assert ready.wait(30)
+    assert ready.wait(60)
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         if made:
             made[0].should_exit = True
-        assert ends.wait(30)
+        assert ends.wait(60)
         listening.close()
 
 

@@ -178,10 +178,14 @@ async def test_no_tls_is_there() -> None:
 
 
 async def test_an_answer_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transports, "_ANSWER", 0.05)
+    monkeypatch.setattr(transports, "_ANSWER", 0.5)
     asked: list[bytes] = []
     async with listening(asked.append) as port:
         error = await told(RemoteClient(Transport(f"http://127.0.0.1:{port}", TOKEN)))
+        # The server may come to read what was sent only now.
+        async with asyncio.timeout(60):
+            while not asked:  # noqa: ASYNC110 - filled by the server
+                await asyncio.sleep(0.01)
     # A person waits in front of it: once is enough.
     assert len(asked) == 1
     assert isinstance(error, StoreUnavailableError)

@@ -62,7 +62,7 @@ class Reader:
         self.horizon = horizon
 
     async def until(self, condition: Callable[[], Any]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not condition():
                 await self.look()
                 await asyncio.sleep(0.02)
