@@ -67,7 +67,7 @@ def soak(out: Path, *options: str) -> tuple[int, dict[str, Any]]:
     """The exit code and the results of a soak of seconds."""
     store = "sqlite" if "sqlite" in options else "postgresql"
     command = [sys.executable, "-m", "bench.soak", "--every", "0.5", "--out", str(out), *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=110)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=250)
     assert (out / f"soak-{store}.json").exists(), done.stderr
     results: dict[str, Any] = json.loads((out / f"soak-{store}.json").read_text())
     assert (out / f"soak-{store}.md").read_text() in done.stdout

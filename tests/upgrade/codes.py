@@ -58,7 +58,7 @@ class Code:
         command = [sys.executable, "-m", "tickbird", *words]
         environment = self.environment(TICKBIRD_URL=url, TICKBIRD_ACTOR="ada", UPGRADE_FOLDER="/", UPGRADE_CODE="")
         return subprocess.run(
-            command, cwd=self.path, env=environment, capture_output=True, text=True, check=False, timeout=60
+            command, cwd=self.path, env=environment, capture_output=True, text=True, check=False, timeout=200
         )
 
     def ok(self, url: str, *words: str) -> str:
@@ -76,7 +76,7 @@ class Code:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=200,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -57,7 +57,7 @@ class Workers:
             TICKBIRD_URL=self.url, UPGRADE_FOLDER=str(self.folder), UPGRADE_CODE=code.name, PYTHONUNBUFFERED="1"
         )
         with self.log_of(len(self.processes)).open("wb") as log:
-            command = [sys.executable, "-m", "tickbird", "worker", "upgrade_app:bird", "--lease", "3"]
+            command = [sys.executable, "-m", "tickbird", "worker", "upgrade_app:bird"]
             process = subprocess.Popen(command, cwd=code.path, env=environment, stderr=log, stdin=subprocess.DEVNULL)
         self.processes.append(process)
         return process
@@ -79,7 +79,7 @@ class Workers:
         for process in processes:
             process.send_signal(signal.SIGTERM)
         for process in processes:
-            assert process.wait(30) == 0, self.said(process)
+            assert process.wait(60) == 0, self.said(process)
 
     def kill_all(self) -> None:
         """End what is left."""
