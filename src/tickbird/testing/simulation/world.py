@@ -81,7 +81,9 @@ def _template() -> sqlite3.Connection:
     timeline = Timeline(Random(0))
     new_loop(timeline).spawn(store.open())
     timeline.run(0.0)
-    db: sqlite3.Connection = store._writer._db
+    # The store closes its own connection when it is collected.
+    db = sqlite3.connect(":memory:", check_same_thread=False)
+    store._writer._db.backup(db)
     return db
 
 
