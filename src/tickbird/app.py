@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.blocking import Blocking, Portal
-from tickbird.domain.addresses import is_server
+from tickbird.domain.addresses import describe_url, is_server
 from tickbird.domain.definition import (
     CRASH_LIMIT,
     Definition,
@@ -90,7 +90,7 @@ def _store(url: str, within: float | None = None) -> Store:
     if is_server(url):
         raise _not_a_store()
     raise StoreError(
-        f"{str(url)[:100]!r} is not a store's URL;",
+        f"{describe_url(url)!r} is not a store's URL;",
         hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
     )
 
@@ -170,7 +170,7 @@ class Tickbird:
         bird = cls(url or os.environ.get("TICKBIRD_SERVER"), token=token, namespace=namespace)
         if bird.url.partition(":")[0].lower() not in _SCHEMES:
             raise StoreError(
-                f"{bird.url[:100]!r} is neither the address of a server nor a store's URL;",
+                f"{describe_url(bird.url)!r} is neither the address of a server nor a store's URL;",
                 hint="use https://tickbird.example.com, sqlite:///path/to/file.db or postgresql://user@host/database.",
             )
         return bird

@@ -27,10 +27,39 @@ def test_migrate_tells_what_it_did(bare: Cli, postgres_url: str) -> None:
         assert "was up to date already." in bare.ok("migrate", "--url", url).out
 
 
-def test_migrate_never_prints_a_password(bare: Cli, postgres_url: str) -> None:
-    url = postgres_url.replace("postgres@", "postgres:s3cret@")
-    for said in (bare("migrate", "--url", url), bare("migrate", "--url", url.replace("127.0.0.1", "127.0.0.2"))):
-        assert "s3cret" not in said.out + said.err
+@pytest.mark.parametrize(
+    "login", ["postgres:s3cret@", "postgres:a#s3cret@", "postgres:a?s3cret@", "postgres:s3cret%23@"]
+)
+@pytest.mark.parametrize("query", ["", "?sslpassword=s3cret", "?p%61ssword=s3cret&schema=jobs"])
+def test_migrate_never_prints_a_password(bare: Cli, postgres_url: str, login: str, query: str) -> None:
+    url = postgres_url.replace("postgres@", login) + query
+    answer = bare.ok("migrate", "--url", url)
+    assert postgres_url in answer.out
+    elsewhere = bare("migrate", "--url", url.replace("127.0.0.1", "127.0.0.2"))
+    assert "s3cret" not in answer.out + answer.err + elsewhere.out + elsewhere.err
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:s3cret/x@host/db",
+        "postgresql://u:12/s3cret@host/db",
+        "postgresql://u:x@s3cret@host/db",
+        "postgresql://u:%s3cret@host/db",
+        "postgresql://u:s3 s3cret@host/db",
+        "postgresql+psycopg://u:s3cret@host/db",
+        "postgresql:u:s3cret@host/db",
+        "mysql://u:s3cret@host/db",
+        "u:s3cret@host/db",
+        "host=db password=s3cret",
+        "https://u:s3cret/@host",
+        "sqlite://u:s3cret@host/db",
+    ],
+)
+def test_a_refused_url_is_not_quoted_with_its_password(bare: Cli, url: str) -> None:
+    answer = bare("ls", "--url", url)
+    assert answer.code != 0
+    assert "s3cret" not in answer.out + answer.err
 
 
 @pytest.mark.parametrize("command", READING + CHANGING)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Settings:
     """The shared options of one call; None where not given."""
 
-    url: str | None = None
+    url: str | None = field(default=None, repr=False)
     server: str | None = None
     token: str | None = field(default=None, repr=False)
     namespace: str | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from tickbird.domain.addresses import describe_url
 from tickbird.domain.errors import InvalidError, StoreError
 
 Row = dict[str, Any]
@@ -26,19 +26,30 @@ def stream(url: str, statement: str) -> Iterator[Row]:
     if scheme == "sqlite":
         return _from_sqlite(url.partition("sqlite:///")[2], statement)
     if scheme.partition("+")[0] in ("postgresql", "postgres"):
-        # As SQLAlchemy writes it: postgresql+psycopg2://…
-        return _from_postgres("postgresql" + url[len(scheme) :], statement)
+        return _from_postgres(_without_driver(url), statement)
     raise InvalidError(
-        f"{shown(url)[:100]!r} is not a database that can be read;",
+        f"{describe_url(url)!r} is not a database that can be read;",
         field="url",
         hint="name it as sqlite:///path/to/file.db or postgresql://user@host/database.",
     )
 
 
 def shown(url: str) -> str:
-    """The address without what is secret in it."""
-    url = re.sub(r"//([^:/@]*):.*@", r"//\1:…@", url)
-    return re.sub(r"(?i)([?&][^=&]*password=)[^&]*", r"\1…", url)
+    """The address without its secrets."""
+    if url.lower().startswith("sqlite:///"):
+        return url
+    try:
+        from tickbird.store.postgres_url import PostgresUrl
+
+        return str(PostgresUrl.parse(_without_driver(url)))
+    except (ImportError, StoreError):
+        return describe_url(url)
+
+
+def _without_driver(url: str) -> str:
+    """SQLAlchemy names the driver too: postgresql+psycopg2://…"""
+    scheme, mark, rest = url.partition("://")
+    return f"{scheme.partition('+')[0]}{mark}{rest}"
 
 
 def _from_sqlite(path: str, statement: str) -> Iterator[Row]:
@@ -56,13 +67,17 @@ def _from_sqlite(path: str, statement: str) -> Iterator[Row]:
 def _from_postgres(url: str, statement: str) -> Iterator[Row]:
     try:
         import psycopg
+        from psycopg.conninfo import make_conninfo
         from psycopg.rows import dict_row
+
+        from tickbird.store.postgres_url import PostgresUrl
     except ImportError:
         raise StoreError(
             "PostgreSQL needs the psycopg driver;", hint="install it with `pip install 'tickbird[postgres]'`."
         ) from None
+    conninfo = make_conninfo("", **{**PostgresUrl.parse(url).parameters, "connect_timeout": "10"})
     try:
-        with psycopg.connect(url, row_factory=dict_row, connect_timeout=10) as connection:
+        with psycopg.connect(conninfo, row_factory=dict_row) as connection:
             connection.read_only = True
             with connection.cursor() as cursor:
                 yield from cursor.stream(statement.encode())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from tickbird.domain.addresses import is_server
+from tickbird.domain.addresses import describe_url, is_server
 from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError, TickbirdError
 from tickbird.domain.tokens import parse_token
 from tickbird.remote.refusals import ClosedNamespaceError, NoNamespaceError, error_of
@@ -352,12 +352,12 @@ def check_url(url: str) -> str:
     try:
         parts = urlsplit(url if is_server(url) else "")
         port = parts.port
-    except ValueError as error:
-        raise InvalidError(f"server: {url[:100]!r} is no address ({error});", field="server", hint=hint) from None
+    except ValueError:
+        raise InvalidError(f"server: {describe_url(url)!r} is no address;", field="server", hint=hint) from None
     if parts.username is not None or parts.password is not None:
         raise InvalidError("server: an address has no user;", field="server", hint="give the token as TICKBIRD_TOKEN.")
     if not parts.hostname or parts.query or parts.fragment or not url.isprintable() or " " in url:
-        raise InvalidError(f"server: {str(url)[:100]!r} is not the address of a server;", field="server", hint=hint)
+        raise InvalidError(f"server: {describe_url(url)!r} is not the address of a server;", field="server", hint=hint)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if parts.scheme.lower() == "http" and not _is_loopback(parts.hostname):
         log.warning("the token travels to %s in plain text: use https", host)

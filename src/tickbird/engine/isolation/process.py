@@ -28,7 +28,8 @@ class App:
     """What children import, and what they must know of the worker that starts them."""
 
     reference: str
-    url: str
+    # With its password.
+    url: str = field(repr=False)
     namespace: str
 
     def hello(self) -> Message:

@@ -8,17 +8,17 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
-from tickbird.store.postgres.errors import bad_url, is_stale, is_transient, translate, unknown_option
-from tickbird.store.postgres.naming import SCHEMA, encoded, split
+from tickbird.store.postgres.errors import is_stale, is_transient, translate
+from tickbird.store.postgres.naming import encoded
 from tickbird.store.postgres.patience import Pool, Watch, patience
+from tickbird.store.postgres_url import SCHEMA, PostgresUrl
 
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
@@ -82,10 +82,11 @@ class Connections:
     """The pool, and how work is done on it."""
 
     def __init__(self, url: str, size: int, within: float | None = None) -> None:
-        address, self.schema = split(url)
-        self.conninfo = _conninfo(address, within)
-        self.url = _without_password(url)
-        self.place = _place(self.conninfo) + ("" if self.schema == SCHEMA else f", schema {self.schema}")
+        parsed = PostgresUrl.parse(url)
+        self.schema = parsed.schema
+        self.conninfo = _write_conninfo(parsed, within)
+        self.url = str(parsed)
+        self.place = parsed.place
         self._size = size
         self._patience = patience(self.conninfo)
         self._pool: Pool | None = None
@@ -206,19 +207,10 @@ def _unreachable(error: psycopg.Error) -> psycopg.Error:
     return psycopg.OperationalError(str(error))
 
 
-def _conninfo(url: str, within: float | None = None) -> str:
-    if option := _unknown_option(url):
-        raise unknown_option(_without_password(url), option)
-    try:
-        given = conninfo_to_dict(url)
-        if "://" in url:
-            assert urlsplit(url).scheme in ("postgresql", "postgres")
-        assert all(port.isdigit() for port in str(given.get("port") or 5432).split(",") if port)
-        # What is given with the URL counts before all else.
-        options = f"{_SETTINGS}{_limits(within)} {given.pop('options', None) or ''}".strip()
-        return make_conninfo("", **{**_DEFAULTS, **given, "options": options})
-    except (psycopg.Error, ValueError, AssertionError):
-        raise bad_url(_without_password(url)) from None
+def _write_conninfo(url: PostgresUrl, within: float | None) -> str:
+    # Settings in the URL come last and take precedence.
+    options = f"{_SETTINGS}{_limits(within)} {url.parameters.get('options', '')}".strip()
+    return make_conninfo("", **{**_DEFAULTS, **url.parameters, "options": options})
 
 
 def _limits(within: float | None) -> str:
@@ -226,31 +218,3 @@ def _limits(within: float | None) -> str:
     if within is None:
         return ""
     return f" -c statement_timeout={within * 1_000:.0f} -c lock_timeout={within * 500:.0f}"
-
-
-def _unknown_option(url: str) -> str | None:
-    try:
-        given = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
-    except ValueError:
-        return None
-    # ssl=true is what libpq takes besides its own names, for the sake of other drivers.
-    known = {"ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults())}
-    return next((name for name in given if name not in known), None)
-
-
-def _without_password(url: str) -> str:
-    if "://" not in url:
-        return " ".join(part for part in url.split() if not part.startswith("password="))
-    try:
-        parts = urlsplit(url)
-        user, at, host = parts.netloc.rpartition("@")
-        query = "&".join(pair for pair in parts.query.split("&") if not pair.startswith("password="))
-        return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
-    except ValueError:
-        return url.partition("://")[0] + "://…"
-
-
-def _place(conninfo: str) -> str:
-    given = conninfo_to_dict(conninfo)
-    host, port = given.get("host") or given.get("hostaddr") or "localhost", given.get("port") or 5432
-    return f"database {given.get('dbname') or given.get('user') or 'postgres'!r} at {host}:{port}".replace('"', "")

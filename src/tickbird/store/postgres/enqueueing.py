@@ -11,12 +11,13 @@ from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.keys import KeyedRun, same_enqueued
 from tickbird.domain.runs import NewRun, enqueued_detail
 from tickbird.store.postgres import naming
+from tickbird.store.postgres_url import PostgresUrl
 from tickbird.store.steps import Steps
 
 
 def statements(url: str) -> Mapping[str, str]:
     """Statements by name, for the schema that a URL names."""
-    return naming.statements(naming.split(url)[1])
+    return naming.statements(PostgresUrl.parse(url).schema)
 
 
 def enqueueing(

@@ -13,7 +13,6 @@ from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableErro
 TRANSIENT: Final = frozenset(("40001", "40P01", "55P03"))
 # Classes of SQLSTATE that a bad row causes: data, integrity, raised by a trigger, a limit of the program.
 _ROW: Final = frozenset(("22", "23", "P0", "54"))
-_URL_HINT: Final = 'write it like "postgresql://user@host:5432/database".'
 
 
 def is_transient(error: psycopg.Error) -> bool:
@@ -29,19 +28,6 @@ def is_stale(error: psycopg.Error) -> bool:
 def is_row_error(error: psycopg.Error) -> bool:
     """Is it about the data, so that other rows would have been taken?"""
     return isinstance(error, psycopg.DataError) or (error.sqlstate or "")[:2] in _ROW
-
-
-def bad_url(url: str) -> StoreError:
-    """An address that cannot be read."""
-    return StoreError(f"{url[:80]!r} is not a PostgreSQL URL;", hint=_URL_HINT)
-
-
-def unknown_option(url: str, option: str) -> StoreError:
-    """An address with an option that the driver does not know."""
-    return StoreError(
-        f"{url[:80]!r} has an option {option[:40]!r}, which PostgreSQL does not know;",
-        hint="take it out, or see the parameter key words in the manual of libpq.",
-    )
 
 
 def translate(error: psycopg.Error, place: str) -> StoreError:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from dataclasses import replace
+from typing import TypeVar
 
 import psycopg
 from psycopg import sql
@@ -13,11 +13,10 @@ from tickbird.domain.errors import StoreError
 from tickbird.store.postgres import schema
 from tickbird.store.postgres.connection import Connection, Connections, Session
 from tickbird.store.postgres.errors import translate
-from tickbird.store.postgres.naming import join, split
+from tickbird.store.postgres_url import PostgresUrl
 from tickbird.store.scratch import check_name, new_name
 
 T = TypeVar("T")
-_NAMED: Final = "application_name"
 
 
 class PostgresScratches:
@@ -25,9 +24,7 @@ class PostgresScratches:
 
     def __init__(self, url: str) -> None:
         self._connections = Connections(url, 1)
-        parts = urlsplit(split(url)[0])
-        kept = "&".join(pair for pair in parts.query.split("&") if pair and not pair.startswith(f"{_NAMED}="))
-        self._url = urlunsplit(parts._replace(query=kept))
+        self._url = PostgresUrl.parse(url)
 
     def address(self) -> str:
         """The URL of a new one, which is not made yet."""
@@ -35,11 +32,11 @@ class PostgresScratches:
         return self._address(name)
 
     def _address(self, name: str) -> str:
-        return f"{join(self._url, name)}&{_NAMED}={name}"
+        return replace(self._url.with_parameters(application_name=name), schema=name).secret_text
 
     def name(self, url: str) -> str:
         """The schema."""
-        return check_name(split(url)[1])
+        return check_name(PostgresUrl.parse(url).schema)
 
     async def make(self, url: str) -> None:
         """Make it, with an empty schema."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from tickbird.domain.addresses import describe_url
 from tickbird.domain.errors import StoreError
 
 MEMORY: Final = ":memory:"
@@ -24,7 +25,7 @@ def read_url(path_or_url: str) -> Place:
         return Place(MEMORY)
     if url.startswith("sqlite:") and not url.startswith("sqlite:///"):
         raise StoreError(
-            f"{path_or_url[:100]!r} is not a store's URL;",
+            f"{describe_url(path_or_url)!r} is not a store's URL;",
             hint="use three slashes for a file, sqlite:///tickbird.db, and four for an absolute path.",
         )
     return Place(url.removeprefix("sqlite:///"), url != path_or_url)

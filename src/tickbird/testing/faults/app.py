@@ -10,7 +10,7 @@ import random
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tickbird import Run, Tickbird, every
@@ -27,7 +27,7 @@ _LATE = 0.25
 class Setup:
     """How one worker process is to be."""
 
-    url: str
+    url: str = field(repr=False)
     # The process's ledger and log are written here; files of this folder also let held runs go.
     folder: str
     lease: float = 2.0

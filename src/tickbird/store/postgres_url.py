@@ -1,0 +1,162 @@
+"""PostgreSQL URLs: libpq's own parser reads them, and texts for people are built without secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Final, Self
+from urllib.parse import quote, unquote
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from tickbird.domain.addresses import describe_url
+from tickbird.domain.errors import StoreError
+
+SCHEMA: Final = "tickbird"
+_OPTION: Final = "schema"
+_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_SCHEMES: Final = ("postgresql", "postgres")
+# Every other parameter may hold a secret, today or in a later libpq.
+_SHOWN: Final = ("user", "host", "hostaddr", "port", "dbname")
+# libpq ends the user info at the first @, unless a / comes first.
+_QUERY: Final = re.compile(r"([a-z]+://(?:[^@/]*@)?)([^?]*)(?:\?(.*))?", re.DOTALL)
+_HOST: Final = re.compile(r"[A-Za-z0-9._-]+")
+_IPV6: Final = re.compile(r"[0-9A-Fa-f:.]+")
+_EXAMPLE: Final = (
+    'write it like "postgresql://user:password@host:5432/database", with @ in a password as %40, / as %2F and % as %25.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresUrl:
+    """The parameters of a connection by libpq's names, and the schema with the tables."""
+
+    parameters: Mapping[str, str] = field(repr=False)
+    schema: str = SCHEMA
+
+    @classmethod
+    def parse(cls, url: str) -> Self:
+        """Read a URL, or libpq's `keyword=value` form; a StoreError does not quote any secret."""
+        scheme, mark, rest = url.partition("://")
+        if not mark:
+            return cls(_parse_conninfo(url, url))
+        if scheme.lower() not in _SCHEMES or not url.isprintable():
+            raise _bad_url(url) from None
+        match = _QUERY.fullmatch(f"{scheme.lower()}{mark}{rest}")
+        assert match is not None
+        start, place, query = match.groups()
+        pairs = [] if not query else [(*pair.partition("=")[::2], pair) for pair in query.split("&")]
+        _refuse_cut_password(url, place, pairs)
+        names = [value for name, value, _ in pairs if unquote(name) == _OPTION]
+        kept = "&".join(pair for name, _, pair in pairs if unquote(name) != _OPTION)
+        return cls(_parse_conninfo(f"{start}{place}{kept and '?'}{kept}", url), _check_schema(names))
+
+    def with_parameters(self, **parameters: str) -> Self:
+        """The same with other values of parameters."""
+        return replace(self, parameters={**self.parameters, **parameters})
+
+    def __str__(self) -> str:
+        """The address for people: user, hosts, ports, database and schema."""
+        return self._write({name: self.parameters[name] for name in _SHOWN if name in self.parameters})
+
+    @property
+    def secret_text(self) -> str:
+        """The complete URL with its secrets, for another process that opens the same store."""
+        return self._write(self.parameters)
+
+    @property
+    def place(self) -> str:
+        """Database and server as a person calls them."""
+        given = self.parameters
+        host = given.get("host") or given.get("hostaddr") or "localhost"
+        port = given.get("port", "").strip(",") or 5432
+        words = f"database {given.get('dbname') or given.get('user') or 'postgres'!r} at {host}:{port}"
+        return words.replace('"', "") + ("" if self.schema == SCHEMA else f", schema {self.schema}")
+
+    def _write(self, parameters: Mapping[str, str]) -> str:
+        left = dict(parameters)
+        login = quote(left.pop("user", ""), safe="")
+        if "password" in left:
+            login += f":{quote(left.pop('password'), safe='')}"
+        hosts = _write_hosts(left)
+        database = quote(left.pop("dbname", ""), safe="")
+        if self.schema != SCHEMA:
+            left[_OPTION] = self.schema
+        query = "&".join(f"{name}={quote(value, safe='')}" for name, value in left.items())
+        text = f"postgresql://{login and f'{login}@'}{hosts}"
+        return text + ("/" if database or query else "") + database + (query and f"?{query}")
+
+
+def _write_hosts(left: dict[str, str]) -> str:
+    """Hosts and ports for the part of a URL before the path; those that cannot stand there stay in the query."""
+    hosts = left.get("host", "").split(",")
+    ports = left.get("port", "").split(",")
+    if len(ports) == 1:
+        ports *= len(hosts)
+    texts = [host if _HOST.fullmatch(host) else f"[{host}]" if _IPV6.fullmatch(host) else "" for host in hosts]
+    if len(ports) != len(hosts) or not all(texts):
+        return ""
+    del left["host"]
+    left.pop("port", None)
+    return ",".join(text + (port and f":{port}") for text, port in zip(texts, ports, strict=True))
+
+
+def _parse_conninfo(text: str, url: str) -> Mapping[str, str]:
+    try:
+        parameters = {name: str(value) for name, value in conninfo_to_dict(text).items() if value is not None}
+    # libpq quotes the part that it cannot read, which may be the password.
+    except (psycopg.Error, ValueError):
+        if option := _find_unknown_option(text):
+            raise _unknown_option(option) from None
+        raise _bad_url(url) from None
+    ports = parameters.get("port", "").split(",")
+    if "\0" in text or not all(port == "" or (port.isascii() and port.isdigit()) for port in ports):
+        raise _bad_url(url) from None
+    return parameters
+
+
+def _list_secrets() -> set[str]:
+    return {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults() if option.dispchar == b"*"}
+
+
+def _refuse_cut_password(url: str, place: str, pairs: list[tuple[str, str, str]]) -> None:
+    """Refuse a password with an unescaped @ or /: libpq would take a part of it for a host, port or database."""
+    values = [text for name, _, text in pairs if unquote(name) not in {"user", *_list_secrets()}]
+    if any("@" in text for text in (place, *values)):
+        raise _bad_url(url) from None
+
+
+def _find_unknown_option(url: str) -> str | None:
+    """The first name in the query that libpq does not know; None after a secret, of which it may be a part."""
+    match = _QUERY.fullmatch(url)
+    names = [unquote(pair.partition("=")[0]) for pair in ((match and match[3]) or "").split("&") if "=" in pair]
+    names = list(takewhile(lambda name: name not in _list_secrets(), names))
+    # ssl=true is an alias that libpq accepts for the sake of other drivers.
+    known = {"ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults())}
+    return next((name for name in names if name not in known), None)
+
+
+def _check_schema(names: list[str]) -> str:
+    if not names:
+        return SCHEMA
+    name = unquote(names[-1])
+    if not _NAME.fullmatch(name) or name.startswith("pg_"):
+        raise StoreError(
+            f"{name[:60]!r} cannot be the schema of a store;",
+            hint="use small letters, digits and underscores, such as ?schema=jobs.",
+        )
+    return name
+
+
+def _bad_url(url: str) -> StoreError:
+    return StoreError(f"{describe_url(url)!r} is not a PostgreSQL URL;", hint=_EXAMPLE)
+
+
+def _unknown_option(option: str) -> StoreError:
+    return StoreError(
+        f"the PostgreSQL URL has an option {option[:40]!r}, which PostgreSQL does not know;",
+        hint="take it out, or see the parameter key words in the manual of libpq.",
+    )
