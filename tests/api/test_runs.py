@@ -219,6 +219,21 @@ async def test_a_final_run_is_repeated(api: Api) -> None:
     refused(wrong, 422, "invalid")
 
 
+async def test_a_run_is_repeated_as_it_was_whatever_became_of_its_schedule(api: Api) -> None:
+    await api.create("digest", queue="mail", payload={"n": 1})
+    await api.client().trigger("digest", actor="ana")
+    run = await start(api)
+    await end(api, run, "failed", error="no", failure_kind="raised")
+    original = {"task": (await api.client().run(run.id)).target.name}
+    await api.client().update("digest", actor="ana", task="purge", queue="default", payload={"n": 2})
+    for change in ("edit", "delete"):
+        if change == "delete":
+            await api.client().delete("digest", actor="ana", cancel_runs=True)
+        same = (await send(api, f"/{run.id}/retry", "operator"))["run"]
+        assert (same["target"], same["queue"], same["payload"]) == (original, "mail", {"n": 1}), change
+        assert same["revision"] == 1
+
+
 async def test_a_run_is_repeated_once_under_a_key(api: Api) -> None:
     await api.create("digest")
     await api.client().trigger("digest", actor="ana")

@@ -288,6 +288,20 @@ def test_retry_a_run(shop: Cli) -> None:
     assert "there is no run 99" in shop.refused(3, "retry", "99")
 
 
+def test_retry_a_run_of_a_schedule_that_was_edited_and_deleted(shop: Cli) -> None:
+    shop("trigger", "etl")
+    execute(shop, status="failed", error="ValueError: x", failure_kind="raised")
+    before = shop.ok("runs", "1", "--json").json["run"]
+    shop.ok("set", "etl", "task=purge", "queue=bulk", 'payload={"n": 1}')
+    edited = shop("retry", "1", "--json").json["run"]
+    assert shop("rm", "etl", "--yes", "--cancel-runs").code == 0
+    deleted = shop("retry", "1", "--json").json["run"]
+    for run in (edited, deleted):
+        assert {**before, "retry_of": 1}.items() >= {
+            name: run[name] for name in ("target", "queue", "priority", "payload", "revision", "schedule", "retry_of")
+        }.items()
+
+
 def test_times_are_shown_on_the_clock_that_is_asked_for(shop: Cli) -> None:
     shop("trigger", "etl")
     for args in (("ls",), ("show", "etl"), ("preview", "etl"), ("runs",), ("runs", "1"), ("skip", "etl")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,11 +28,12 @@ from tickbird.domain.commands import (
     removed_from_code,
 )
 from tickbird.domain.definition import Definition, Target
-from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
+from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.every import every
 from tickbird.domain.instants import to_seconds
 from tickbird.domain.overrides import TickOverride
-from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts
+from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts, Repeated
+from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
 from tickbird.domain.triggers import at
 
@@ -334,10 +336,47 @@ def test_trigger(state: Any) -> None:
     assert (change.action, run.origin, run.status, run.payload) == ("trigger", "manual", "queued", {"n": 1})
     [waits] = apply(Trigger(actor="ada"), known, 10, TWO).plan.runs
     assert (waits.status, waits.payload) == ("waiting", None)
-    [retry] = apply(Trigger(actor="ada", retry_of=5), known).plan.runs
-    assert (retry.origin, retry.retry_of) == ("retry", 5)
     [beside] = apply(Trigger(actor="ada"), schedule(state, overlap="allow"), 10, TWO).plan.runs
     assert beside.status == "queued"
+
+
+def final_run(**fields: Any) -> RunRecord:
+    """Run 5 of the schedule, made under revision 1 and failed."""
+    unset = dict.fromkeys(f.name for f in dataclass_fields(RunRecord))
+    known = {"id": 5, "schedule_id": 1, "revision": 1, "status": "failed", "payload": {"n": 5}, "due_at": T0}
+    return RunRecord(**{**unset, **known, **fields})
+
+
+@pytest.mark.parametrize("state", ["active", "paused", "ended", "parked", "deleted"])
+def test_retry(state: Any) -> None:
+    known, then = schedule(state, queue="now"), define(target=Target("then"), queue="then", start_within=30)
+    facts = replace(TWO, repeated=Repeated(final_run(), then))
+    change = apply(Trigger(actor="ada", retry_of=5), known, 10.5, facts)
+    assert (change.schedule, change.revised, change.action) == (known, False, "retry")
+    assert (change.definition, change.plan.revision, change.plan.state) == (then, 1, state)
+    [run] = change.plan.runs
+    assert (run.origin, run.retry_of, run.status, run.payload, run.start_by) == ("retry", 5, "waiting", {"n": 5}, None)
+    late = replace(facts, active=(), repeated=Repeated(final_run(start_by=T0), then))
+    [run] = apply(Trigger(actor="ada", retry_of=5, payload={}), known, 10.5, late).plan.runs
+    assert (run.status, run.payload, run.start_by) == ("queued", {}, BASE + 41)
+
+
+def test_retry_refuses() -> None:
+    command, known = Trigger(actor="ada", retry_of=5, revision=3), schedule()
+    with pytest.raises(NotFoundError, match="no run 5 of schedule 'clock'"):
+        apply(command, known)
+    with pytest.raises(NotFoundError, match="no schedule"):
+        apply(command, None)
+    with pytest.raises(ConflictError, match="revision 1 of schedule 'clock', which it was created with, cannot be"):
+        apply(command, known, facts=Facts(repeated=Repeated(final_run(), None)))
+    made = Facts(repeated=Repeated(final_run(), define()))
+    with pytest.raises(ConflictError, match="is a shadow"):
+        apply(command, schedule(shadow=True), facts=made)
+    assert apply(command, schedule("deleted", shadow=True), facts=made).plan.runs
+    with pytest.raises(StaleError):
+        apply(replace(command, revision=2), known, facts=made)
+    with pytest.raises(DefinitionError, match="payload"):
+        apply(replace(command, payload={"a": object()}), known, facts=made)
 
 
 def test_trigger_refuses() -> None:

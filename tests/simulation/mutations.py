@@ -291,6 +291,18 @@ def a_shadow_waits_for_others(patch: Patch) -> None:
     patch.setattr(planner._Look, "__init__", needing)
 
 
+def a_retry_runs_the_schedule_as_it_is_now(patch: Patch) -> None:
+    """A retry takes the target and policies of the newest revision."""
+    repeat = commands.Trigger._repeat
+
+    def newest(self: commands.Trigger, schedule: Any, facts: planner.Facts, now: float) -> commands.Change:
+        assert facts.repeated is not None
+        current = replace(facts.repeated.run, revision=schedule.revision)
+        return repeat(self, schedule, replace(facts, repeated=planner.Repeated(current, schedule.definition)), now)
+
+    patch.setattr(commands.Trigger, "_repeat", newest)
+
+
 PLANNER = (
     last_tick_of_a_window_is_lost,
     coalesced_into_the_wrong_label,
@@ -304,6 +316,7 @@ OVERRIDES = (
     a_new_grid_begins_behind_what_ran_ahead,
 )
 STORE = (finish_takes_any_attempt, cursor_moves_without_runs, release_is_forgotten)
+RETRIES = (a_retry_runs_the_schedule_as_it_is_now,)
 LIMITS = (a_key_has_a_place_too_many, places_of_a_key_are_forgotten, the_newest_gets_the_place)
 BACKFILLS = (a_backfill_goes_past_what_is_decided, a_backfill_takes_all_places)
 RATES = (rates_are_forgotten, a_planner_hands_off_runs_that_have_a_rate, a_rate_is_slower_than_it_says)
@@ -314,7 +327,19 @@ LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
 DEPLOYS = (old_workers_revert_a_deploy,)
 MUTATIONS = (
-    PLANNER + OVERRIDES + STORE + LIMITS + BACKFILLS + RATES + HELD + DEPENDENCIES + SHADOWS + LEASE + CLOCK + DEPLOYS
+    PLANNER
+    + OVERRIDES
+    + STORE
+    + RETRIES
+    + LIMITS
+    + BACKFILLS
+    + RATES
+    + HELD
+    + DEPENDENCIES
+    + SHADOWS
+    + LEASE
+    + CLOCK
+    + DEPLOYS
 )
 # These show only in scenarios that have what they spoil.
 FEATURES = {
@@ -349,4 +374,5 @@ SEEN: dict[Callable[[Patch], None], int] = {
     renew_asks_for_no_owner: 147,
     worker_goes_on_past_its_lease: 112,
     jumps_are_believed_too_late: 2,
+    a_retry_runs_the_schedule_as_it_is_now: 34,
 }

@@ -157,7 +157,10 @@ async def retry_run(
     body: RetryBody | None = None,
     idempotency_key: RunKey = None,
 ) -> Any:
-    """A new run of what a final run did, with its payload or another; 409 where that one has not come to its end."""
+    """A new run with the target, payload and policies of a final run, whatever its schedule is by now.
+
+    Another payload may be given. 409 if that run is not final.
+    """
     sent = body or RetryBody()
     with keyed(access, idempotency_key) as key:
         run = await access.client.retry(id, actor=access.actor, payload=sent.payload, idempotency_key=key)

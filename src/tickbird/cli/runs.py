@@ -88,7 +88,8 @@ def cancel(settings: Settings, run_id: int, reason: str, actor: str) -> None:
 def retry(settings: Settings, run_id: int, payload: str | None, actor: str) -> None:
     """Run again what a final run did.
 
-    It is a new run that says which one it repeats; if a run of the schedule is active, it waits.
+    The new run has the target, payload and policies of that run, also after its schedule was edited or deleted. If a
+    run of the schedule is active, it waits.
     """
     sent = None if payload is None else read_payload(payload)
 

@@ -211,9 +211,9 @@ class Runs(Base):
         payload: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> RunRecord:
-        """A new run of what a final run did, with its payload unless another is given.
+        """A new run with the target, payload and policies of a final run, whatever its schedule is by now.
 
-        The same key again gives the same run.
+        Another payload may be given. The same key again gives the same run.
         """
         run, key = await self.run(run_id), None if idempotency_key is None else check_key(idempotency_key)
         if run.status not in FINAL:
@@ -230,6 +230,7 @@ class Runs(Base):
                 sent,
                 run.queue,
                 run.priority,
+                start_within=None if run.start_by is None else round((run.start_by - run.due_at).total_seconds()),
                 retry_of=run_id,
                 idempotency_key=key,
                 concurrency_key=run.concurrency_key,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import floor
+from math import ceil, floor
 from typing import Any, Literal
 
 from tickbird.domain.ahead import Ahead, replaced, start_anew
@@ -57,6 +57,13 @@ class Change:
     detail: Mapping[str, Any] = field(default_factory=dict)
     # A run alone, or a change to what is already so, leaves the schedule and its revision as they are.
     revised: bool = True
+    # The definition of a run that repeats another one.
+    repeated: Definition | None = None
+
+    @property
+    def definition(self) -> Definition | None:
+        """The definition that the runs of the plan are created with."""
+        return self.repeated or self.schedule.definition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -631,12 +638,20 @@ class Skip(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger(Command):
-    """One manual run now; the cursor stays where it is."""
+    """One manual run now, or a retry of a run; the cursor stays where it is."""
 
     payload: Mapping[str, Any] | None = None
+    # Repeat this run of the schedule, with its payload unless another one is given.
     retry_of: int | None = None
     # Triggering again with the same key gives the run that exists; the store sees to that.
     idempotency_key: str | None = None
+
+    def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
+        """A retry does not depend on what the schedule is now, so it works after a delete too."""
+        if schedule is None or self.retry_of is None:
+            return super(Trigger, self).apply(schedule, name, facts, now)
+        check_revision(schedule, self.revision)
+        return self._repeat(schedule, facts, now)
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Works in every state but parked, and not for a shadow."""
@@ -647,10 +662,47 @@ class Trigger(Command):
         check_runs(schedule)
         if self.payload is not None:
             check_payload(self.payload)
-        run = _manual_run(schedule, facts, self.payload, self.retry_of)
+        run = _manual_run(schedule, facts, self.payload)
         plan = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error, runs=(run,))
-        detail = {"payload": None if self.payload is None else dict(self.payload), "retry_of": self.retry_of}
-        return Change("retry" if self.retry_of else "trigger", schedule, plan, detail, revised=False)
+        return Change("trigger", schedule, plan, self._detail, revised=False)
+
+    def _repeat(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """A run with the target, payload and policies of another one, whatever its schedule is by now."""
+        if facts.repeated is None:
+            raise NotFoundError(
+                f"there is no run {self.retry_of} of schedule {schedule.name!r};",
+                hint="`tickbird runs` shows the newest runs.",
+            )
+        original, definition = facts.repeated.run, facts.repeated.definition
+        if definition is None:
+            raise ConflictError(
+                f"run {original.id} cannot be repeated: revision {original.revision} of schedule {schedule.name!r}, "
+                "which it was created with, cannot be read here;",
+                hint="upgrade tickbird and its zone data, then retry again.",
+            )
+        if schedule.state != "deleted":
+            check_runs(schedule)
+        payload = original.payload if self.payload is None else self.payload
+        check_payload(payload)
+        definition.key(payload)
+        # Only a run that had to start in time is repeated by one that has to.
+        within = None if original.start_by is None else definition.start_within
+        run = PlannedRun(
+            None,
+            None,
+            "retry",
+            "waiting" if starts_waiting(definition, facts.active) else "queued",
+            start_by=None if within is None else ceil(now) + within,
+            payload=payload,
+            retry_of=original.id,
+        )
+        revision = original.revision or schedule.revision
+        plan = Plan(schedule.cursor, schedule.state, revision, schedule.pause, schedule.error, runs=(run,))
+        return Change("retry", schedule, plan, self._detail, revised=False, repeated=definition)
+
+    @property
+    def _detail(self) -> dict[str, Any]:
+        return {"payload": None if self.payload is None else dict(self.payload), "retry_of": self.retry_of}
 
 
 def kept_over_code(schedule: Schedule) -> str:
@@ -666,15 +718,12 @@ def removed_from_code(revision: int | None = None) -> PauseCommand:
     return PauseCommand(actor=SYNC_ACTOR, revision=revision, note=REMOVED_FROM_CODE)
 
 
-def _manual_run(
-    schedule: Schedule, facts: Facts, payload: Mapping[str, Any] | None = None, retry_of: int | None = None
-) -> PlannedRun:
+def _manual_run(schedule: Schedule, facts: Facts, payload: Mapping[str, Any] | None = None) -> PlannedRun:
     assert schedule.definition is not None
     # Refused here where the key needs a field that the payload has not.
     schedule.definition.key(payload)
     waits = starts_waiting(schedule.definition, facts.active)
-    origin: Literal["manual", "retry"] = "retry" if retry_of else "manual"
-    return PlannedRun(None, None, origin, "waiting" if waits else "queued", payload=payload, retry_of=retry_of)
+    return PlannedRun(None, None, "manual", "waiting" if waits else "queued", payload=payload)
 
 
 def _next_tick(schedule: Schedule, verb: str) -> int:

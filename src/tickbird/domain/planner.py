@@ -13,7 +13,7 @@ from tickbird.domain.calendars import Calendar
 from tickbird.domain.definition import Definition
 from tickbird.domain.dependencies import Await, LastSuccess, Needs
 from tickbird.domain.overrides import MOST_EARLY, TickOverride, Void
-from tickbird.domain.runs import TICK_ORIGINS, Origin, SkipReason, Status
+from tickbird.domain.runs import TICK_ORIGINS, Origin, RunRecord, SkipReason, Status
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule, State
 from tickbird.domain.ticks import Segment
 from tickbird.domain.zones import REPAIR_LIMIT
@@ -37,6 +37,14 @@ class ActiveRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """A run that is to be retried, and the definition that it was created with; None if that cannot be read."""
+
+    run: RunRecord
+    definition: Definition | None
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What the planner must know of other rows: the schedule's active runs, oldest first.
 
@@ -53,6 +61,8 @@ class Facts:
     # reached from it; and those that need it.
     needs: Mapping[str, Collection[str]] | None = None
     dependents: tuple[str, ...] = ()
+    # For a retry: the run that it repeats, if that is a run of the schedule.
+    repeated: Repeated | None = None
 
 
 NO_FACTS = Facts()

@@ -169,6 +169,7 @@ class NewRun:
     at: datetime | None = None
     delay: int = 0
     start_within: int | None = None
+    # A run that repeats another one has the crash limit of that run.
     crash_limit: int = 3
     retry_of: int | None = None
     # Asking again with the same key gives the run that exists.

@@ -14,7 +14,7 @@ from tickbird.domain.definition import check_payload
 from tickbird.domain.keys import same_triggered
 from tickbird.domain.limits import Key
 from tickbird.domain.lines import IN_LINE
-from tickbird.domain.planner import ActiveRun, Facts
+from tickbird.domain.planner import ActiveRun, Facts, Repeated
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, admit, decide, depended_on, held_keys, wanted_keys
 from tickbird.store.postgres.calendars import contents
@@ -48,8 +48,11 @@ async def change(
         await db.execute("lock_dependencies", namespace=namespace)
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
     held = await hold(db, found[0][0] if found else None, now)
+    repeated = None
+    if found and isinstance(command, Trigger) and command.retry_of is not None:
+        repeated = await _repeated(db, known, found[0][0], command.retry_of)
     # All at once, before any of them is asked for below.
-    await hold_keys(db, _keys(namespace, held, command))
+    await hold_keys(db, _keys(namespace, held, command, repeated))
     # A cursor by other zone rules than ours is for the planners who have them.
     if found and may.plan(found[0][1]):
         held = await settle(db, known, held)
@@ -61,7 +64,7 @@ async def change(
             run_id = same_triggered(key, keyed, schedule.id, command.payload)
             [detail] = await db.fetch_named("get_run", id=run_id)
             return Changed(schedule, [run_id], to_run(detail))
-    facts = held.facts
+    facts = replace(held.facts, repeated=repeated)
     if names := command.calendars(schedule):
         facts = replace(facts, calendars=await contents(db, namespace, names))
     if command.ties:
@@ -107,7 +110,18 @@ async def change(
     return Changed(to_schedule(detail), run_ids)
 
 
-def _keys(namespace: str, held: Held, command: Command) -> set[Key]:
+async def _repeated(db: Session, known: KnownRevisions, schedule_id: int, run_id: int) -> Repeated | None:
+    """A run of a schedule that is to be retried."""
+    rows = await db.fetch_named("get_run", id=run_id)
+    run = to_run(rows[0]) if rows else None
+    if run is None or run.schedule_id != schedule_id or run.revision is None:
+        return None
+    await learn(db, known, [(schedule_id, run.revision)])
+    revision = known.get(schedule_id, run.revision)
+    return Repeated(run, None if revision is None else revision.definition)
+
+
+def _keys(namespace: str, held: Held, command: Command, repeated: Repeated | None) -> set[Key]:
     """The concurrency keys of the schedule's active runs, and of those that the command and what is due may make."""
     keys: set[str | None] = set(held_keys(held.facts))
     schedule = held.schedule
@@ -118,6 +132,8 @@ def _keys(namespace: str, held: Held, command: Command) -> set[Key]:
             keys.add(definition.key(command.payload))
         overrides = schedule.cursor.tick_overrides if schedule else ()
         keys |= {definition.key(each.payload) for each in overrides if each.payload is not None}
+    if repeated is not None and repeated.definition is not None and isinstance(command, Trigger):
+        keys.add(repeated.definition.key(repeated.run.payload if command.payload is None else command.payload))
     return {(namespace, key) for key in keys if key is not None}
 
 
@@ -193,11 +209,11 @@ async def _leave(
         # What was settled before may have made runs.
         await db.execute("wake")
         return Changed(schedule)
-    decided = Decided(schedule, changed.plan, schedule.definition, held_keys=keys)
+    decided = Decided(schedule, changed.plan, changed.definition, held_keys=keys)
     wanted = wanted_keys([decided])
     if wanted:
         [decided] = admit([decided], await hold_keys(db, wanted))
-    [run], definition = decided.plan.runs, schedule.definition
+    [run], definition = decided.plan.runs, changed.definition
     assert definition is not None
     behind = [*(await stand(db, [decided], now)).get(schedule.id, ()), IN_LINE]
     [made] = await db.fetch_named(
@@ -212,6 +228,7 @@ async def _leave(
         priority=definition.priority,
         status=run.status,
         origin=run.origin,
+        start_by=run.start_by,
         crash_limit=definition.crash_limit,
         retry_of=run.retry_of,
         actor=actor,

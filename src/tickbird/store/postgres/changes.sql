@@ -87,11 +87,11 @@ SET definition = excluded.definition,
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, due_at, available_at,
-        crash_limit, retry_of, actor, concurrency_key, behind, created_at
+        start_by, crash_limit, retry_of, actor, concurrency_key, behind, created_at
     )
     VALUES (
         %(namespace)s, %(schedule_id)s, %(revision)s, %(target_kind)s, %(target)s, %(queue)s, %(priority)s, %(status)s,
-        %(origin)s, %(now)s, %(now)s, %(crash_limit)s, %(retry_of)s, %(actor)s, %(key)s, %(behind)s,
+        %(origin)s, %(now)s, %(now)s, to_timestamp(%(start_by)s::float8), %(crash_limit)s, %(retry_of)s, %(actor)s, %(key)s, %(behind)s,
         %(now)s
     )
     RETURNING *

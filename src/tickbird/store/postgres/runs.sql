@@ -29,7 +29,8 @@ made AS (
     SELECT
         u.id, %(namespace)s, u.kind, u.target, u.queue, u.priority, coalesce(u.status, 'queued'),
         CASE WHEN u.retry_of IS NULL THEN 'manual' ELSE 'retry' END, u.due_at, u.due_at,
-        u.due_at + make_interval(secs => u.start_within), u.crash_limit, u.retry_of, %(actor)s, u.key,
+        u.due_at + make_interval(secs => u.start_within),
+        coalesce((SELECT r.crash_limit FROM tickbird.runs AS r WHERE r.id = u.retry_of), u.crash_limit), u.retry_of, %(actor)s, u.key,
         coalesce(%(now)s::timestamptz, statement_timestamp())
     FROM u
     ORDER BY u.place
@@ -55,7 +56,10 @@ WITH made AS (
         CAST(%(namespace)s AS text), CAST(%(kind)s AS text), CAST(%(target)s AS text), CAST(%(queue)s AS text),
         CAST(%(priority)s AS integer), CAST(%(status)s AS text), CASE WHEN new.retry_of IS NULL THEN 'manual' ELSE 'retry' END,
         new.due_at, new.due_at, new.due_at + make_interval(secs => CAST(%(start_within)s AS float8)),
-        CAST(%(crash_limit)s AS integer), new.retry_of, CAST(%(actor)s AS text), new.now,
+        coalesce(
+            (SELECT r.crash_limit FROM tickbird.runs AS r WHERE r.id = new.retry_of), CAST(%(crash_limit)s AS integer)
+        ),
+        new.retry_of, CAST(%(actor)s AS text), new.now,
         CAST(%(idempotency_key)s AS text), CAST(%(concurrency_key)s AS text),
         CAST(CAST(pg_current_xact_id() AS text) AS bigint)
     FROM (

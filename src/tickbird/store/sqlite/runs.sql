@@ -42,7 +42,7 @@ INSERT INTO runs (
 )
 VALUES (
     :id, :namespace, :kind, :target, :queue, :priority, :status, iif(:retry_of IS NULL, 'manual', 'retry'), :due_at,
-    :due_at, :start_by, :crash_limit, :retry_of, :actor, :now, :idempotency_key,
+    :due_at, :start_by, coalesce((SELECT crash_limit FROM runs WHERE id = :retry_of), :crash_limit), :retry_of, :actor, :now, :idempotency_key,
     :concurrency_key
 );
 

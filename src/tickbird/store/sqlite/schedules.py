@@ -10,7 +10,7 @@ from tickbird.domain.codec import definition_text
 from tickbird.domain.commands import Change, Command, Trigger
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.keys import same_triggered
-from tickbird.domain.planner import NO_FACTS
+from tickbird.domain.planner import NO_FACTS, Repeated
 from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, held_keys
 from tickbird.store.protocol import Changed
@@ -19,6 +19,7 @@ from tickbird.store.sqlite.dependencies import dependents, read_needs, watch
 from tickbird.store.sqlite.enqueueing import finding
 from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
 from tickbird.store.sqlite.records import Row, dump, is_due, is_newer, last_skip_id, schedule_record
+from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.runs import ask, get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS
@@ -54,6 +55,8 @@ def change(
     if command.ties:
         needs = read_needs(db, namespace, command.needs(before))
         facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))
+    if isinstance(command, Trigger) and command.retry_of is not None and before is not None:
+        facts = replace(facts, repeated=_repeated(db, known, before.id, command.retry_of))
     done = command.apply(before, name, facts, now / MICROS)
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.revised:
@@ -65,7 +68,7 @@ def change(
         db.execute(SQL["wake_others"])
         return Changed(schedule)
     keys = held_keys(facts)
-    decided = Decided(before or schedule, done.plan, schedule.definition, last_skip_id(row), command.actor, keys)
+    decided = Decided(before or schedule, done.plan, done.definition, last_skip_id(row), command.actor, keys)
     run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
     if key is not None:
         db.execute(SQL["key_run"], {"id": run_ids[0], "idempotency_key": key})
@@ -84,6 +87,15 @@ def change(
     after = _read(db, namespace, name)
     assert after is not None
     return Changed(schedule_record(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
+
+
+def _repeated(db: sqlite3.Connection, known: KnownRevisions, schedule_id: int, run_id: int) -> Repeated | None:
+    """A run of a schedule that is to be retried."""
+    run = get_run(db, run_id)
+    if run is None or run.schedule_id != schedule_id or run.revision is None:
+        return None
+    revision = read_revision(db, known, schedule_id, run.revision)
+    return Repeated(run, None if revision is None else revision.definition)
 
 
 def up_to_date(

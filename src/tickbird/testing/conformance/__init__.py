@@ -40,6 +40,7 @@ from tickbird.testing.conformance.races import Races
 from tickbird.testing.conformance.rates import Rates
 from tickbird.testing.conformance.readings import DashboardReadings
 from tickbird.testing.conformance.rescue import Rescue
+from tickbird.testing.conformance.retries import Retries
 from tickbird.testing.conformance.runs import Runs
 from tickbird.testing.conformance.schedules import Schedules
 from tickbird.testing.conformance.sessions import Sessions
@@ -66,6 +67,7 @@ class Exercise(
     Durations,
     Schedules,
     Runs,
+    Retries,
     Keys,
     Logs,
     Waiting,

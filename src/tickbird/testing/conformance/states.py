@@ -230,12 +230,13 @@ class States:
     async def test_a_trigger_answers_with_the_run_as_it_is_stored(self, store: Store) -> None:
         await create(store, payload={"b": 1, "a": 2.0})
         first = (await change(store, Trigger(actor="ada"), 10.5)).run
-        second = (await change(store, Trigger(actor="eve", payload={"z": 1, "a": [True]}, retry_of=1), 10.5)).run
         assert first is not None
+        again = Trigger(actor="eve", payload={"z": 1, "a": [True]}, retry_of=first.id)
+        second = (await change(store, again, 10.5)).run
         assert second is not None
         assert [first, second] == [await store.get_run(first.id), await store.get_run(second.id)]
         assert (first.status, first.payload, first.reason) == ("queued", {"b": 1, "a": 2.0}, None)
-        assert (second.origin, second.status, second.retry_of) == ("retry", "waiting", 1)
+        assert (second.origin, second.status, second.retry_of) == ("retry", "waiting", first.id)
         told = [(record.action, record.actor, record.run_id) for record in await store.list_audit(NAMESPACE)]
         assert told[:2] == [("retry", "eve", second.id), ("trigger", "ada", first.id)]
 

@@ -299,7 +299,7 @@ class Checker:
             schedule, told = self._apply(call, schedule, command)
         schedule.quiet_until = 0
         manual = [run for run in mine_runs if run.scheduled_for is None]
-        if any(run.revision != stored.revision for run in manual):
+        if any(run.revision != stored.revision for run in manual if run.retry_of is None):
             self.broken("I15", f"{schedule.name}: a manual run uses an old revision: {manual}")
         if len(manual) > isinstance(command, Trigger | Create):
             self.broken("I2", f"{type(command).__name__} made runs: {manual}")

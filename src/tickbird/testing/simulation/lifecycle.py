@@ -104,6 +104,9 @@ class Lifecycle:
                 self.broken("I1", f"runs {first} and {run.id} are of the same tick")
         if run.schedule_id is not None and run.due_at > self._checker.now and run.origin != "backfill":
             self.broken("I2", f"run {run.id} was planned before it was due")
+        original = None if run.retry_of is None else self.runs.get(run.retry_of)
+        if original is not None and _created_with(run) != _created_with(original):
+            self.broken("I17", f"run {run.id} repeats run {original.id} as {_created_with(run)}")
 
     def _changed(self, call: Call, old: RunRow, new: RunRow) -> None:
         now = self._checker.now
@@ -244,3 +247,8 @@ class Lifecycle:
                 f"run {one.run_id}: attempt {one.attempt} went on at {one.host} until {one.ended} "
                 f"while attempt {other.attempt} began at {other.host} at {other.began}",
             )
+
+
+def _created_with(run: RunRow) -> tuple[object, ...]:
+    """The columns that a retry has in common with the run that it repeats."""
+    return run.schedule_id, run.revision, run.queue, run.priority, run.crash_limit, run.concurrency_key

@@ -216,7 +216,9 @@ class Person:
             await self._client.cancel(self.world.chance.choice(runs).id, actor=self.id)
 
     async def _retry(self, name: str) -> None:
-        runs = [run for run in await self._client.runs(schedule=name, limit=10) if run.finished_at is not None]
+        # Of this schedule, or of any schedule and none.
+        of_schedule = name if self.world.chance.random() < 0.7 else None
+        runs = [run for run in await self._client.runs(schedule=of_schedule, limit=10) if run.finished_at is not None]
         if runs:
             self.intent = Intent("trigger")
             await self._client.retry(self.world.chance.choice(runs).id, actor=self.id)
