@@ -7,6 +7,7 @@ from typing import Any
 from tests.cli.conftest import Cli
 from tickbird.api.models.workers import WorkerModel
 from tickbird.client import Client
+from tickbird.domain.unreadable import Unreadable, publish
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import a_worker
 
@@ -22,12 +23,13 @@ def report(cli: Cli, name: str, **fields: Any) -> None:
 
 def test_workers_are_listed(cli: Cli) -> None:
     assert cli.ok("workers").out == "No worker is alive. Start one with `tickbird worker`.\n"
-    report(cli, "web-1", vitals={"stuck": 2})
+    newer = Unreadable("v: format 99 is not known.", "bill", 3)
+    report(cli, "web-1", vitals={"stuck": 2, **publish([newer])})
     report(cli, "web-2", held="plans nothing: TICKBIRD_PLANNING is off", draining=True)
     shown = cli.ok("workers").out
     assert "WORKER" in shown
     assert "default, mail" in shown
-    assert "2 slots stuck" in shown
+    assert "2 slots stuck; cannot read revision 3 of bill (v: format 99 is not known)" in shown
     assert "draining; plans nothing: TICKBIRD_PLANNING is off" in shown
     listed = cli.ok("workers", "--json").json["workers"]
     assert [each["id"] for each in listed] == ["web-1", "web-2"]

@@ -27,10 +27,12 @@ from tickbird.domain.condition import (
 )
 from tickbird.domain.findings import CHECKS, diagnose, to_json, unusable
 from tickbird.domain.rates import Rate
+from tickbird.domain.unreadable import Unreadable, publish
 from tickbird.domain.verdicts import Finding, in_bytes
 from tickbird.domain.zone_data import ZoneData
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NEWER = Unreadable("v: format 99 is not known.", "bill", 3)
 HERE = ZoneData("2026f", "abcdef0123")
 
 
@@ -267,6 +269,20 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
     "nobody": (replace(WORKING, workers=[]), "workers", "problem", "3 active schedules", "tickbird worker"),
     "held back": (worker(held="plans nothing: off"), "workers", "problem", "it plans nothing: off", "goes on"),
     "stuck": (worker(vitals={"stuck": 2}), "workers", "warning", "keep 2 of its 10 slots", 'isolation="process"'),
+    "unreadable": (
+        replace(WORKING, workers=[worker(vitals=publish([NEWER])).workers[0], Seen("w2")]),
+        "workers",
+        "warning",
+        "w1 cannot read revision 3 of bill (v: format 99 is not known), and leaves what is queued of it to others.",
+        "--upgrade tickbird tzdata",
+    ),
+    "unreadable everywhere": (
+        worker(vitals=publish([NEWER])),
+        "workers",
+        "problem",
+        "; no live worker can read it.",
+        "--upgrade tickbird tzdata",
+    ),
     "late": (work(due=Due(2, ago(16))), "planning", "warning", "2 schedules due and not planned yet", "workers"),
     "very late": (work(due=Due(1_000, ago(61))), "planning", "problem", "At least 1,000 schedules", "workers"),
     "nobody plans": (

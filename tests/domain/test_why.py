@@ -27,6 +27,7 @@ from tickbird.domain.planner import NO_FACTS, at_plan, plan
 from tickbird.domain.progress import brief, obstacle
 from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
+from tickbird.domain.unreadable import Unreadable, publish
 from tickbird.domain.why import explain
 from tickbird.store.protocol import RevisionRecord, Worker
 
@@ -147,6 +148,16 @@ class TestWhoServesARun:
     def test_in_words(self, workers: list[Worker], words: str) -> None:
         busy: Counter[str | None] = Counter({"w1": 3})
         assert obstacle("default", "work", workers, busy) == words
+
+    def test_a_run_that_no_worker_can_read(self) -> None:
+        run = a_run(status="queued")
+        told = publish([Unreadable("v: format 99 is not known.", run.schedule, run.revision)])
+        elsewhere = publish([Unreadable("v: format 99 is not known.", run.schedule, 99)])
+        unable = [a_worker(vitals=told), a_worker("w2", vitals=told)]
+        reason = obstacle("default", "work", unable, Counter(), run)
+        assert reason.startswith("no live worker can read it: w1 reports revision 1 of")
+        assert "v: format 99 is not known" in reason
+        assert obstacle("default", "work", [*unable, a_worker("w3", vitals=elsewhere)], Counter(), run) == ""
 
 
 class TestARun:

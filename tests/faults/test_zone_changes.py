@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.fleet import all_runs
+from tests.store.conftest import PlainPostgres, PlainSqlite
 from tickbird import cron, every
 from tickbird.client import Client
+from tickbird.domain.unreadable import published
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, Member, until
 from tickbird.testing.zones import write_zone
@@ -96,3 +98,38 @@ async def test_a_worker_with_older_rules_comes_second(
     await until(done)
     assert await all_runs(store, "zoned") == []
     assert "plans only schedules in UTC: its zone data 1999a" in fleet.logs()
+
+
+async def test_a_worker_without_the_zone_of_a_run_leaves_it_to_another(
+    client: Client, store: Store, fleet: Fleet, tmp_path: Path, url: str
+) -> None:
+    """It never executes a run with less than the run was created with."""
+    on_postgres = url.startswith("postgresql")
+    plain = PlainPostgres(url) if on_postgres else PlainSqlite(url.removeprefix("sqlite:///"))
+    newer = {"PYTHONTZPATH": str(write_zone(tmp_path / "new", "Tick/Bird", "TBT-3", "9999a"))}
+    fleet.start_apart(environment=newer, execute=False)
+    await fleet.started(1)
+    trigger = {"every": {"seconds": 1}, "tz": "Tick/Bird"}
+    target, payload = {"task": "brief"}, {"edition": 7}
+    definition = {"v": 1, "trigger": trigger, "target": target, "payload": payload, "overlap": "allow", "grace": 3600}
+    await plain.insert("default", "zoned", definition)
+    await until(lambda: _newest(store, "zoned"))
+    older = fleet.start_apart(plan=False)
+    await _create(client, "utc", every(seconds=1))
+    await until(lambda: any(note.schedule == "utc" for note in fleet.notes("done")))
+
+    async def reported() -> bool:
+        return any(published(worker.vitals) for worker in await client.workers() if worker.pid == older.pid)
+
+    await until(reported)
+    assert [note for note in fleet.notes("began") if note.schedule == "zoned"] == []
+    runs = await all_runs(store, "zoned")
+    assert {(run.status, run.attempt) for run in runs} == {("queued", 0)}
+    steps = await client.waits_for(runs[0].id)
+    assert "No live worker can read it" in " ".join(step.text for step in steps)
+    findings = [finding for finding in await client.doctor() if finding.check == "workers" and not finding.ok]
+    assert any("revision 1 of zoned" in finding.text for finding in findings)
+
+    fleet.start_apart(environment=newer, plan=False)
+    await until(lambda: any(note.schedule == "zoned" for note in fleet.notes("done")))
+    assert {note.detail["edition"] for note in fleet.notes("began") if note.schedule == "zoned"} == {7}

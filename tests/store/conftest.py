@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +23,55 @@ Pair = tuple[Store, Store]
 
 INSERT = "INSERT INTO schedules (namespace, name, definition) VALUES ({0}, {0}, {0})"
 UPDATE = "UPDATE schedules SET definition = {0} WHERE id = {0}"
+REWRITE_REVISION = "UPDATE revisions SET definition = {0} WHERE schedule_id = {0} AND revision = {0}"
+DELETE_REVISION = "DELETE FROM revisions WHERE schedule_id = {0} AND revision = {0}"
+REWRITE_PAYLOAD = "UPDATE run_payloads SET payload = {0} WHERE run_id = {0}"
 EMPTY = """TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.run_payloads,
     tickbird.attempts, tickbird.skips, tickbird.backfills, tickbird.workers, tickbird.audit, tickbird.zone_data,
     tickbird.limits, tickbird.rates, tickbird.calendars, tickbird.last_success, tickbird.awaits, tickbird.tokens,
     tickbird.answers, tickbird.listed, tickbird.sessions, tickbird.pings"""
 
 
-class PlainSqlite:
+class PlainRows:
+    """Rows written by plain SQL; `{0}` stands for a parameter."""
+
+    async def insert(self, namespace: str, name: str, definition: Mapping[str, Any] | str) -> None:
+        """INSERT a schedule with nothing but its definition."""
+        await self.execute(INSERT, (namespace, name, _text(definition)))
+
+    async def redefine(self, schedule_id: int, definition: Mapping[str, Any] | str) -> None:
+        """UPDATE a schedule's definition and nothing else."""
+        await self.execute(UPDATE, (_text(definition), schedule_id))
+
+    async def rewrite_revision(self, schedule_id: int, revision: int, definition: str) -> None:
+        """UPDATE the stored definition of a revision."""
+        await self.execute(REWRITE_REVISION, (definition, schedule_id, revision))
+
+    async def delete_revision(self, schedule_id: int, revision: int) -> None:
+        """DELETE a revision."""
+        await self.execute(DELETE_REVISION, (schedule_id, revision))
+
+    async def rewrite_payload(self, run_id: int, payload: str) -> None:
+        """UPDATE the payload that a run has of its own."""
+        await self.execute(REWRITE_PAYLOAD, (payload, run_id))
+
+    async def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Execute one statement and commit it."""
+        raise NotImplementedError
+
+
+def _text(definition: Mapping[str, Any] | str) -> str:
+    return definition if isinstance(definition, str) else json.dumps(definition)
+
+
+class PlainSqlite(PlainRows):
     """Another program with the same file open."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
-    async def insert(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
-        """INSERT a schedule with nothing but its definition."""
-        self._execute(INSERT, (namespace, name, json.dumps(definition)))
-
-    async def redefine(self, schedule_id: int, definition: Mapping[str, Any]) -> None:
-        """UPDATE a schedule's definition and nothing else."""
-        self._execute(UPDATE, (json.dumps(definition), schedule_id))
-
-    def _execute(self, statement: str, values: tuple[Any, ...]) -> None:
+    async def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Execute one statement and commit it."""
         connection = sqlite3.connect(self.path, timeout=60)
         try:
             with connection:
@@ -52,24 +80,17 @@ class PlainSqlite:
             connection.close()
 
 
-class PlainPostgres:
+class PlainPostgres(PlainRows):
     """A person with psql."""
 
     def __init__(self, url: str) -> None:
         self.url = url
 
-    async def insert(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
-        """INSERT a schedule with nothing but its definition."""
-        await self._execute(INSERT, (namespace, name, json.dumps(definition)))
-
-    async def redefine(self, schedule_id: int, definition: Mapping[str, Any]) -> None:
-        """UPDATE a schedule's definition and nothing else."""
-        await self._execute(UPDATE, (json.dumps(definition), schedule_id))
-
-    async def _execute(self, statement: str, values: tuple[Any, ...]) -> None:
+    async def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Execute one statement and commit it."""
         connect = psycopg.AsyncConnection.connect(self.url, options="-c search_path=tickbird")
         async with await connect as connection:
-            await connection.execute(statement.format("%s").encode(), values)
+            await connection.execute(statement.format("%s").encode(), values or None)
 
 
 async def _open(first: Store, second: Store) -> Pair:

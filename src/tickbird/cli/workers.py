@@ -14,6 +14,7 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import worker_document
 from tickbird.domain.progress import count
+from tickbird.domain.unreadable import published, published_count
 from tickbird.store.protocol import Worker
 
 _HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEEN", "NOTE")
@@ -79,4 +80,7 @@ def _note(worker: Worker) -> Text:
     said += [worker.held] if worker.held else []
     stuck = worker.vitals.get("stuck")
     said += [f"{count(stuck, 'slot')} stuck"] if isinstance(stuck, int) and stuck else []
+    if unreadable := published(worker.vitals):
+        number = published_count(worker.vitals)
+        said.append(f"cannot read {unreadable[0]}" + (f" and {number - 1} more" if number > 1 else ""))
     return Cell("; ".join(said), "yellow" if said else "")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from shlex import quote
 from typing import Any, Final
 
 from tickbird.domain import file_findings, server_findings
-from tickbird.domain.condition import MOST, Condition, Work
+from tickbird.domain.condition import MOST, Condition, SeenWorker, Work
 from tickbird.domain.durations import in_words
 from tickbird.domain.progress import brief, count, is_program, named, obstacle
+from tickbird.domain.unreadable import published, published_count
 from tickbird.domain.verdicts import Finding, ok, problem, unseen, warning
 
 # Seconds: by how much clocks may differ before it is said, and how late planning and execution may be.
@@ -179,10 +181,26 @@ def _workers(condition: Condition) -> Iterator[Finding]:
             )
             fix = 'Give the task isolation="process", where it can be killed; start this worker anew to free the slots.'
             yield warning("workers", text, fix, worker=worker.id, stuck=number, slots=worker.slots)
+    unreadable = [worker for worker in live if published(worker.vitals)]
+    for worker in unreadable:
+        yield _unreadable(worker, live)
     draining = sum(worker.draining for worker in live)
-    if not held and not stuck:
+    if not held and not stuck and not unreadable:
         drains = f", {draining} of them draining" if draining else ""
         yield ok("workers", f"{count(len(live), 'worker')} alive{drains}; none is held back.", live=len(live))
+
+
+def _unreadable(worker: SeenWorker, live: Sequence[SeenWorker]) -> Finding:
+    number, named = published_count(worker.vitals), published(worker.vitals)
+    # Without the errors, which each worker words for itself.
+    elsewhere = [{str(replace(runs, error="")) for runs in published(other.vitals)} for other in live]
+    nobody = any(all(str(replace(runs, error="")) in other for other in elsewhere) for runs in named)
+    text = (
+        f"{worker.id} cannot read {_names([str(runs) for runs in named])}, and leaves what is queued of it to others"
+        + ("; no live worker can read it." if nobody else ".")
+    )
+    fix = "pip install --upgrade tickbird tzdata   # on that machine; or repair the stored row"
+    return (problem if nobody else warning)("workers", text, fix, worker=worker.id, unreadable=number)
 
 
 def _planning(condition: Condition) -> Iterator[Finding]:

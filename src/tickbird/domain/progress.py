@@ -16,6 +16,7 @@ from tickbird.domain.instants import to_seconds
 from tickbird.domain.limits import Limit
 from tickbird.domain.rates import Turn
 from tickbird.domain.runs import TICK_ORIGINS, AttemptRecord, RunRecord
+from tickbird.domain.unreadable import Unreadable, published
 
 LONGEST_ERROR = 200
 MOST_ATTEMPTS = 20
@@ -305,7 +306,7 @@ class Progress:
     def obstacle(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
         busy = Counter(run.worker for run in self.evidence.running)
-        return obstacle(self.run.queue, self.run.target.name, self.evidence.workers, busy)
+        return obstacle(self.run.queue, self.run.target.name, self.evidence.workers, busy, self.run)
 
     def _tried(self) -> Iterator[Step]:
         shown = self.attempts
@@ -396,8 +397,14 @@ class Progress:
         return f"{name}, {run.status} since {self.times(run.created_at)}"
 
 
-def obstacle(queue: str, target: str, workers: Sequence[LiveWorker], busy: Counter[str | None] | None = None) -> str:
-    """Why no worker would take a run of this queue and target, in words; nothing when one would."""
+def obstacle(
+    queue: str,
+    target: str,
+    workers: Sequence[LiveWorker],
+    busy: Counter[str | None] | None = None,
+    run: RunRecord | None = None,
+) -> str:
+    """Why no worker would take a run of this queue and target, or this run of them, in words; empty if one would."""
     if nobody := unserved(queue, workers):
         return nobody
     executing = [worker for worker in workers if executes(worker)]
@@ -411,10 +418,20 @@ def obstacle(queue: str, target: str, workers: Sequence[LiveWorker], busy: Count
     ready = [worker for worker in able if not worker.draining]
     if not ready:
         return f"every worker that could take it is draining ({', '.join(sorted(worker.id for worker in able))})"
+    if run is not None and (unreadable := [(worker, runs) for worker in ready for runs in _unreadable(worker, run)]):
+        unable = {worker.id for worker, _ in unreadable}
+        ready = [worker for worker in ready if worker.id not in unable]
+        if not ready:
+            worker, runs = unreadable[0]
+            return f"no live worker can read it: {worker.id} reports {runs}; upgrade tickbird and tzdata there"
     if busy is not None and all(busy[worker.id] >= worker.slots for worker in ready):
         slots = sum(worker.slots for worker in ready)
         return f"all slots of the workers that could take it are busy ({count(slots, 'slot')} on {len(ready)})"
     return ""
+
+
+def _unreadable(worker: LiveWorker, run: RunRecord) -> list[Unreadable]:
+    return [runs for runs in published(worker.vitals) if runs.covers(run)]
 
 
 def is_program(target: str) -> bool:

@@ -17,6 +17,7 @@ from tickbird.domain.rates import Rate
 from tickbird.domain.readings import LateRun, Streak
 from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import Schedule
+from tickbird.domain.unreadable import published, published_count
 
 Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "held"]
 # Schedules that fail so often in a row are a problem; before, a warning.
@@ -85,6 +86,12 @@ def _workers(seen: Seen) -> Iterator[Trouble]:
             text = f"Worker {worker.id}: {count(kept, 'function')} in threads did not stop when asked."
             fix = 'Give the task isolation="process", and start this worker anew to free the slots.'
             yield Trouble(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=kept)
+        if unreadable := published(worker.vitals):
+            number = published_count(worker.vitals)
+            others = f" and {number - 1} more" if number > 1 else ""
+            text = f"Worker {worker.id} cannot read {unreadable[0]}{others}, and leaves the runs to other workers."
+            fix = "pip install --upgrade tickbird tzdata   # on that machine; or repair the stored row"
+            yield Trouble(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=number)
 
 
 def _lost(seen: Seen) -> Iterator[Trouble]:

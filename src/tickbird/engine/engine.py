@@ -92,7 +92,7 @@ class Engine:
             on_schedules=self._wake_plan,
             watch=watch,
             standing=self.standing,
-            vitals=Vitals(lambda: self.execution.stuck, wall),
+            vitals=Vitals(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
         )
         poll = options.safety_poll
         self._claim = Repeat("claim", self._unless_copied(self.execution.claim), poll)

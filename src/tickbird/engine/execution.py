@@ -10,6 +10,7 @@ from math import ceil, inf
 
 from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
+from tickbird.domain.unreadable import Unreadable
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
 from tickbird.engine.isolation.children import Children
@@ -80,6 +81,8 @@ class Execution:
         # What an attempt has said is written before its end is recorded, and then it may be forgotten.
         self.before_finish: Callable[[], Awaitable[None]] | None = None
         self.on_over: Callable[[int, int], None] = lambda _run, _attempt: None
+        # Queued runs that this worker leaves to others.
+        self.unreadable: tuple[Unreadable, ...] = ()
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -183,11 +186,18 @@ class Execution:
             self.take((), room, began)
             raise
         self._more = len(claimed.runs) == room
+        self._note_unreadable(claimed.unreadable)
         if not self.take(claimed.runs, room, began):
             return 0.0
         if self._more or claimed.next_at is None:
             return None
         return (claimed.next_at - claimed.now).total_seconds() - (self._clock.monotonic() - began)
+
+    def _note_unreadable(self, unreadable: tuple[Unreadable, ...]) -> None:
+        for runs in unreadable if unreadable != self.unreadable else ():
+            if runs not in self.unreadable:
+                log.warning("%s cannot be read here, so other workers must execute it", runs)
+        self.unreadable = unreadable
 
     def _collect(self, returned: int, endings: Sequence[Ending]) -> None:
         """In the engine's loop: what the loop that executes has reported."""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
+from tickbird.domain.unreadable import Unreadable, publish
 from tickbird.domain.zone_data import zone_source
 
 
 class Vitals:
-    """Its clock beside the store's, its zone rules, and slots that are kept by functions which did not stop."""
+    """Its clock beside the store's, its zone rules, slots of functions that did not stop, runs that it cannot read."""
 
-    def __init__(self, stuck: Callable[[], int] = lambda: 0, wall: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        stuck: Callable[[], int] = lambda: 0,
+        wall: Callable[[], float] | None = None,
+        unreadable: Callable[[], Sequence[Unreadable]] = lambda: (),
+    ) -> None:
         self._stuck = stuck
+        self._unreadable = unreadable
         # The machine's clock, which nothing is decided by; None: there is none to compare.
         self._wall = wall
         self._apart: float | None = None
@@ -31,5 +38,5 @@ class Vitals:
 
     def tell(self) -> dict[str, Any]:
         """As it is published; the clock once it has been compared."""
-        told: dict[str, Any] = {"zones": str(zone_source().data), "stuck": self._stuck()}
+        told: dict[str, Any] = {"zones": str(zone_source().data), "stuck": self._stuck(), **publish(self._unreadable())}
         return told if self._apart is None else {**told, "clock": self._apart}

@@ -101,8 +101,10 @@ class KnownRevisions:
         self._known.clear()
 
 
-def read_definition(stored: str | Mapping[str, Any]) -> tuple[Definition | None, str | None]:
+def read_definition(stored: str | Mapping[str, Any] | None) -> tuple[Definition | None, str | None]:
     """The definition of a stored text or object, or None and why it cannot be read."""
+    if stored is None:
+        return None, "its revision does not exist"
     try:
         return decode_definition(json.loads(stored) if isinstance(stored, str) else stored), None
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one row must not concern another

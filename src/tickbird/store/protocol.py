@@ -34,6 +34,7 @@ from tickbird.domain.schedule import Schedule, State
 from tickbird.domain.sessions import NewSession, SessionRecord
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
+from tickbird.domain.unreadable import Unreadable
 from tickbird.domain.zone_data import ZoneData
 from tickbird.store.readings import Readings
 
@@ -65,6 +66,8 @@ class Claimed:
     now: datetime
     runs: Sequence[ClaimedRun] = ()
     next_at: datetime | None = None
+    # Queued runs that this process cannot read: they were left to other workers.
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,6 +455,7 @@ class Store(Protocol):
         """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first.
 
         So many of them begin at once, all if not said: of a queue with a rate nothing is leased that begins later.
+        A run whose revision or payload this process cannot read is not leased.
         """
         ...
 

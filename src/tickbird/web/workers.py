@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.domain.unreadable import published
 from tickbird.domain.workers import no_such_worker
 from tickbird.store.protocol import Worker
 from tickbird.web.run import command
@@ -25,8 +26,10 @@ async def workers(visit: Visit) -> Response:
 async def _read(visit: Visit) -> dict[str, Any]:
     client = visit.client
     running = await client.runs(status="running", limit=_RUNNING)
+    workers = sorted(await client.workers(), key=lambda worker: (worker.app, worker.host, worker.id))
     return {
-        "workers": sorted(await client.workers(), key=lambda each: (each.app, each.host, each.id)),
+        "workers": workers,
+        "unreadable": {worker.id: [str(runs) for runs in published(worker.vitals)] for worker in workers},
         "busy": Counter(run.worker for run in running),
         "capped": len(running) == _RUNNING,
         "queues": await client.queues(),

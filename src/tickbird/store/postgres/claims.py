@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from tickbird.domain.rates import instant, micros
 from tickbird.domain.runs import ClaimedRun, Covers, Origin
-from tickbird.store.plans import KnownRevisions
+from tickbird.store.plans import Known, KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.queues import pace, save_starts
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts
 from tickbird.store.protocol import Claimed, Worker
 from tickbird.store.rates import Paced
+from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
 
 T = TypeVar("T")
 # What is available but in the hands of another claimer, who may leave it: look again after so long.
@@ -39,6 +41,7 @@ class Wanted:
     tasks: Collection[str]
     at_once: int
     now: datetime | None
+    unread: UnreadableRuns = field(default_factory=UnreadableRuns)
 
     def values(self) -> dict[str, Any]:
         """What every statement asks for."""
@@ -47,6 +50,9 @@ class Wanted:
             "queues": texts(sorted(set(self.queues))),
             "tasks": texts(sorted(set(self.tasks))),
             "now": self.now,
+            "unread_runs": numbers(self.unread.runs),
+            "unread_schedules": numbers(schedule_id for schedule_id, _ in self.unread.revisions),
+            "unread_revisions": numbers(revision for _, revision in self.unread.revisions),
         }
 
 
@@ -58,9 +64,23 @@ class Claims:
         self._once = once
         self._transact = transact
         self._paced = False
+        self._unread = UnreadableRuns()
 
     async def claim(self, wanted: Wanted) -> Claimed:
-        """Lease runs to a worker."""
+        """Lease runs to a worker, without those that this process cannot read."""
+        wanted = replace(wanted, unread=self._unread)
+        for _ in range(ROUNDS):
+            before = len(self._unread)
+            claimed = await self._claim(wanted)
+            if self._unread.is_due(now := claimed.now):
+                await self._once(partial(recheck, known=self._known, unread=self._unread, now=now))
+            if claimed.runs or len(self._unread) == before:
+                break
+        else:
+            claimed = Claimed(claimed.now, next_at=self._unread.look_again(claimed.now))
+        return replace(claimed, unreadable=self._unread.snapshot())
+
+    async def _claim(self, wanted: Wanted) -> Claimed:
         while True:
             if not self._paced:
                 claimed = await self._once(lambda db: claim(db, self._known, wanted))
@@ -138,17 +158,46 @@ async def claim(
         return None
     if first_id is None:
         return Claimed(seen_at, next_at=next_at)
-    await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
-    return Claimed(seen_at, [_claimed(known, *row) for row in rows], seen_at)
+    learnt = await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
+    runs: list[ClaimedRun] = []
+    unread: list[tuple[Any, ...]] = []
+    for row in rows:
+        run_id, schedule_id, revision, text = *row[2:5], row[14]
+        payload, error = (None, None) if text is None else decode_payload(text)
+        if (key := (schedule_id, revision)) in learnt.errors:
+            name, error = learnt.errors[key]
+            if revision is None:
+                free.unread.add_run(run_id, error, seen_at)
+            else:
+                free.unread.add_revision(*key, name, error, seen_at)
+            unread.append(row)
+        elif error is not None:
+            free.unread.add_run(run_id, error, seen_at)
+            unread.append(row)
+        else:
+            runs.append(_claimed(learnt.found.get(key), *(*row[:14], payload, *row[15:])))
+    if unread:
+        ids, attempts = numbers(row[2] for row in unread), numbers(row[5] for row in unread)
+        await db.fetch("return_runs", ids=ids, attempts=attempts, worker=free.worker.id)
+    return Claimed(seen_at, runs, seen_at)
+
+
+async def recheck(db: Session, known: KnownRevisions, unread: UnreadableRuns, now: datetime) -> None:
+    """Read again what could not be read: a person may have repaired it, or another worker may have claimed the runs."""
+    ids, revisions = (numbers(key[place] for key in unread.revisions) for place in (0, 1))
+    queued = [(row[0], row[1]) for row in await db.fetch("queued_revisions", ids=ids, revisions=revisions)]
+    payloads = await db.fetch("queued_payloads", ids=numbers(unread.runs))
+    undecodable = {run_id for run_id, text in payloads if decode_payload(text)[1] is not None}
+    unread.keep((await learn(db, known, queued)).errors, undecodable, now)
 
 
 def _claimed(
-    known: KnownRevisions,
+    revised: Known | None,
     _now: datetime,
     _next_at: datetime | None,
     run_id: int,
     schedule_id: int | None,
-    revision: int,
+    _revision: int,
     attempt: int,
     failures: int,
     target: str,
@@ -164,7 +213,7 @@ def _claimed(
 ) -> ClaimedRun:
     # In the order of the statement claim_runs.
     covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)
-    revised = None if schedule_id is None else known.get(schedule_id, revision)
+    assert (revised is None) == (schedule_id is None)
     if payload is None:
         payload = {} if revised is None else revised.definition.payload
     run = ClaimedRun(run_id, attempt, failures, target, origin, due_at, payload, scheduled_for, covers, schedule_id)

@@ -97,10 +97,11 @@ FROM tickbird.cursors
 WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
 -- name: read_revisions
-SELECT v.schedule_id, v.revision, s.namespace, s.name, v.definition
+-- The definition as text, so that one that Python cannot decode concerns its own row alone; null if there is no revision.
+SELECT u.schedule_id, u.revision, s.namespace, s.name, v.definition::text
 FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[]) AS u(schedule_id, revision)
-JOIN tickbird.revisions AS v USING (schedule_id, revision)
-JOIN tickbird.schedules AS s ON s.id = v.schedule_id;
+JOIN tickbird.schedules AS s ON s.id = u.schedule_id
+LEFT JOIN tickbird.revisions AS v ON v.schedule_id = u.schedule_id AND v.revision = u.revision;
 
 -- name: read_active
 -- In no order: asked for one, a plan made while the table is small would walk the primary key.

@@ -37,6 +37,13 @@ SELECT c.now, paced.queue, paced.count, paced.seconds, paced.starts, (
                 AND r.priority = levels.priority
                 AND r.behind = 0
                 AND r.target = ANY(%(tasks)s::text[])
+                AND r.id <> ALL(%(unread_runs)s::bigint[])
+                AND (
+                    r.schedule_id = ANY(%(unread_schedules)s::bigint[])
+                    AND (r.schedule_id, r.revision) IN (
+                        SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[])
+                    )
+                ) IS NOT TRUE
                 AND (r.start_by IS NULL OR r.start_by >= c.now)
             ORDER BY r.available_at LIMIT 1
         )
@@ -49,6 +56,13 @@ SELECT c.now, paced.queue, paced.count, paced.seconds, paced.starts, (
                 AND r.priority = levels.priority
                 AND r.behind > 0
                 AND r.target = ANY(%(tasks)s::text[])
+                AND r.id <> ALL(%(unread_runs)s::bigint[])
+                AND (
+                    r.schedule_id = ANY(%(unread_schedules)s::bigint[])
+                    AND (r.schedule_id, r.revision) IN (
+                        SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[])
+                    )
+                ) IS NOT TRUE
                 AND (r.start_by IS NULL OR r.start_by >= c.now)
             ORDER BY r.behind, r.available_at LIMIT 1
         )

@@ -1,23 +1,46 @@
-"""Decoded definitions by revision, read when needed and then remembered."""
+"""Decoded definitions by revision, read when needed and then cached."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from tickbird.store.plans import Known, KnownRevisions, read_definition
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers
 
+Key = tuple[int, int]
 
-async def learn(db: Session, known: KnownRevisions, revisions: Iterable[tuple[int, int]]) -> None:
-    """Read and decode these revisions unless they are known; what cannot be read stays unknown."""
-    missing = known.missing(revisions)
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """Revisions that were asked for: those that could be read; of the others the schedule's name and the error."""
+
+    found: dict[Key, Known] = field(default_factory=dict)
+    errors: dict[Key, tuple[str, str]] = field(default_factory=dict)
+
+
+async def learn(db: Session, known: KnownRevisions, revisions: Iterable[Key]) -> Learnt:
+    """Read and decode these revisions unless they are cached."""
+    learnt = Learnt()
+    missing: list[Key] = []
+    for key in revisions:
+        if (one := known.get(*key)) is None:
+            missing.append(key)
+        else:
+            learnt.found[key] = one
     if not missing:
-        return
+        return learnt
+    learnt.errors.update(dict.fromkeys(missing, ("", "its schedule does not exist")))
     rows = await db.fetch(
         "read_revisions", ids=numbers(key[0] for key in missing), revisions=numbers(key[1] for key in missing)
     )
     for schedule_id, revision, namespace, name, stored in rows:
-        definition, _ = read_definition(stored)
-        if definition is not None:
-            known.add(schedule_id, revision, Known(namespace, name, definition))
+        key = schedule_id, revision
+        definition, error = read_definition(stored)
+        if definition is None:
+            learnt.errors[key] = name, error or "it cannot be read"
+        else:
+            del learnt.errors[key]
+            learnt.found[key] = known.add(*key, Known(namespace, name, definition))
+    return learnt

@@ -103,7 +103,7 @@ UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s
 -- Where nothing was found, the only row has the clock, and when a run becomes available that could be claimed then: one
 -- probe for each priority of each queue. What is available already is in the hands of another claimer, who may leave it:
 -- look again soon. Where one of the queues that are taken to have no rate has one, nothing is claimed, and the answer says
--- so; of the others, it is said how many may begin.
+-- so; of the others, it is said how many may begin. Runs that this process cannot read are left out.
 WITH RECURSIVE limited AS MATERIALIZED (
     SELECT EXISTS (
         SELECT FROM tickbird.rates AS t WHERE t.namespace = %(namespace)s AND t.queue = ANY(%(free)s::text[])
@@ -121,6 +121,13 @@ picked AS MATERIALIZED (
             AND available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
             AND (start_by IS NULL OR start_by >= coalesce(%(now)s::timestamptz, statement_timestamp()))
             AND target = ANY(%(tasks)s::text[])
+            AND id <> ALL(%(unread_runs)s::bigint[])
+            AND (
+                schedule_id = ANY(%(unread_schedules)s::bigint[])
+                AND (schedule_id, revision) IN (
+                    SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[])
+                )
+            ) IS NOT TRUE
         ORDER BY priority DESC, behind, available_at, id
         LIMIT coalesce(q.most, %(limit)s)
         FOR UPDATE SKIP LOCKED
@@ -175,18 +182,55 @@ SELECT
                 AND r.queue = levels.queue
                 AND r.priority = levels.priority
                 AND r.target = ANY(%(tasks)s::text[])
+                AND r.id <> ALL(%(unread_runs)s::bigint[])
+                AND (
+                    r.schedule_id = ANY(%(unread_schedules)s::bigint[])
+                    AND (r.schedule_id, r.revision) IN (
+                        SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[])
+                    )
+                ) IS NOT TRUE
                 AND (r.start_by IS NULL OR r.start_by >= c.now)
             ORDER BY r.behind, r.available_at LIMIT 1
         ) AS first
     ) END,
     taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
     taken.due_at, taken.scheduled_for, taken.covers_first, taken.covers_last, taken.covers_count,
-    p.payload, taken.concurrency_key,
+    p.payload::text, taken.concurrency_key,
     (SELECT limited.it FROM limited)
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 LEFT JOIN taken ON true
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
 ORDER BY taken.priority DESC, taken.behind, taken.available_at, taken.id;
+
+-- name: return_runs
+-- Undo the claim of runs that this process cannot read; other workers may have looked for them in between.
+WITH returned AS (
+    UPDATE tickbird.runs AS r
+    SET status = 'queued',
+        attempt = r.attempt - 1,
+        worker = NULL,
+        started_at = CASE WHEN r.attempt > 1 THEN r.started_at END,
+        lease_until = NULL
+    FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[]) AS u(id, attempt)
+    WHERE r.id = u.id AND r.attempt = u.attempt AND r.worker = %(worker)s AND r.status || '' = 'running'
+    RETURNING r.id
+)
+SELECT pg_notify('tickbird', '') FROM (SELECT FROM returned LIMIT 1) AS any_returned;
+
+-- name: queued_revisions
+-- Those of these revisions that queued runs have.
+SELECT u.schedule_id, u.revision
+FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[]) AS u(schedule_id, revision)
+WHERE EXISTS (
+    SELECT FROM tickbird.runs AS r
+    WHERE r.schedule_id = u.schedule_id AND r.finished_at IS NULL AND r.status || '' = 'queued' AND r.revision = u.revision
+);
+
+-- name: queued_payloads
+SELECT r.id, p.payload::text
+FROM unnest(%(ids)s::bigint[]) AS u(id)
+JOIN tickbird.runs AS r ON r.id = u.id AND r.status || '' = 'queued'
+JOIN tickbird.run_payloads AS p ON p.run_id = r.id;
 
 -- name: renew_runs
 -- An expired lease may still be renewed if nobody rescued the run: the attempt is the fencing token.

@@ -61,9 +61,9 @@ WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: read_revision
 SELECT s.namespace, s.name, v.definition
-FROM revisions AS v
-JOIN schedules AS s ON s.id = v.schedule_id
-WHERE v.schedule_id = ? AND v.revision = ?;
+FROM schedules AS s
+LEFT JOIN revisions AS v ON v.schedule_id = s.id AND v.revision = ?
+WHERE s.id = ?;
 
 -- name: last_skips
 SELECT id, revision, reason, last_at / 1000000, run_id, actor, note

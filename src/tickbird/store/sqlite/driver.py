@@ -90,6 +90,7 @@ from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, 
 from tickbird.store.sqlite.schema import meta_of
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, clock, to_instant, to_micros
+from tickbird.store.unreadable import UnreadableRuns
 from tickbird.store.zones import UNKNOWN, MayPlan
 
 T = TypeVar("T")
@@ -115,6 +116,7 @@ class SqliteStore:
         self._writer = Connection(place, "tickbird-write")
         self._reader = self._writer if self.path == MEMORY else Connection(place, "tickbird-read")
         self._known = KnownRevisions()
+        self._unread = UnreadableRuns()
         self._zones = UNKNOWN
         self._place: Place | None = None
         self.plans = True
@@ -361,7 +363,7 @@ class SqliteStore:
 
         def work(db: sqlite3.Connection) -> Claimed:
             at = clock() if now is None else to_micros(now)
-            return claim(db, self._known, worker, limit, lease, queues, tasks, at, begin)
+            return claim(db, self._known, self._unread, worker, limit, lease, queues, tasks, at, begin)
 
         return await self._write(work)
 

@@ -1,4 +1,4 @@
-"""What a revision of a schedule says: read once, then known."""
+"""Decoded definitions by revision, read when needed and then cached."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from tickbird.store.sqlite.statements import SQL
 
 def read_revision(db: sqlite3.Connection, known: KnownRevisions, schedule_id: int, revision: int) -> Known | None:
     """A revision of a schedule, if it can be read."""
+    return try_revision(db, known, schedule_id, revision)[0]
+
+
+def try_revision(
+    db: sqlite3.Connection, known: KnownRevisions, schedule_id: int, revision: int
+) -> tuple[Known | None, str, str]:
+    """A revision of a schedule; or None, the schedule's name, and why the revision cannot be read."""
     if (one := known.get(schedule_id, revision)) is not None:
-        return one
-    row = db.execute(SQL["read_revision"], (schedule_id, revision)).fetchone()
-    definition = read_definition(row[2])[0] if row else None
+        return one, one.name, ""
+    row = db.execute(SQL["read_revision"], (revision, schedule_id)).fetchone()
+    if row is None:
+        return None, "", "its schedule does not exist"
+    namespace, name, stored = row
+    definition, error = read_definition(stored)
     if definition is None:
-        return None
-    return known.add(schedule_id, revision, Known(row[0], row[1], definition))
+        return None, name, error or "it cannot be read"
+    return known.add(schedule_id, revision, Known(namespace, name, definition)), name, ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -24,11 +24,12 @@ from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
 from tickbird.store.sqlite.enqueueing import audit_row, enqueueing, run_row
 from tickbird.store.sqlite.rates import pace, save_starts
 from tickbird.store.sqlite.records import Row, dump, run_record
-from tickbird.store.sqlite.revisions import read_revision
+from tickbird.store.sqlite.revisions import try_revision
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, to_instant
 from tickbird.store.sqlite.waiters import release, room
 from tickbird.store.steps import do
+from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
 
 
 def reserve_ids(db: sqlite3.Connection, name: str, count: int) -> range:
@@ -81,6 +82,7 @@ def write_audit(
 def claim(
     db: sqlite3.Connection,
     known: KnownRevisions,
+    unread: UnreadableRuns,
     worker: Worker,
     limit: int,
     lease: float,
@@ -90,12 +92,52 @@ def claim(
     at_once: int,
 ) -> Claimed:
     """Lease what is available, by priority, then oldest first; of a queue with a rate, what may begin now."""
-    wanted: dict[str, Any] = {"namespace": worker.namespace, "tasks": dump(list(tasks)), "now": now}
-    levels = db.execute(SQL["queued_levels"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
-    until = now + round(lease * MICROS)
-    paced = Paced({queue: pace(*row) for queue, _, _, *row in levels if row[0] is not None}, now, at_once)
+    if unread.is_due(to_instant(now)):
+        unread.keep((), (), to_instant(now))
+    for _ in range(ROUNDS):
+        wanted: dict[str, Any] = {
+            "namespace": worker.namespace,
+            "tasks": dump(list(tasks)),
+            "now": now,
+            "unread_runs": dump(list(unread.runs)),
+            "unread": dump([f"{schedule_id}:{revision}" for schedule_id, revision in unread.revisions]),
+        }
+        levels = db.execute(SQL["queued_levels"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
+        paced = Paced({queue: pace(*row) for queue, _, _, *row in levels if row[0] is not None}, now, at_once)
+        before = len(unread)
+        taken = _pick(db, known, unread, wanted, levels, paced, limit)
+        if taken or len(unread) == before:
+            break
+    else:
+        at = to_instant(now)
+        return Claimed(at, next_at=unread.look_again(at), unreadable=unread.snapshot())
+    for queue, starts in paced.changed() if paced.left else ():
+        save_starts(db, worker.namespace, queue, starts)
+    if taken:
+        ids, until = dump([run.id for run in taken]), now + round(lease * MICROS)
+        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "now": now})
+        return Claimed(to_instant(now), taken, to_instant(now), unread.snapshot())
+    later = [
+        (queue, row[0])
+        for queue, priority, behind, *_ in levels
+        for statement in (("next_available", "next_behind") if behind else ("next_available",))
+        for row in db.execute(SQL[statement], {**wanted, "queue": queue, "priority": priority})
+    ]
+    return Claimed(to_instant(now), next_at=to_instant(paced.next_look(later)), unreadable=unread.snapshot())
+
+
+def _pick(
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    unread: UnreadableRuns,
+    wanted: Mapping[str, Any],
+    levels: Sequence[Row],
+    paced: Paced,
+    limit: int,
+) -> list[ClaimedRun]:
+    """The runs to lease; those that cannot be read are added to `unread`."""
     limit = paced.most(limit) if paced.left else limit
-    taken: list[tuple[Row, Known | None]] = []
+    taken: list[ClaimedRun] = []
     for priority in dict.fromkeys(level[1] for level in levels):
         if len(taken) >= limit:
             break
@@ -112,39 +154,34 @@ def claim(
             rows += found
         if len(names) > 1:
             rows.sort(key=lambda row: (row[15], row[1], row[0]))
-        taken += _readable(db, known, rows[: limit - len(taken)])
+        now = to_instant(wanted["now"])
+        taken += filter(None, (_read(db, known, unread, row, now) for row in rows[: limit - len(taken)]))
         if paced.left:
-            paced.take(row[0] for row, _ in taken)
-    for queue, starts in paced.changed() if paced.left else ():
-        save_starts(db, worker.namespace, queue, starts)
-    if taken:
-        ids = dump([row[0] for row, _ in taken])
-        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "now": now})
-        return Claimed(to_instant(now), [_claimed(row, one) for row, one in taken], to_instant(now))
-    later = [
-        (queue, row[0])
-        for queue, priority, behind, *_ in levels
-        for statement in (("next_available", "next_behind") if behind else ("next_available",))
-        for row in db.execute(SQL[statement], {**wanted, "queue": queue, "priority": priority})
-    ]
-    return Claimed(to_instant(now), next_at=to_instant(paced.next_look(later)))
+            paced.take(run.id for run in taken)
+    return taken
 
 
-def _readable(db: sqlite3.Connection, known: KnownRevisions, rows: Iterable[Row]) -> list[tuple[Row, Known | None]]:
-    """Runs with their revisions; one that only newer code can read is left for a newer worker."""
-    pairs: list[tuple[Row, Known | None]] = []
-    for row in rows:
-        one = None if row[2] is None else read_revision(db, known, row[2], row[3])
-        if one is not None or row[2] is None:
-            pairs.append((row, one))
-    return pairs
-
-
-def _claimed(row: Row, one: Known | None) -> ClaimedRun:
-    """A row of `available_runs` that has been leased."""
-    run_id, _, schedule_id, _, attempt, failures, target, origin, due_at, scheduled_for, first, last, count = row[:13]
-    text, key = row[13:15]
-    planned = {} if one is None else one.definition.payload
+def _read(
+    db: sqlite3.Connection, known: KnownRevisions, unread: UnreadableRuns, row: Row, now: datetime
+) -> ClaimedRun | None:
+    """A row of `available_runs` as it is leased; None if it cannot be read completely."""
+    run_id, _, schedule_id, revision, attempt, failures, target, origin, due_at, scheduled_for = row[:10]
+    first, last, count, text, key = row[10:15]
+    one: Known | None = None
+    if schedule_id is not None:
+        one, name, error = try_revision(db, known, schedule_id, revision)
+        if one is None:
+            if revision is None:
+                unread.add_run(run_id, error, now)
+            else:
+                unread.add_revision(schedule_id, revision, name, error, now)
+            return None
+    payload: Any = {} if one is None else one.definition.payload
+    if text is not None:
+        payload, undecodable = decode_payload(text)
+        if undecodable is not None:
+            unread.add_run(run_id, undecodable, now)
+            return None
     return ClaimedRun(
         run_id,
         attempt + 1,
@@ -152,7 +189,7 @@ def _claimed(row: Row, one: Known | None) -> ClaimedRun:
         target,
         origin,
         to_instant(due_at),
-        planned if text is None else json.loads(text),
+        payload,
         to_instant(scheduled_for),
         None if first is None else Covers(to_instant(first), to_instant(last), count),
         schedule_id,

@@ -115,6 +115,11 @@ WHERE r.status = 'queued'
     AND r.behind = 0
     AND r.available_at <= :now
     AND r.target IN (SELECT value FROM json_each(:tasks))
+    AND (:unread_runs = '[]' OR r.id NOT IN (SELECT value FROM json_each(:unread_runs)))
+    AND (
+        :unread = '[]'
+        OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
+    )
     AND (r.start_by IS NULL OR r.start_by >= :now)
 ORDER BY r.available_at, r.id
 LIMIT :limit;
@@ -133,6 +138,11 @@ WHERE r.status = 'queued'
     AND r.behind > 0
     AND r.available_at <= :now
     AND r.target IN (SELECT value FROM json_each(:tasks))
+    AND (:unread_runs = '[]' OR r.id NOT IN (SELECT value FROM json_each(:unread_runs)))
+    AND (
+        :unread = '[]'
+        OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
+    )
     AND (r.start_by IS NULL OR r.start_by >= :now)
 ORDER BY r.behind, r.available_at, r.id
 LIMIT :limit;
@@ -146,6 +156,11 @@ WHERE status = 'queued'
     AND priority = :priority
     AND behind = 0
     AND target IN (SELECT value FROM json_each(:tasks))
+    AND (:unread_runs = '[]' OR id NOT IN (SELECT value FROM json_each(:unread_runs)))
+    AND (
+        :unread = '[]'
+        OR coalesce(schedule_id || ':' || revision, '') NOT IN (SELECT value FROM json_each(:unread))
+    )
     AND (start_by IS NULL OR start_by >= :now)
 ORDER BY available_at, id
 LIMIT 1;
@@ -159,6 +174,11 @@ WHERE status = 'queued'
     AND priority = :priority
     AND behind > 0
     AND target IN (SELECT value FROM json_each(:tasks))
+    AND (:unread_runs = '[]' OR id NOT IN (SELECT value FROM json_each(:unread_runs)))
+    AND (
+        :unread = '[]'
+        OR coalesce(schedule_id || ':' || revision, '') NOT IN (SELECT value FROM json_each(:unread))
+    )
     AND (start_by IS NULL OR start_by >= :now)
 ORDER BY behind, available_at, id
 LIMIT 1;

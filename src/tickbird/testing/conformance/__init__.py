@@ -49,6 +49,7 @@ from tickbird.testing.conformance.states import States
 from tickbird.testing.conformance.targets import Targets
 from tickbird.testing.conformance.together import Together
 from tickbird.testing.conformance.tokens import Tokens
+from tickbird.testing.conformance.unreadable import UnreadableRuns
 from tickbird.testing.conformance.waiting import Waiting
 from tickbird.testing.conformance.workers import Workers
 from tickbird.testing.conformance.zones import Zones
@@ -68,6 +69,7 @@ class Exercise(
     Schedules,
     Runs,
     Retries,
+    UnreadableRuns,
     Keys,
     Logs,
     Waiting,

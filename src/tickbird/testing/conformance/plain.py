@@ -50,12 +50,24 @@ BROKEN: dict[str, Mapping[str, Any]] = {
 class Plain(Protocol):
     """Writes rows of schedules as a person with plain SQL would."""
 
-    async def insert(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
-        """INSERT a schedule with nothing but its definition."""
+    async def insert(self, namespace: str, name: str, definition: Mapping[str, Any] | str) -> None:
+        """INSERT a schedule with nothing but its definition, given as an object or as JSON text."""
         ...
 
-    async def redefine(self, schedule_id: int, definition: Mapping[str, Any]) -> None:
+    async def redefine(self, schedule_id: int, definition: Mapping[str, Any] | str) -> None:
         """UPDATE a schedule's definition and nothing else."""
+        ...
+
+    async def rewrite_revision(self, schedule_id: int, revision: int, definition: str) -> None:
+        """UPDATE the stored definition of a revision, given as JSON text."""
+        ...
+
+    async def delete_revision(self, schedule_id: int, revision: int) -> None:
+        """DELETE a revision."""
+        ...
+
+    async def rewrite_payload(self, run_id: int, payload: str) -> None:
+        """UPDATE the payload that a run has of its own, given as JSON text."""
         ...
 
 
