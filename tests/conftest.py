@@ -41,6 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make processes that tests start alike, however the tests were started."""
     # A shell starts its background jobs with Ctrl-C ignored, and their children would ignore it too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A server on a busy machine may take longer to answer than a person would wait for it.
+    os.environ.setdefault("PGCONNECT_TIMEOUT", "20")
     # If Python writes no bytecode, as in many images, each process would compile everything.
     if sys.dont_write_bytecode and getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

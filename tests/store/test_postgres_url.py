@@ -16,6 +16,7 @@ from tickbird.domain.addresses import describe_url
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.imports.databases import fetch, shown
 from tickbird.store.postgres import PostgresStore
+from tickbird.store.postgres.connection import Connections
 from tickbird.store.postgres_url import PostgresUrl
 
 MARKS = ("Zq7", "xK4")
@@ -124,3 +125,15 @@ def test_the_shown_address(url: str, text: str) -> None:
 def test_the_error_of_an_unescaped_password_says_how_to_write_it() -> None:
     with pytest.raises(StoreError, match=r"'postgresql://…' is not a PostgreSQL URL; .* / as %2F and % as %25"):
         PostgresStore("postgresql://ada:a/b@host/db")
+
+
+def test_variables_of_libpq_take_precedence_over_our_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "7")
+    monkeypatch.setenv("PGAPPNAME", "")
+    unset = conninfo_to_dict(Connections("postgresql://host/db", 1).conninfo)
+    assert "connect_timeout" not in unset
+    assert unset["application_name"] == "tickbird"
+    stated = conninfo_to_dict(Connections("postgresql://host/db?connect_timeout=3", 1).conninfo)
+    assert stated["connect_timeout"] == "3"
+    monkeypatch.delenv("PGCONNECT_TIMEOUT")
+    assert conninfo_to_dict(Connections("postgresql://host/db", 1).conninfo)["connect_timeout"] == "5"

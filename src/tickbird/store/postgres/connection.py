@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -11,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg.conninfo import make_conninfo
+from psycopg.pq import Conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import PoolClosed, PoolTimeout
 
@@ -210,7 +212,10 @@ def _unreachable(error: psycopg.Error) -> psycopg.Error:
 def _write_conninfo(url: PostgresUrl, within: float | None) -> str:
     # Settings in the URL come last and take precedence.
     options = f"{_SETTINGS}{_limits(within)} {url.parameters.get('options', '')}".strip()
-    return make_conninfo("", **{**_DEFAULTS, **url.parameters, "options": options})
+    # libpq's own variables, such as PGCONNECT_TIMEOUT, take precedence over our defaults.
+    named = {option.keyword.decode(): (option.envvar or b"").decode() for option in Conninfo.get_defaults()}
+    defaults = {name: value for name, value in _DEFAULTS.items() if not os.environ.get(named[name])}
+    return make_conninfo("", **{**defaults, **url.parameters, "options": options})
 
 
 def _limits(within: float | None) -> str:
