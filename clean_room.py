@@ -37,6 +37,8 @@ VARIABLES = re.compile(r"(PIP|UV|SSL_CERT)_\w+|REQUESTS_CA_BUNDLE|(https?|no|all
 # Process 1 of a new namespace: everything in the room ends with it, and it reaps what others leave behind.
 ENTER = """
 set -e
+# A root that is a mount point, as `ip netns` needs it.
+mount --bind "$ROOM" "$ROOM"
 mount -t proc proc "$ROOM/proc"
 mount --rbind /dev "$ROOM/dev"
 mount -t sysfs sys "$ROOM/sys" || true
