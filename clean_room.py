@@ -173,12 +173,14 @@ def _inside(room: Path, command: Sequence[str]) -> int:
         env={**os.environ, "ROOM": str(room)},
         stdin=subprocess.DEVNULL,
     )
+    # Otherwise the room would stay, and everything in it would go on.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         return process.wait()
-    except BaseException:
-        process.send_signal(signal.SIGTERM)
+    finally:
+        # unshare ignores gentler signals; its child, and with it the room, is killed with it.
+        process.kill()
         process.wait()
-        raise
 
 
 def say(text: str) -> None:
