@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from tickbird.domain.runs import Status
+from tickbird.domain.texts import clean_text
 
 # Of one attempt; what comes beyond is left out, and a line says so.
 MOST_LINES = 10_000
 MOST_BYTES = 1_000_000
 LONGEST_LINE = 10_000
+MAX_LEVEL = 32_767
 CUT = "[the log is cut here: it has more than {lines:,} lines or {bytes:,} bytes]"
 _MARK = " […]"
 # Behind every line that a run can have.
@@ -51,8 +54,17 @@ class Progress:
 
 def fitting(text: str) -> str:
     """A text that a database takes as a line: without NUL and halves of characters, cut where it is too long."""
-    text = text.replace("\0", "\ufffd").encode(errors="replace").decode()
+    # Cut before it is cleaned, since it may be of any length; by `str` itself, since a subclass may override this.
+    text = clean_text(str.__getitem__(text, slice(LONGEST_LINE + 1)), nul="\ufffd")
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - len(_MARK)] + _MARK
+
+
+def fit_level(level: Any) -> int:
+    """A level that every store can keep; one that is no number counts as INFO."""
+    try:
+        return max(0, min(int(level), MAX_LEVEL))
+    except (ValueError, TypeError, OverflowError):
+        return logging.INFO
 
 
 class Meter:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import inspect
 import logging
 import random
 from concurrent.futures import Executor
@@ -14,9 +13,11 @@ from typing import Any, Literal, Protocol
 from tickbird.domain.definition import Definition
 from tickbird.domain.errors import PayloadError
 from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome, Status
+from tickbird.domain.texts import clean_text
+from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation.children import Away, Children, Reason
-from tickbird.engine.shown import UNCARRIED, Failed, TaskExited, as_json, trace
-from tickbird.targets.protocol import CURRENT, Executable, Run, Sink
+from tickbird.engine.shown import Failed, encode_error, refuse_awaitable
+from tickbird.targets.protocol import CURRENT, Executable, Kept, Run, Sink
 
 log = logging.getLogger("tickbird.engine")
 
@@ -75,7 +76,7 @@ class Attempt:
         # On the worker's monotonic clock; past it the run may belong to somebody else.
         self.lease_ends = lease_ends
         self.stop_reason: StopReason | None = None
-        self._call: asyncio.Future[Any] | None = None
+        self._call: asyncio.Future[Kept] | None = None
         # Where it is executed, when that is a child process.
         self._away: Away | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -118,9 +119,9 @@ class Attempt:
         context.run(CURRENT.set, self.run)
         try:
             arguments = context.run(self.executable.prepare, self.run)
-        except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
+        except BaseException as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
             reports.returned()
-            text = str(error) if isinstance(error, PayloadError) else trace(error)
+            text = clean_text(str(error)) if isinstance(error, PayloadError) else encode_error(error).text
             self._report(self._failed("raised", text, again=False))
             return
         self._call = self._start(arguments, threads, context)
@@ -143,7 +144,7 @@ class Attempt:
         if timeout is not None and self._call is not None and not self._call.done():
             self._timer = self._loop.call_later(timeout, self._time_out)
 
-    def _start(self, arguments: Any, threads: Executor | None, context: contextvars.Context) -> asyncio.Future[Any]:
+    def _start(self, arguments: Any, threads: Executor | None, context: contextvars.Context) -> asyncio.Future[Kept]:
         if not self.executable.blocking:
             return self._loop.create_task(self._await(arguments), context=context)
         if threads is not None:
@@ -151,28 +152,25 @@ class Attempt:
         inline = self._loop.create_future()
         try:
             inline.set_result(context.run(self._block, arguments))
-        except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
+        except Failed as error:
             inline.set_exception(error)
         return inline
 
-    async def _await(self, arguments: Any) -> Any:
+    async def _await(self, arguments: Any) -> Kept:
         try:
-            return await self.executable.call(arguments)
-        except UNCARRIED as error:
-            raise TaskExited(error) from error
+            return Kept(encode_value(await self.executable.call(arguments)))
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
+            raise encode_error(error) from None
 
-    def _block(self, arguments: Any) -> Any:
+    def _block(self, arguments: Any) -> Kept:
         try:
             result = self.executable.call(arguments)
-            if inspect.isawaitable(result):
-                if inspect.iscoroutine(result):
-                    result.close()
-                raise TypeError(
-                    "the task returned a coroutine, so nothing ran: a decorator around an `async def` must be one too"
-                )
-            return result
-        except UNCARRIED as error:
-            raise TaskExited(error) from error
+            refuse_awaitable(result)
+            return Kept(encode_value(result))
+        except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
+            raise encode_error(error) from None
 
     def _time_out(self) -> None:
         """Give a coroutine a moment to unwind; a thread keeps its slot until it returns; a child process is ended."""
@@ -193,7 +191,7 @@ class Attempt:
         if not self._reported:
             self._report(self._failed("timeout", f"took longer than its timeout of {self._policy.timeout} s"))
 
-    def _done(self, call: asyncio.Future[Any]) -> None:
+    def _done(self, call: asyncio.Future[Kept]) -> None:
         self._reports.returned()
         if self._timer is not None:
             self._timer.cancel()
@@ -203,18 +201,18 @@ class Attempt:
                 call.exception()
             self._report_time_out()
             return
-        try:
-            outcome = self._outcome(call)
-        except Exception:
-            log.exception("run %d: its attempt broke", self.claimed.id)
-            outcome = None
-        self._report(outcome)
+        self._report(self._outcome(call))
+
+    def fail(self, error: BaseException) -> Outcome | None:
+        """The outcome of an attempt that broke for a reason of our own: it counts as an error that its task raised."""
+        log.error("run %d: its attempt broke", self.claimed.id, exc_info=error)
+        return self._failed("raised", encode_error(error).text)
 
     def _report(self, outcome: Outcome | None) -> None:
         self._reported = True
         self._reports.ended(self, outcome)
 
-    def _outcome(self, call: asyncio.Future[Any]) -> Outcome | None:
+    def _outcome(self, call: asyncio.Future[Kept]) -> Outcome | None:
         error = None if call.cancelled() else call.exception()
         if self.stop_reason == "lease":
             return None
@@ -228,8 +226,8 @@ class Attempt:
         if isinstance(error, Failed):
             return self._failed("raised", error.text, again=error.again)
         if error is not None:
-            return self._failed("raised", trace(error))
-        return self._ended("succeeded", result=as_json(call.result()))
+            return self.fail(error)
+        return self._ended("succeeded", result=call.result().value)
 
     def _ended(self, status: Status, **what: Any) -> Outcome:
         run = self.claimed

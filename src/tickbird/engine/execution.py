@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from math import ceil, inf
 
 from tickbird.domain.errors import StoreError
@@ -14,6 +15,7 @@ from tickbird.domain.unreadable import Unreadable
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
 from tickbird.engine.isolation.children import Children
+from tickbird.engine.outbox import Outbox
 from tickbird.engine.workplace import Ending, Workplace
 from tickbird.store.protocol import HandOff, Held, Planned, Renewed, Store, Worker
 from tickbird.targets.protocol import Executable, Sink
@@ -75,6 +77,7 @@ class Execution:
         self._turn, self._turned_at, self._returned = inf, -inf, 0
         self._more = False
         self._outcomes: list[Outcome] = []
+        self._outbox = Outbox("outcomes", self._record, _without_content, clock.monotonic)
         self._finishing: set[tuple[int, int]] = set()
         self.on_room: Callable[[], None] = lambda: None
         self.on_outcome: Callable[[], None] = lambda: None
@@ -221,24 +224,25 @@ class Execution:
 
     async def finish(self) -> float | None:
         """Record all outcomes that have come in; leases are kept until that has succeeded."""
-        if not self._outcomes:
-            return None
+        # Those that come in from here on may have logged after the log is written.
+        outcomes, self._outcomes = self._outcomes, []
+        self._outbox.add(outcomes)
+        if self._outbox.wait != 0.0:
+            return self._outbox.wait
         if self.before_finish is not None:
             await self.before_finish()
-        batch, self._outcomes = self._outcomes, []
+        await self._outbox.write()
+        return 0.0 if self._outcomes else self._outbox.wait
+
+    async def _record(self, batch: Sequence[Outcome]) -> None:
         self._finishing = {(outcome.run_id, outcome.attempt) for outcome in batch}
-        try:
-            finished = await self._store.finish(batch, now=self._clock.now())
-        except BaseException:
-            self._outcomes = batch + self._outcomes
-            raise
+        finished = await self._store.finish(batch, now=self._clock.now())
         for outcome in batch:
             if outcome.run_id not in finished.accepted:
                 log.warning("run %d: the finish of attempt %d came too late", outcome.run_id, outcome.attempt)
             self._let_go((outcome.run_id, outcome.attempt))
         if finished.released or any(outcome.status == "queued" for outcome in batch):
             self.on_room()
-        return 0.0 if self._outcomes else None
 
     def _let_go(self, key: tuple[int, int]) -> None:
         self.held.pop(key, None)
@@ -344,6 +348,12 @@ class Execution:
 
 def _key(attempt: Attempt) -> tuple[int, int]:
     return attempt.claimed.id, attempt.claimed.attempt
+
+
+def _without_content(outcome: Outcome, note: str) -> Outcome:
+    """An outcome whose result or error the store cannot keep."""
+    result = None if outcome.result is None else {"unreadable": note}
+    return replace(outcome, result=result, error=None if outcome.error is None else note, reason=None)
 
 
 def _log_failure(attempt: Attempt, error: str, outcome: Outcome) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from tickbird.domain.errors import StoreError
-from tickbird.domain.logs import LogLine, Meter, Progress
-from tickbird.engine.shown import as_json
+from tickbird.domain.logs import LogLine, Meter, Progress, fit_level
+from tickbird.domain.texts import describe
+from tickbird.engine.encoding import encode_value
+from tickbird.engine.outbox import Outbox
 from tickbird.store.protocol import Store
 from tickbird.targets.protocol import CURRENT, Run
 
@@ -33,6 +36,9 @@ class Logs:
         self._lock = threading.Lock()
         self._lines: list[LogLine] = []
         self._progress: dict[int, Progress] = {}
+        self._outbox = Outbox("log", self._put, _without_content, time.monotonic, _BATCH)
+        # Run → the last progress that went to the outbox: an older one that the store has refused is not tried again.
+        self._newest: dict[int, Progress] = {}
         self._meters: dict[tuple[int, int], Meter] = {}
         self._writing = asyncio.Lock()
         self._woken = False
@@ -42,16 +48,18 @@ class Logs:
         """Keep a line, as far as its attempt has not said too much already."""
         with self._lock:
             kept = self._meters.setdefault((run.id, run.attempt), Meter()).take(text)
-            if kept is None or len(self._lines) >= _MOST_WAITING:
+            if kept is None or len(self._lines) + len(self._outbox) >= _MOST_WAITING:
                 return
             number, text = kept
-            self._lines.append(LogLine(run.id, run.attempt, number, at, level, text))
+            self._lines.append(LogLine(run.id, run.attempt, number, at, fit_level(level), text))
         self._wake()
 
     def progress(self, run: Run, value: Any) -> None:
         """Keep the newest progress of a run."""
+        # Before the lock is taken: this calls user code, which may log.
+        record = Progress(run.id, run.attempt, datetime.now(UTC), encode_value(value))
         with self._lock:
-            self._progress[run.id] = Progress(run.id, run.attempt, datetime.now(UTC), as_json(value))
+            self._progress[run.id] = record
         self._wake()
 
     def _wake(self) -> None:
@@ -63,27 +71,27 @@ class Logs:
 
     async def step(self) -> float | None:
         """Let lines gather for a moment, then write them."""
-        if not self._lines and not self._progress:
-            return None
-        await asyncio.sleep(_GATHER)
+        if self._lines or self._progress:
+            await asyncio.sleep(_GATHER)
         await self.write()
-        return 0.0 if self._lines or self._progress else None
+        return 0.0 if self._lines or self._progress else self._outbox.wait
 
     async def write(self) -> None:
         """Write all that has been said so far; what cannot be written is tried again."""
         async with self._writing:
             self._woken = False
-            while self._lines or self._progress:
-                with self._lock:
-                    lines, self._lines = self._lines[:_BATCH], self._lines[_BATCH:]
-                    progress, self._progress = self._progress, {}
-                try:
-                    await self._store.write_logs(lines, list(progress.values()))
-                except BaseException:
-                    with self._lock:
-                        self._lines = lines + self._lines
-                        self._progress = {**progress, **self._progress}
-                    raise
+            with self._lock:
+                lines, self._lines = self._lines, []
+                progress, self._progress = self._progress, {}
+            self._newest.update(progress)
+            self._outbox.add([*lines, *progress.values()])
+            await self._outbox.write()
+
+    async def _put(self, records: Sequence[LogLine | Progress]) -> None:
+        lines = [record for record in records if isinstance(record, LogLine)]
+        progress = [record for record in records if isinstance(record, Progress)]
+        newest = [record for record in progress if self._newest.get(record.run_id, record) is record]
+        await self._store.write_logs(lines, newest)
 
     async def flush(self) -> None:
         """Write what ends are about to follow; they do not wait for a log that cannot be written."""
@@ -92,13 +100,14 @@ class Logs:
             return
         try:
             await self.write()
-        except StoreError as error:
-            log.warning("what runs logged could not be written yet: %s", error)
+        except Exception as error:  # noqa: BLE001 - whatever the reason is, ends are recorded
+            log.warning("what runs logged could not be written yet: %s", describe(error))
 
     def forget(self, run_id: int, attempt: int) -> None:
         """An attempt is over."""
         with self._lock:
             self._meters.pop((run_id, attempt), None)
+        self._newest.pop(run_id, None)
 
 
 class RunHandler(logging.Handler):
@@ -116,5 +125,17 @@ class RunHandler(logging.Handler):
         try:
             text = self.format(record)
         except Exception:  # noqa: BLE001 - a bad line must not fail its run
-            text = str(record.msg)
-        self._logs.line(run, record.levelno, text, datetime.fromtimestamp(record.created, UTC))
+            text = describe(record.msg)
+        try:
+            at = datetime.fromtimestamp(record.created, UTC)
+        except (ValueError, TypeError, OverflowError, OSError):
+            # A record may have been made by hand.
+            at = datetime.now(UTC)
+        self._logs.line(run, record.levelno, text, at)
+
+
+def _without_content(record: LogLine | Progress, note: str) -> LogLine | Progress:
+    """A line or progress whose content the store cannot keep."""
+    if isinstance(record, LogLine):
+        return replace(record, level=fit_level(record.level), text=note)
+    return replace(record, value={"unreadable": note})

@@ -67,10 +67,9 @@ class Workplace:
             self._executing += 1
             try:
                 attempt.begin(self._loop, self._threads, self, self._children)
-            except Exception:
-                log.exception("run %d: its attempt broke", attempt.claimed.id)
+            except Exception as error:  # noqa: BLE001 - one that cannot begin keeps no other one waiting
                 self.returned()
-                self.ended(attempt, None)
+                self.ended(attempt, attempt.fail(error))
         if self._waiting and not self._looking:
             self._looking = True
             self._loop.call_later(_LONGEST_WAIT, self._look)

@@ -466,7 +466,10 @@ class Store(Protocol):
         ...
 
     async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
-        """Record how attempts ended, where the attempt is still current; release the next waiters."""
+        """Record how attempts ended, where the attempt is still current; release the next waiters.
+
+        Raises InvalidError, and records nothing, if a value can never be stored.
+        """
         ...
 
     async def cancel_run(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:

@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from tickbird.domain.definition import Backoff
+from tickbird.domain.logs import MAX_LEVEL
 from tickbird.domain.program import Program
 from tickbird.domain.runs import ClaimedRun, Covers, Origin
+from tickbird.domain.texts import describe, type_name
 
 Isolation = Literal["process"]
 
@@ -38,6 +40,8 @@ class RunLog(logging.LoggerAdapter[logging.Logger]):
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
         """Log a line; what is kept of it does not depend on how logging is set up."""
+        if isinstance(level, int):
+            level = min(level, MAX_LEVEL)
         if self._sink is not None and level >= logging.INFO:
             self._sink.line(self._run, level, _text(level, msg, args, kwargs.get("exc_info")), datetime.now(UTC))
         # The line is its caller's, not this method's.
@@ -60,7 +64,14 @@ def _text(level: int, msg: object, args: tuple[object, ...], exc_info: Any) -> s
         record = logging.LogRecord("", level, "", 0, msg, args, exc_info or None)
         return _FORM.format(record)
     except Exception:  # noqa: BLE001 - a bad line must not fail its run
-        return f"{msg!s:.1000} {args!r:.1000}"
+        return f"{describe(msg)[:1000]} {_arguments(args)}"
+
+
+def _arguments(args: tuple[object, ...]) -> str:
+    try:
+        return repr(args)[:1000]
+    except Exception:  # noqa: BLE001 - arguments may raise in their `__repr__`
+        return ", ".join(f"<{type_name(arg)}>" for arg in args[:10])
 
 
 _FORM = logging.Formatter("%(message)s")

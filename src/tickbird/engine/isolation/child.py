@@ -6,7 +6,6 @@ import asyncio
 import contextvars
 import faulthandler
 import importlib
-import inspect
 import logging
 import os
 import signal
@@ -20,9 +19,12 @@ from queue import SimpleQueue
 from typing import Any
 
 from tickbird.domain.errors import PayloadError, TickbirdError
+from tickbird.domain.logs import fit_level
+from tickbird.domain.texts import clean_text
+from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation.calls import from_message
 from tickbird.engine.isolation.frames import HUNG_UP, LONGEST_LINE, MOST_LINES, Message, Unpacker, pack
-from tickbird.engine.shown import UNCARRIED, TaskExited, as_json, trace
+from tickbird.engine.shown import encode_error, refuse_awaitable
 from tickbird.targets.protocol import Executable, Run
 
 
@@ -69,12 +71,13 @@ class Lines:
         if self.sent <= MOST_LINES:
             # A run that closed the line is told so when it ends.
             with suppress(OSError):
-                self._channel.send({"line": text[:LONGEST_LINE], "level": level, "at": at.isoformat()})
+                line = clean_text(str.__getitem__(text, slice(LONGEST_LINE)), nul="\ufffd")
+                self._channel.send({"line": line, "level": fit_level(level), "at": at.isoformat()})
 
     def progress(self, run: Run, value: Any) -> None:
         """Send how far the run is."""
         with suppress(OSError):
-            self._channel.send({"progress": as_json(value)})
+            self._channel.send({"progress": encode_value(value)})
 
 
 class Logged(logging.Handler):
@@ -106,6 +109,8 @@ class Child:
         self._run: Run | None = None
         self._task: asyncio.Task[Any] | None = None
         self._stopping = threading.Event()
+        # The run is over; its answer is made and sent, however many signals come.
+        self._answering = False
 
     def load(self, hello: Message) -> None:
         """Import the app, as the worker knows it."""
@@ -158,11 +163,11 @@ class Child:
 
     def _on_term(self, number: int, frame: Any) -> None:
         # A service that is stopped may signal all of its processes: only the worker knows whether this run may finish.
-        if self._stopping.is_set():
+        if self._stopping.is_set() and not self._answering:
             raise Stopped
 
     def _execute(self, order: Message) -> Message:
-        self._lines.sent = 0
+        self._lines.sent, self._answering = 0, False
         run = self._run = Run(from_message(order), self._lines)
         name = order["target"]
         try:
@@ -171,42 +176,42 @@ class Child:
             task = self._tasks[name]
         except KeyError:
             return {"refused": f"the app that the child process imported has no task {name!r}."}
-        except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - what the user's module raises
-            return {"refused": trace(error)}
+        except Stopped:
+            raise
+        except BaseException as error:  # noqa: BLE001 - what the user's module raises
+            return {"refused": encode_error(error).text}
         try:
             arguments = task.prepare(run)
         except PayloadError as error:
-            return {"refused": str(error)}
-        except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - a signature that is wrong stays wrong
-            return {"refused": trace(error)}
+            return {"refused": clean_text(str(error))}
+        except Stopped:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a signature that is wrong stays wrong
+            return {"refused": encode_error(error).text}
         self._channel.send({"started": True})
         # None sees what another run has set.
         context = contextvars.copy_context()
         try:
             result = self._call(task, arguments, context)
+            self._answering = True
+            return {"result": encode_value(result)}
         except asyncio.CancelledError:
             if self._stopping.is_set():
                 return {"stopped": True}
             return {"error": "the coroutine was cancelled from inside"}
-        except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
-            return {"error": trace(error)}
-        except UNCARRIED as error:
-            exited = TaskExited(error)
-            exited.__cause__ = error
-            return {"error": trace(exited)}
+        except Stopped:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
+            self._answering = True
+            return {"error": encode_error(error).text}
         finally:
             self._run = self._task = None
-        return {"result": as_json(result)}
 
     def _call(self, task: Executable, arguments: Mapping[str, Any], context: contextvars.Context) -> Any:
         if not task.blocking:
             return self._runner.run(self._await(task, arguments), context=context)
         result = context.run(task.call, arguments)
-        if inspect.iscoroutine(result):
-            result.close()
-            raise TypeError(
-                "the task returned a coroutine, so nothing ran: a decorator around an `async def` must be one too"
-            )
+        refuse_awaitable(result)
         return result
 
     async def _await(self, task: Executable, arguments: Mapping[str, Any]) -> Any:
@@ -238,8 +243,8 @@ def serve(app: str, descriptor: int) -> None:
     child = Child(channel, lines)
     try:
         child.load(hello)
-    except (Exception, *UNCARRIED) as error:  # noqa: BLE001 - what the user's module raises
-        text = str(error) if isinstance(error, TickbirdError) else trace(error)
+    except BaseException as error:  # noqa: BLE001 - what the user's module raises
+        text = str(error) if isinstance(error, TickbirdError) else encode_error(error).text
         channel.send({"failed": f"the child process could not import {app}: {text}"})
         return
     # Lines of `run.log` go to the worker as they are, and however the app has set up logging, not a second time.

@@ -53,7 +53,7 @@ class Unpacker:
 def _parsed(text: bytes) -> Message:
     try:
         message = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Garbled(str(error)) from None
     if not isinstance(message, dict):
         raise Garbled("no object")

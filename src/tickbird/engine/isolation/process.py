@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tickbird.domain.runs import ClaimedRun
+from tickbird.domain.texts import clean_text
+from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation import processes
 from tickbird.engine.isolation.calls import to_message
 from tickbird.engine.isolation.frames import HUNG_UP, Message
@@ -91,7 +93,7 @@ class ChildProcess(WatchedProcess):
                     self.pid = message["ready"]
                     return
                 if "failed" in message:
-                    raise Failed(message["failed"])
+                    raise Failed(clean_text(str(message["failed"])))
             if call.grace is not None:
                 raise Stopped
             if self.gone or self._hung_up:
@@ -126,14 +128,14 @@ class ChildProcess(WatchedProcess):
             await self._wait(ends)
             for message in self._taken():
                 if "result" in message:
-                    return Kept(message["result"])
+                    return Kept(encode_value(Kept(message["result"])))
                 if "stopped" in message:
                     raise Stopped
                 if "error" in message or "refused" in message:
                     if call.grace is not None:
                         # What it raised because it was stopped, most likely.
                         raise Stopped
-                    raise Failed(message.get("error") or message["refused"], again="error" in message)
+                    raise Failed(clean_text(str(message.get("error") or message["refused"])), again="error" in message)
             if self.gone or self._hung_up:
                 await self._last_word()
                 if self._messages:

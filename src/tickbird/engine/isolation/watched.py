@@ -147,7 +147,8 @@ class WatchedProcess:
                 self._hear(message)
         except BlockingIOError:
             return False
-        except (OSError, Garbled):
+        except (OSError, Garbled, LookupError, ValueError, TypeError):
+            # User code in the child may have written to the line; a message may be of any form.
             data = b""
         if not data:
             self._hang_up()

@@ -30,6 +30,11 @@ def is_row_error(error: psycopg.Error) -> bool:
     return isinstance(error, psycopg.DataError) or (error.sqlstate or "")[:2] in _ROW
 
 
+def is_data_error(error: psycopg.Error) -> bool:
+    """Is a value at fault, and no constraint, trigger or setting? Then it is refused each time."""
+    return isinstance(error, psycopg.DataError) or (error.sqlstate or "")[:2] in ("22", "54")
+
+
 def translate(error: psycopg.Error, place: str) -> StoreError:
     """The one sentence for a person; `place` names the server and database without a password."""
     said = " ".join((error.diag.message_primary or str(error) or type(error).__name__).split())[:300].rstrip(".")

@@ -62,7 +62,7 @@ from tickbird.store.postgres import (
 from tickbird.store.postgres.claims import Claims, Wanted
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.dependencies import read_successes, watch
-from tickbird.store.postgres.errors import is_row_error, translate
+from tickbird.store.postgres.errors import is_data_error, is_row_error, translate
 from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
 from tickbird.store.postgres.planning import Batch
@@ -94,6 +94,7 @@ from tickbird.store.protocol import (
     ZoneRecord,
     Zones,
 )
+from tickbird.store.refusals import refused_value, refusing_values
 from tickbird.store.zones import UNKNOWN, MayPlan
 
 T = TypeVar("T")
@@ -401,8 +402,8 @@ class PostgresStore:
     async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
         """Record how attempts ended, where the attempt is still current; release the next waiters."""
         # Where nobody can be waiting, one statement is the whole transaction.
-        whole = self._once if all(outcome.alone for outcome in outcomes) else self._transact
-        done = await whole(lambda db: finish(db, self._known, outcomes, now))
+        whole = self._connections.once if all(outcome.alone for outcome in outcomes) else self._connections.transact
+        done = await self._record(whole(lambda db: finish(db, self._known, outcomes, now)))
         if done.released:
             self._bell.ring()
         return done
@@ -788,7 +789,7 @@ class PostgresStore:
 
     async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
         """Keep what runs said: lines, each once, and the newest progress of each run."""
-        await self._transact(lambda db: logs.write_logs(db, lines, progress))
+        await self._record(self._connections.transact(lambda db: logs.write_logs(db, lines, progress)))
 
     async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
         """The lines of a run in order, behind this attempt and number."""
@@ -873,6 +874,16 @@ class PostgresStore:
 
     async def _transact(self, work: Work[T]) -> T:
         return await self._plainly(self._connections.transact(work))
+
+    async def _record(self, work: Awaitable[T]) -> T:
+        """Write what runs gave; raises InvalidError if a value can never be stored."""
+        try:
+            with refusing_values():
+                return await work
+        except psycopg.Error as error:
+            if is_data_error(error):
+                raise refused_value(error) from None
+            raise translate(error, self._connections.place) from None
 
     async def _plainly(self, work: Awaitable[T]) -> T:
         """Errors of the driver become one sentence."""

@@ -59,6 +59,7 @@ from tickbird.store.protocol import (
     ZoneRecord,
     Zones,
 )
+from tickbird.store.refusals import refusing_values
 from tickbird.store.sqlite import (
     answers,
     backfills,
@@ -377,7 +378,8 @@ class SqliteStore:
     async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
         """Record how attempts ended; release the next waiters."""
         at = to_micros(now)
-        finished = await self._write(lambda db: finish(db, self._known, outcomes, clock() if at is None else at))
+        with refusing_values():
+            finished = await self._write(lambda db: finish(db, self._known, outcomes, clock() if at is None else at))
         if finished.released or any(outcome.status == "queued" for outcome in outcomes):
             self._signal()
         return finished
@@ -765,7 +767,8 @@ class SqliteStore:
 
     async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
         """Keep what runs said: lines, each once, and the newest progress of each run."""
-        await self._writer.run(lambda db: write(db, lambda: logs.write_logs(db, lines, progress)))
+        with refusing_values():
+            await self._writer.run(lambda db: write(db, lambda: logs.write_logs(db, lines, progress)))
 
     async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
         """The lines of a run in order, behind this attempt and number."""

@@ -6,6 +6,9 @@ import logging
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from tickbird.domain.errors import InvalidError
 from tickbird.domain.logs import LogLine, Progress
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import enqueue, finish, later, start
@@ -61,6 +64,15 @@ class Logs:
         assert list(await store.read_logs(run)) == [_line(run, 1)]
         assert not await store.read_logs(999)
         assert await store.read_progress(999) is None
+
+    @pytest.mark.parametrize("value", [10**5_000, {"n": [10**5_000]}, object()], ids=["integer", "member", "object"])
+    async def test_progress_that_cannot_be_encoded_is_refused_with_its_batch(self, store: Store, value: Any) -> None:
+        run = await enqueue(store)
+        with pytest.raises(InvalidError):
+            await store.write_logs([_line(run, 1)], [Progress(run, 1, later(1), value)])
+        assert not await store.read_logs(run)
+        await store.write_logs([_line(run, 1)], [])
+        assert list(await store.read_logs(run)) == [_line(run, 1)]
 
     async def test_a_pruned_run_takes_its_log_along(self, store: Store) -> None:
         await enqueue(store)

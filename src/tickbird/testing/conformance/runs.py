@@ -30,6 +30,10 @@ from tickbird.testing.conformance.steps import (
 
 RESULTS: list[Any] = [None, True, 0, 1.5, "ça", [1, [2]], {"deep": {"null": None, "🐦": []}}, "x" * 50_000]
 
+_CYCLE: list[Any] = []
+_CYCLE.append(_CYCLE)
+UNENCODABLE: dict[str, Any] = {"integer": 10**5_000, "member": {"n": [10**5_000]}, "object": object(), "cycle": _CYCLE}
+
 
 class Runs:
     """From enqueued to final."""
@@ -351,6 +355,17 @@ class Runs:
         assert failed.error is not None and failed.error.startswith("ValueError: ")
         assert (await read(store, odd)).status == "succeeded"
         assert [attempt.outcome for attempt in await store.list_attempts(bad.id)] == ["failed"]
+
+    @pytest.mark.parametrize("result", UNENCODABLE.values(), ids=UNENCODABLE)
+    async def test_a_result_that_cannot_be_encoded_is_refused_with_its_batch(self, store: Store, result: Any) -> None:
+        for _ in range(2):
+            await enqueue(store)
+        good, bad = (await claim(store, 0)).runs
+        outcomes = [Outcome(good.id, 1, "succeeded", result=1), Outcome(bad.id, 1, "succeeded", result=result)]
+        with pytest.raises(InvalidError):
+            await store.finish(outcomes, now=later(1))
+        assert [(await read(store, run)).status for run in (good, bad)] == ["running"] * 2
+        assert (await store.finish(outcomes[:1], now=later(1))).accepted == {good.id}
 
     @pytest.mark.parametrize("text", ["a\0b", "a\ud800b"], ids=["nul", "surrogate"])
     async def test_a_payload_that_a_database_refuses_is_refused_clearly(self, store: Store, text: str) -> None:

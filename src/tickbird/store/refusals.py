@@ -1,0 +1,25 @@
+"""Values of runs that no store can keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tickbird.domain.errors import InvalidError, TickbirdError
+from tickbird.domain.texts import describe
+
+
+def refused_value(error: Exception) -> InvalidError:
+    """The error for a batch with a value that can never be stored."""
+    return InvalidError(f"a value cannot be stored: {describe(error)[:200]}.")
+
+
+@contextmanager
+def refusing_values() -> Iterator[None]:
+    """Raise InvalidError for a value that cannot be encoded."""
+    try:
+        yield
+    except TickbirdError:
+        raise
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise refused_value(error) from None
