@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 from tickbird.blocking import Blocking, Portal
 from tickbird.domain.addresses import describe_url, is_server
 from tickbird.domain.definition import (
-    CRASH_LIMIT,
+    TASK_SETTINGS,
     Definition,
     Target,
     check_name,
@@ -49,7 +49,6 @@ R = TypeVar("R")
 
 DEFAULT_URL = "sqlite:///tickbird.db"
 _SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres")
-_TASK_POLICIES = ("queue", "priority", "retries", "backoff", "timeout", "on_crash", "concurrency_key")
 
 
 def planning_is_on() -> bool:
@@ -223,7 +222,7 @@ class Tickbird:
         def register(function: Callable[P, R]) -> Task[P, R]:
             chosen = name if name is not None else str(getattr(function, "__name__", ""))
             given = policies({key: value for key, value in options.items() if key != "payload"})
-            own = {key: value for key, value in given.items() if key in _TASK_POLICIES}
+            own = {key: value for key, value in given.items() if key in TASK_SETTINGS}
             if schedule is None and len(own) < len(options):
                 extra = ", ".join(sorted(set(options) - set(own)))
                 raise DefinitionError(f"task {chosen!r}: {extra} belongs to a schedule;", hint="give schedule= too.")
@@ -273,12 +272,11 @@ class Tickbird:
                 f"schedule {name!r}: this app has no task {task if isinstance(task, str) else task.name!r};",
                 hint=f"register it with @bird.task first (known: {known}).",
             )
-        own = {key: getattr(registered, key) for key in _TASK_POLICIES}
         definition = Definition(
             trigger=trigger,
             target=Target(registered.name),
             payload=registered.validate(payload or {}),
-            **{**own, **policies(options)},
+            **{**registered.settings, **policies(options)},
         )
         self._declared[name] = definition
 
@@ -348,7 +346,7 @@ class Tickbird:
         """A client of this app on a store that is open already."""
         from tickbird.client import Client
 
-        return Client(store, self.namespace, self._validators)
+        return Client(store, self.namespace, self._validators, self._settings)
 
     async def client(self) -> Client:
         """The client for this event loop, connected when first asked for; closed with the loop at the latest."""
@@ -361,7 +359,7 @@ class Tickbird:
             from tickbird.remote import RemoteClient, Transport
 
             transport = Transport(self.url, self._token or os.environ.get("TICKBIRD_TOKEN"))
-            return transport, RemoteClient(transport, self._named, self._validators)
+            return transport, RemoteClient(transport, self._named, self._validators, self._settings)
         store = open_store(self.url)
         await store.open()
         return store, self.client_on(store)
@@ -369,6 +367,10 @@ class Tickbird:
     @property
     def _validators(self) -> Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]:
         return {name: task.validate for name, task in self.tasks.items()}
+
+    @property
+    def _settings(self) -> Mapping[str, Mapping[str, Any]]:
+        return {name: task.settings for name, task in self.tasks.items()}
 
     def adopt_client(self, client: Client | None) -> None:
         """Use this client for everything that is sent, as tests do; None goes back to the app's own."""
@@ -446,11 +448,12 @@ class Tickbird:
         from tickbird.connections import do_on
 
         name = task if isinstance(task, str) else task.name
-        chosen = {**self._options_of(self.tasks.get(name)), **options}
+        chosen = {"actor": self.app, **options}
         actor = chosen.pop("actor")
 
         def work(dialect: str) -> tuple[Steps[int], Mapping[str, str]]:
             from tickbird.client.payloads import check_by_schema, new_run
+            from tickbird.domain.task_settings import read_settings
 
             joining = self._joining(dialect)
 
@@ -459,11 +462,14 @@ class Tickbird:
                 known = self.tasks.get(check_name(name, "task"))
                 if known is not None:
                     checked: Mapping[str, Any] = known.validate(payload or {})
+                    settings: Mapping[str, Any] = known.settings
                 else:
                     published = yield from joining.publishing(self.namespace, name)
                     checked = check_by_schema(name, payload or {}, published, unknown_task_ok=unknown_task_ok)
+                    settings = read_settings(published or {})
                 check_text(actor, "actor", least=1, most=200)
-                run_id: int = yield from joining.enqueueing(self.namespace, new_run(name, checked, **chosen), actor)
+                run = new_run(name, checked, settings=settings, **chosen)
+                run_id: int = yield from joining.enqueueing(self.namespace, run, actor)
                 return run_id
 
             return steps(), joining.statements(self.url)
@@ -490,15 +496,7 @@ class Tickbird:
 
         return postgres_steps
 
-    def _options_of(self, task: Task[Any, Any] | None) -> dict[str, Any]:
-        """What is sent with a run of a task, unless its sender says otherwise."""
-        if task is None:
-            return {"actor": self.app}
-        crash_limit = CRASH_LIMIT if task.on_crash == "retry" else 0
-        chosen = {"actor": self.app, "queue": task.queue, "priority": task.priority, "crash_limit": crash_limit}
-        return {**chosen, "concurrency_key": task.concurrency_key}
-
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         """What `task.enqueue` does."""
         client = await self.client()
-        return await client.enqueue(task.name, payload, **{**self._options_of(task), **options})
+        return await client.enqueue(task.name, payload, **{"actor": self.app, **options})

@@ -1,6 +1,7 @@
 """Schedules made and changed by a form: seen as one types, reviewed, saved; and when two do so at once."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -259,3 +260,29 @@ async def test_who_may_edit_what(door: Desk, guarded: Served) -> None:
         assert answer.status == 403
     assert [row.schedule.name for row in await guarded.client.list()] == ["alpha"]
     assert (await guarded.client.get("alpha")).revision == 1
+
+
+@done
+async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk, served: Served) -> None:
+    """Beside the form, in the review, and in what is saved; what is typed is kept, be it the default."""
+    settings = {"queue": "reports", "retries": 5, "timeout": 600, "on_crash": "fail", "concurrency_key": "k"}
+    tasks = {"report": {"schema": {}, **settings}}
+    await served.store.report_worker(replace(WORKER, queues=("default", "reports"), tasks=tasks), live_for=600)
+    page = await desk.open("/schedules/new")
+    await page.get_by_label("Name").fill("fresh")
+    await page.get_by_label("Cron, every or at").fill("every 1h")
+    await page.get_by_label("Task", exact=True).fill("report")
+    told = page.get_by_text("From its task: ")
+    await expect(told).to_contain_text("Queue reports, Concurrency key k, Retries 5, Time-out 10m, Worker lost fail.")
+    await page.locator("summary", has_text="When it fails").click()
+    await page.get_by_label("Retries").fill("0")
+    await page.get_by_label("Worker lost").select_option("retry")
+    await expect(told).to_contain_text("Queue reports, Concurrency key k, Time-out 10m.")
+    await page.get_by_role("button", name="Review…").click()
+    await expect(told).to_contain_text("Queue reports, Concurrency key k, Time-out 10m.")
+    await page.get_by_role("button", name="Make it").click()
+    await expect(page.get_by_text("fresh is made.")).to_be_visible()
+    definition = (await served.client.get("fresh")).definition
+    assert definition is not None
+    found = {name: getattr(definition, name) for name in settings}
+    assert found == {**settings, "retries": 0, "on_crash": "retry"}

@@ -15,8 +15,11 @@ _OURS = ("v", "closed")
 _NEEDED = ("trigger", "target")
 
 
-def read_whole(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collection[str]]:
-    """The fields of a whole definition, such as that of a document, and those that it leaves to their defaults."""
+def read_whole(definition: Mapping[str, Any], none: Collection[str] = ()) -> tuple[dict[str, Any], Collection[str]]:
+    """The fields of a whole definition, such as that of a document, and those that it leaves to task and defaults.
+
+    Those in `none` are stated to be nothing.
+    """
     if not is_known(definition.get("v", FORMAT)):
         raise DefinitionError(f"v: this version knows formats up to {FORMAT}.", field="v", hint="Leave it out.")
     stated = {name: value for name, value in definition.items() if name not in _OURS and value is not None}
@@ -27,7 +30,13 @@ def read_whole(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collectio
                 field=name,
                 hint='give "trigger": {"cron": "0 9 * * *"} and "target": {"task": "digest"}.',
             )
-    return _read(stated), [name for name in FIELDS if name not in stated]
+    check_fields(none)
+    if twice := next((name for name in none if name in stated), None):
+        raise DefinitionError(
+            f"{twice}: is stated, and to be nothing;", field=twice, hint="leave it out of one of them."
+        )
+    fields = {**_read(stated), **dict.fromkeys(none)}
+    return fields, [name for name in FIELDS if name not in fields]
 
 
 def read_draft(definition: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,9 @@ from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.streams import MEDIA_TYPE as EVENTS
 from tickbird.api.streams import Streams, wants_events
 from tickbird.documents import attempt_document, log_document, progress_document, run_document, turn_document
+from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs import Status
+from tickbird.domain.task_settings import FROM_TASK, FromTask
 
 router = APIRouter(prefix=f"{PREFIX}/runs", tags=["runs"])
 Id = Annotated[int, Path(ge=1, lt=2**63)]
@@ -48,7 +50,7 @@ async def list_runs(
 async def create_run(request: Request, access: Editor, body: NewRunBody, idempotency_key: RunKey = None) -> Any:
     """One run without a schedule, now or later. A task that no live worker knows is a warning, and its payload unseen.
 
-    With `wait`, the run as it is after that.
+    A setting that is not stated is the task's. With `wait`, the run as it is after that.
     """
     client = access.client
     with keyed(access, idempotency_key) as key:
@@ -63,10 +65,22 @@ async def create_run(request: Request, access: Editor, body: NewRunBody, idempot
             start_within=body.start_within,
             crash_limit=body.crash_limit,
             idempotency_key=key,
-            concurrency_key=body.concurrency_key,
+            concurrency_key=_key(body),
             unknown_task_ok=body.unknown_task_ok,
         )
     return await made(request, client, await client.run(run_id), body.wait)
+
+
+def _key(body: NewRunBody) -> str | FromTask | None:
+    if "concurrency_key" not in body.none:
+        return FROM_TASK if body.concurrency_key is None else body.concurrency_key
+    if body.concurrency_key is not None:
+        raise InvalidError(
+            "concurrency_key: is stated, and to be nothing;",
+            field="concurrency_key",
+            hint="leave it out of one of them.",
+        )
+    return None
 
 
 @router.get("/{id}", summary="One run", operation_id="get_run", response_model=RunDetail)

@@ -65,8 +65,11 @@ async def list_schedules(
     "", summary="Create a schedule", operation_id="create_schedule", response_model=ChangedSchedule, status_code=201
 )
 async def create_schedule(access: Editor, body: NewSchedule, response: Response) -> Any:
-    """A new schedule; 409 where there is one of this name. A task that no live worker knows is a warning."""
-    fields, _ = read_whole(body.definition)
+    """A new schedule; 409 where there is one of this name. A task that no live worker knows is a warning.
+
+    A setting that is not stated is the task's.
+    """
+    fields, _ = read_whole(body.definition, body.none)
     await check_command(access, body.name, fields)
     made = await _create(access, body.name, fields, body.first, unknown_task_ok=body.unknown_task_ok)
     return await changed_schedule(access, made, response)
@@ -84,7 +87,7 @@ async def get_schedule(access: Viewer, name: str, response: Response) -> Any:
 async def change_schedule(
     access: Editor, name: str, body: Changes, response: Response, if_match: IfMatch = None
 ) -> Any:
-    """Change only the fields that are stated; null takes one back to what code declares, or to its default."""
+    """Change only the fields that are stated; null takes one back to what code or the task declares, or its default."""
     fields, unset = read_changes(body.definition)
     check_fields(body.none)
     fields |= dict.fromkeys(body.none)
@@ -109,11 +112,11 @@ async def put_schedule(
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
 ) -> Any:
-    """Make the schedule what is sent, whether it exists or not; fields that are left out get their defaults.
+    """Make the schedule what is sent, whether it exists or not; settings that are left out are the task's.
 
-    A field of a schedule from code goes back to what code declares.
+    Other fields get their defaults. A field of a schedule from code goes back to what code declares.
     """
-    fields, left_out = read_whole(body.definition)
+    fields, left_out = read_whole(body.definition, body.none)
     await check_command(access, name, fields)
     client, revision = access.client, read_either(if_match, if_none_match)
     if revision == 0:

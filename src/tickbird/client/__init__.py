@@ -38,4 +38,6 @@ class Client(
 
     def in_namespace(self, namespace: str) -> Client:
         """A client of the same store in another namespace."""
-        return Client(self._store, namespace, self._validators if namespace == self._namespace else None)
+        if namespace != self._namespace:
+            return Client(self._store, namespace)
+        return Client(self._store, namespace, self._validators, self._settings)

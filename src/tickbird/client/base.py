@@ -16,6 +16,7 @@ from tickbird.domain.commands import (
 from tickbird.domain.definition import Target, check_name, check_payload, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.schedule import Schedule
+from tickbird.domain.task_settings import find_published, read_settings
 from tickbird.store.alarms import who_distrusts
 from tickbird.store.protocol import (
     Changed,
@@ -23,6 +24,8 @@ from tickbird.store.protocol import (
 )
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+# The settings of a task, as a definition takes them.
+Settings = Mapping[str, Any]
 # So many names are looked through for those that a wrong one is like.
 _NAMES = 1_000
 
@@ -31,12 +34,17 @@ class Base:
     """The store and the namespace of a client."""
 
     def __init__(
-        self, store: Store, namespace: str = "default", validators: Mapping[str, Validate] | None = None
+        self,
+        store: Store,
+        namespace: str = "default",
+        validators: Mapping[str, Validate] | None = None,
+        settings: Mapping[str, Settings] | None = None,
     ) -> None:
         self._store = store
         self._namespace = check_name(namespace, "namespace")
-        # Payload validators of the tasks that this process has itself.
+        # Payload validators and settings of the tasks that this process has itself.
         self._validators = validators or {}
+        self._settings = settings or {}
 
     @property
     def source(self) -> Source:
@@ -117,15 +125,32 @@ class Base:
         self, target: Target, payload: Mapping[str, Any], *, unknown_task_ok: bool
     ) -> Mapping[str, Any]:
         """The payload as it will be stored: validated by the task itself, or by what a live worker publishes of it."""
+        return (await self._checked(target, payload, unknown_task_ok=unknown_task_ok))[0]
+
+    async def _checked(
+        self, target: Target, payload: Mapping[str, Any], *, unknown_task_ok: bool
+    ) -> tuple[Mapping[str, Any], Settings]:
+        """The payload as it will be stored, and the settings that the task declares; none if no worker has it."""
         if target.kind != "task":
             check_payload(payload)
-            return payload
+            return payload, {}
         task = check_name(target.name, "task")
         if task in self._validators:
-            return self._validators[task](payload)
-        workers = await self._store.list_workers(self._namespace)
-        published = next((worker.tasks[task] for worker in workers if task in worker.tasks), None)
-        return check_by_schema(task, payload, published, unknown_task_ok=unknown_task_ok)
+            return self._validators[task](payload), self._settings.get(task, {})
+        published = find_published(await self._store.list_workers(self._namespace), task)
+        checked = check_by_schema(task, payload, published, unknown_task_ok=unknown_task_ok)
+        return checked, {} if published is None else read_settings(published)
+
+    async def _task_settings(self, targets: Iterable[Target]) -> dict[str, Settings]:
+        """The settings that tasks declare, by name; without tasks that neither this process nor a live worker has."""
+        names = {target.name for target in targets if target.kind == "task"}
+        found = {name: self._settings[name] for name in names if name in self._settings}
+        if len(found) < len(names):
+            workers = await self._store.list_workers(self._namespace)
+            for name in names - found.keys():
+                if (published := find_published(workers, name)) is not None:
+                    found[name] = read_settings(published)
+        return found
 
 
 def check_choice(value: object, field: str, choices: Sequence[str]) -> None:

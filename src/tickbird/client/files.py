@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from tickbird.client.base import Base
 from tickbird.client.payloads import check_by_schema
 from tickbird.domain.codec import decode_definition
-from tickbird.domain.definition import Definition, check_text
+from tickbird.domain.definition import TASK_SETTINGS, Definition, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, TickbirdError
 from tickbird.domain.schedule import Schedule
+from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.task_settings import find_published, inherit
 from tickbird.store.protocol import Changes, NewCalendar
 from tickbird.stored_calendars import StoredCalendars
 
@@ -117,6 +119,8 @@ class Files(Base):
             if document.queues
             else {},
         )
+        document, refused = await self._inherit(document, stored)
+        mistakes += refused
         now = (await store.now()).timestamp()
         # Thousands are compared in seconds, in which a server serves others.
         plan = await asyncio.to_thread(
@@ -124,6 +128,33 @@ class Files(Base):
         )
         wrong, unserved = await self._payloads(document, plan)
         return replace(plan, mistakes=[*mistakes, *plan.mistakes, *wrong], unserved=unserved), resolved
+
+    async def _inherit(
+        self, document: Document, stored: Mapping[str, StoredSchedule]
+    ) -> tuple[Document, list[Mistake]]:
+        """The document with the settings of tasks where its schedules do not state their own.
+
+        If no live worker has the task, a schedule keeps the settings that it has.
+        """
+        from tickbird.files.mistakes import Mistake
+
+        known = await self._task_settings(definition.target for definition in document.schedules.values())
+        schedules: dict[str, Definition] = {}
+        mistakes: list[Mistake] = []
+        for name, definition in document.schedules.items():
+            settings = known.get(definition.target.name) if definition.target.kind == "task" else {}
+            if settings is None and name in stored and stored[name].schedule.app == document.app:
+                declared = await self._as_declared(stored[name].schedule)
+                if declared is not None and declared.target == definition.target:
+                    settings = {each: getattr(declared, each) for each in TASK_SETTINGS}
+            try:
+                schedules[name] = inherit(definition, settings or {})
+            except InvalidError as error:
+                # A key of the task may need fields that the payload has not.
+                schedules[name] = definition
+                place = document.place("schedules", name)
+                mistakes.append(Mistake(place, f"schedule {name}: {error} Its task declares it."))
+        return replace(document, schedules=schedules), mistakes
 
     async def _naming(self, calendars: Sequence[str]) -> list[Schedule]:
         """The schedules that name one of these calendars."""
@@ -144,22 +175,19 @@ class Files(Base):
         written = [change.name for change in plan.schedules if change.kind in ("create", "change")]
         if not written:
             return [], []
-        published = {
-            task: found
-            for worker in await self._store.list_workers(self._namespace)
-            for task, found in worker.tasks.items()
-        }
+        workers = await self._store.list_workers(self._namespace)
         mistakes, unserved = [], set()
         for name in written:
             definition = document.schedules[name]
             if definition.target.kind != "task":
                 continue
             task = definition.target.name
-            if task not in published:
+            published = find_published(workers, task)
+            if published is None:
                 unserved.add(task)
                 continue
             try:
-                check_by_schema(task, definition.payload, published[task], unknown_task_ok=True)
+                check_by_schema(task, definition.payload, published, unknown_task_ok=True)
             except PayloadError as error:
                 mistakes.append(Mistake(document.place("schedules", name, "payload"), f"schedule {name}: {error}"))
         return mistakes, sorted(unserved)

@@ -15,6 +15,8 @@ from tickbird.domain.instants import EPOCH, to_seconds
 from tickbird.domain.keys import check_key
 from tickbird.domain.limits import check_concurrency_key, key_for
 from tickbird.domain.runs import NewRun
+from tickbird.domain.task_settings import FROM_TASK, FromTask
+from tickbird.domain.task_settings import crash_limit as declared_limit
 from tickbird.domain.triggers import at as once
 
 log = logging.getLogger("tickbird.client")
@@ -30,14 +32,21 @@ def new_run(
     *,
     at: datetime | None = None,
     delay: Duration = 0,
-    queue: str = "default",
-    priority: int = 0,
+    queue: str | None = None,
+    priority: int | None = None,
     start_within: Duration | None = None,
-    crash_limit: int = 3,
+    crash_limit: int | None = None,
     idempotency_key: str | None = None,
-    concurrency_key: str | None = None,
+    concurrency_key: str | FromTask | None = FROM_TASK,
+    settings: Mapping[str, Any] | None = None,
 ) -> NewRun:
-    """A run to enqueue, once all that is said of it has been looked at; its payload was before."""
+    """A run to enqueue, with the settings of its task unless others are given; its payload was checked before."""
+    declared = settings or {}
+    queue = declared.get("queue", "default") if queue is None else queue
+    priority = declared.get("priority", 0) if priority is None else priority
+    crash_limit = declared_limit(declared) if crash_limit is None else crash_limit
+    if isinstance(concurrency_key, FromTask):
+        concurrency_key = declared.get("concurrency_key")
     # The same ranges as those of a schedule.
     Definition(trigger=once(EPOCH), target=Target(task), queue=queue, priority=priority)
     if at is not None:
@@ -54,7 +63,8 @@ def new_run(
         raise InvalidError(
             "concurrency_key: a run that is to begin later would keep others from a place until then;",
             field="concurrency_key",
-            hint="create a schedule with at(...) instead, which makes the run when its time has come.",
+            hint="create a schedule with at(...) instead, which makes the run when its time has come; "
+            "or give concurrency_key=None.",
         )
     return NewRun(
         Target(task),

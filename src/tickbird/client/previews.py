@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -34,10 +35,12 @@ class Previews(Base):
         """The next ticks of a trigger with these policies, what is unusual about them, and what else ticks then.
 
         With `name`, as the schedule of that name would have them. At most 500 others are looked at, around ten ticks.
+        With `target`, its definition has the settings of that task where they are not given.
         """
         if name is not None:
             check_name(name, "name")
-        definition = Definition(trigger=trigger, **{"target": _ANY, **policies(options)})
+        given = policies(options)
+        definition = Definition(trigger=trigger, **{"target": _ANY, **await self._unstated(given), **given})
         if definition.calendars:
             stored = {each.name: each.closed for each in await self._store.list_calendars(self._namespace)}
             definition = replace(definition, closed=resolve_calendars(definition.calendars, stored))
@@ -49,3 +52,12 @@ class Previews(Base):
         instants = [to_seconds(tick.due_at) for tick in found.ticks if tick.skipped is None]
         complete = len(others) <= MOST_SCHEDULES
         return replace(found, load=load_around(instants, others[:MOST_SCHEDULES], complete=complete))
+
+    async def _unstated(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The settings of the task that a definition names."""
+        target = given.get("target")
+        if not isinstance(target, Target):
+            return {}
+        settings = (await self._task_settings([target])).get(target.name, {})
+        # A key is made of fields of the payload.
+        return settings if "payload" in given else {**settings, "concurrency_key": None}

@@ -23,6 +23,7 @@ from tickbird.domain.logs import LogLine, Progress, RunLogs
 from tickbird.domain.progress import Progress as Course
 from tickbird.domain.rates import Turn
 from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
+from tickbird.domain.task_settings import FROM_TASK, FromTask
 from tickbird.domain.zones import zone
 from tickbird.store.protocol import (
     Changed,
@@ -70,17 +71,20 @@ class Runs(Base):
         actor: str,
         at: datetime | None = None,
         delay: Duration = 0,
-        queue: str = "default",
-        priority: int = 0,
+        queue: str | None = None,
+        priority: int | None = None,
         start_within: Duration | None = None,
-        crash_limit: int = 3,
+        crash_limit: int | None = None,
         idempotency_key: str | None = None,
-        concurrency_key: str | None = None,
+        concurrency_key: str | FromTask | None = FROM_TASK,
         unknown_task_ok: bool = False,
     ) -> int:
-        """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run."""
+        """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run.
+
+        A setting that is not given is the task's; `concurrency_key=None` is no key.
+        """
         check_text(actor, "actor", least=1, most=200)
-        checked = await self._checked_payload(Target(task), payload or {}, unknown_task_ok=unknown_task_ok)
+        checked, settings = await self._checked(Target(task), payload or {}, unknown_task_ok=unknown_task_ok)
         run = new_run(
             task,
             checked,
@@ -92,6 +96,7 @@ class Runs(Base):
             crash_limit=crash_limit,
             idempotency_key=idempotency_key,
             concurrency_key=concurrency_key,
+            settings=settings,
         )
         return (await self._store.enqueue(self._namespace, [run], actor))[0]
 

@@ -18,7 +18,14 @@ from tickbird.domain.commands import (
     Skip,
     Update,
 )
-from tickbird.domain.definition import Definition, Target, check_new_name, check_text, command_target
+from tickbird.domain.definition import (
+    TASK_SETTINGS,
+    Definition,
+    Target,
+    check_new_name,
+    check_text,
+    command_target,
+)
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import to_seconds
 from tickbird.domain.policies import check_fields, policies
@@ -45,11 +52,15 @@ class Schedules(Revisions):
         unknown_task_ok: bool = False,
         **options: Any,
     ) -> Schedule:
-        """A new schedule of a task, or of a `command(...)`; `options` are the policies of a definition."""
+        """A new schedule of a task, or of a `command(...)`; `options` are the policies of a definition.
+
+        A setting that is not given is the task's: of this process, or as a live worker publishes it.
+        """
         check_new_name(name, "schedule")
         target = command_target(task) if isinstance(task, Program) else Target(task)
-        checked = await self._checked_payload(target, payload or {}, unknown_task_ok=unknown_task_ok)
-        definition = Definition(trigger=trigger, target=target, payload=checked, **policies(options))
+        checked, settings = await self._checked(target, payload or {}, unknown_task_ok=unknown_task_ok)
+        given, stated = policies(options), frozenset(TASK_SETTINGS).intersection(options)
+        definition = Definition(trigger=trigger, target=target, payload=checked, stated=stated, **{**settings, **given})
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
         return (await self._change(name, command)).schedule
 
@@ -74,9 +85,9 @@ class Schedules(Revisions):
     async def update(
         self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any
     ) -> Schedule:
-        """Set some fields of the definition and leave the others as they are; `unset` ones go back to code or default.
+        """Set some fields of the definition and leave the others as they are; `unset` ones go back.
 
-        A field that code declares goes back to what it declares.
+        A field goes back to what code or a file declares; else to the setting of the task, or to its default.
         """
         unset = {"target" if field in ("task", "command") else field for field in unset}
         check_fields(unset)
@@ -84,9 +95,13 @@ class Schedules(Revisions):
         if twice := set(unset) & {*fields}:
             raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
         declared: Mapping[str, Any] = {}
-        if unset and (schedule := await self.get(name)).app is not None:
-            # What was read of it must still hold when it is written.
-            declared, revision = await self._declared(schedule), revision or schedule.revision
+        if unset:
+            schedule = await self.get(name)
+            if schedule.app is not None:
+                # What was read of it must still hold when it is written.
+                declared, revision = await self._declared(schedule), revision or schedule.revision
+            elif target := fields.get("target") or (schedule.definition.target if schedule.definition else None):
+                declared = await self._declared_by_task(target)
         if fields.get("payload") is not None:
             schedule = await self.get(name)
             target = fields.get("target") or (schedule.definition.target if schedule.definition else None)
@@ -95,6 +110,11 @@ class Schedules(Revisions):
         patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
         command = Update(actor=actor, revision=revision, fields=patch, unset=frozenset(unset), declared=declared)
         return (await self._change(name, command)).schedule
+
+    async def _declared_by_task(self, target: Target) -> Mapping[str, Any]:
+        """The settings of a task as JSON; none if no live worker has it."""
+        settings = (await self._task_settings([target])).get(target.name, {})
+        return {name: encode_field(name, value) for name, value in settings.items()}
 
     async def delete(
         self, name: str, *, actor: str, revision: int | None = None, cancel_runs: bool = False

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tickbird.domain.calendars import Calendar, calendar_from_json, calendar_to_json, content_from_json
-from tickbird.domain.definition import FIELDS, Backoff, Definition, Target, command_target
+from tickbird.domain.definition import FIELDS, TASK_SETTINGS, Backoff, Definition, Target, command_target
 from tickbird.domain.dependencies import stored_dependencies
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
 from tickbird.domain.instants import parse_iso
@@ -25,17 +25,28 @@ from tickbird.domain.triggers import Trigger, trigger_from_json
 FORMAT = 3
 _TASKS, _COMMANDS, _SHADOWS = 1, 2, 3
 _STORED = frozenset(("v", "closed", *FIELDS))
+_SETTINGS = frozenset(TASK_SETTINGS)
 
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
     """The JSON object of a definition; equal definitions give equal objects."""
     encoded: dict[str, Any] = {"v": _version(definition.target.kind == "task", definition.shadow)}
     for item in fields(definition):
+        if item.name == "stated":
+            continue
         value = getattr(definition, item.name)
         default = item.default_factory() if item.default_factory is not MISSING else item.default
         if (item.default is MISSING and item.default_factory is MISSING) or value != default:
             encoded[item.name] = _encode_closed(value) if item.name == "closed" else encode_field(item.name, value)
     return encoded
+
+
+def encode_stated(definition: Definition) -> dict[str, Any]:
+    """The same, with the task settings that are stated at their defaults: without them, they would be the task's."""
+    stated = {
+        name: encode_field(name, getattr(definition, name)) for name in TASK_SETTINGS if name in definition.stated
+    }
+    return {**encode_definition(definition), **stated}
 
 
 def encode_field(name: str, value: Any) -> Any:
@@ -93,7 +104,8 @@ def decode_definition(encoded: Any) -> Definition:
         if name not in encoded:
             raise DefinitionError(f"{name}: is missing.", field=name)
     try:
-        return Definition(**{name: decode_field(name, encoded[name]) for name in encoded if name != "v"})
+        given = {name: decode_field(name, encoded[name]) for name in encoded if name != "v"}
+        return Definition(**given, stated=_SETTINGS.intersection(given))
     except InvalidError:
         raise
     except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:

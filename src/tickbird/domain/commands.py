@@ -12,7 +12,14 @@ from typing import Any, Literal
 
 from tickbird.domain.ahead import Ahead, replaced, start_anew
 from tickbird.domain.calendars import BUILT_IN, Calendar, calendar_to_json
-from tickbird.domain.codec import decode_definition, default_field, definition_text, encode_definition, in_its_format
+from tickbird.domain.codec import (
+    decode_definition,
+    default_field,
+    definition_text,
+    encode_definition,
+    encode_stated,
+    in_its_format,
+)
 from tickbird.domain.definition import FIELDS, Definition, check_payload, check_text
 from tickbird.domain.dependencies import check_dependencies, check_dependents, could_be_name, needed_by
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
@@ -143,7 +150,7 @@ class Create(Command):
             cursor=Cursor(tick_overrides=anew.tick_overrides),
             app=self.app,
             fingerprint=self.fingerprint,
-            raw=encode_definition(definition),
+            raw=encode_stated(definition),
             created_at=tombstone.created_at,
         )
         if self.app is None and fresh.grid.next(floor(now)) is None:
@@ -284,7 +291,7 @@ class Redefine(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Take the code's definition, with the overrides over it."""
-        declared = encode_definition(self.definition)
+        declared = encode_stated(self.definition)
         raw = _with_calendars({**declared, **schedule.overrides}, facts)
         changed = replace(schedule, raw=raw, app=self.app, fingerprint=self.fingerprint)
         detail: dict[str, Any] = {"before": dict(schedule.raw), "after": raw}

@@ -126,6 +126,8 @@ class Definition:
     depends_on: tuple[After, ...] = ()
     # Its ticks are planned and recorded, and nothing runs: another system still does the work.
     shadow: bool = False
+    # Task settings that whoever defined it stated, also at their defaults. The others came from the task.
+    stated: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.target.program is None:
@@ -277,7 +279,9 @@ RANGES = (
     ("timeout", 1, _YEARS),
 )
 # What a person sets; what the calendars say is resolved from the store.
-FIELDS = tuple(f.name for f in fields(Definition) if f.name != "closed")
+FIELDS = tuple(f.name for f in fields(Definition) if f.name not in ("closed", "stated"))
+# The fields that a task declares too.
+TASK_SETTINGS = ("queue", "priority", "retries", "backoff", "timeout", "on_crash", "concurrency_key")
 
 
 def check_payload(payload: object) -> str:

@@ -24,6 +24,8 @@ class Field:
     choices: tuple[str, ...] = ()
     # Fields without which nothing can be said of this one: while one of them is wrong, this one is not looked at.
     relies: tuple[str, ...] = ()
+    # May be false: then there is none, whatever the task declares. TOML has no null.
+    can_be_none: bool = False
 
 
 TRIGGERS = {
@@ -46,8 +48,8 @@ TABLE = (
     Field("description", "text", "What it is for."),
     Field("payload", "payload", "What each run is given: an object, or a text that holds one as JSON."),
     Field("tags", "names", "Words to find it by."),
-    Field("queue", "text", "The queue that its runs stand in; else default."),
-    Field("priority", "whole", "Runs of a higher one start first; from -1000 to 1000."),
+    Field("queue", "text", "The queue that its runs stand in; else that of the task, or default."),
+    Field("priority", "whole", "Runs of a higher one start first; from -1000 to 1000; else that of the task, or 0."),
     Field("catch_up", "choice", "What becomes of late ticks.", get_args(CatchUp)),
     Field("catch_up_limit", "whole", "With catch_up = all, so many of the newest late ticks run; else 100."),
     Field("hold_above", "whole", "More late ticks than these wait for a person.", relies=("catch_up",)),
@@ -62,11 +64,31 @@ TABLE = (
     Field("exclude", "days", "Weekdays and dates on which it does not run: sat, 2026-12-25."),
     Field("calendars", "names", "Names of calendars on whose closed days it does not run."),
     Field("roll", "choice", "Where a tick of a closed day goes.", get_args(Roll), relies=("trigger",)),
-    Field("retries", "whole", "How often a run that failed is tried again."),
-    Field("backoff", "backoff", "The first wait before another attempt; or an object with base and most."),
-    Field("timeout", "length", "An attempt may take so long."),
-    Field("on_crash", "choice", "What becomes of a run whose worker was lost.", get_args(OnCrash)),
-    Field("concurrency_key", "text", "Runs with the same key share a limit.", relies=("payload",)),
+    Field("retries", "whole", "How often a run that failed is tried again; else as the task declares, or 0."),
+    Field(
+        "backoff",
+        "backoff",
+        "The first wait before another attempt, or an object with base and most; else that of the task.",
+    ),
+    Field(
+        "timeout",
+        "length",
+        "An attempt may take so long; false: any time. Else that of the task, or none.",
+        can_be_none=True,
+    ),
+    Field(
+        "on_crash",
+        "choice",
+        "What becomes of a run whose worker was lost; else as the task declares, or retry.",
+        get_args(OnCrash),
+    ),
+    Field(
+        "concurrency_key",
+        "text",
+        "Runs with the same key share a limit; false: no key. Else that of the task, or none.",
+        relies=("payload",),
+        can_be_none=True,
+    ),
     Field(
         "depends_on",
         "dependencies",

@@ -8,7 +8,14 @@ from functools import partial
 from typing import Any, Final
 
 from tickbird.domain.calendar_definition import check_calendar_name, read_calendar
-from tickbird.domain.definition import Definition, Target, check_new_name, check_text, command_target
+from tickbird.domain.definition import (
+    TASK_SETTINGS,
+    Definition,
+    Target,
+    check_new_name,
+    check_text,
+    command_target,
+)
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY
 from tickbird.domain.policies import policies
@@ -25,6 +32,7 @@ from tickbird.files.triggers import Triggers
 from tickbird.files.values import WRONG
 
 MOST_SCHEDULES: Final = 100_000
+_SETTINGS: Final = frozenset(TASK_SETTINGS)
 _ANY: Final = Definition(trigger=At(datetime(1970, 1, 1, tzinfo=UTC)), target=Target("any"))
 # Under which name a part of the definition stands in a file.
 _FIELD_OF: Final = {"tag": "tags", "calendar": "calendars", "task": "target"}
@@ -162,7 +170,7 @@ class Parts(Triggers, Policies):
             values = {name: value for name, value in read.items() if name not in wrong}
             values = {"trigger": _ANY.trigger, "target": _ANY.target, **values}
             try:
-                made = Definition(**policies(values))
+                made = Definition(**policies(values), stated=_SETTINGS.intersection(values))
             except InvalidError as error:
                 name = _FIELD_OF.get(error.field, error.field)
                 at = fields.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor
@@ -10,7 +11,7 @@ from typing import Any, Final, Literal
 from tickbird.domain.calendars import Calendar
 from tickbird.domain.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.commands import Command, Create, Delete, Recalendar, Redefine, Resume
-from tickbird.domain.definition import Definition
+from tickbird.domain.definition import TASK_SETTINGS, Definition
 from tickbird.domain.dependencies import in_order
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planner import Facts
@@ -439,8 +440,18 @@ def _late(schedule: Schedule | None, now: float) -> Late | None:
     return Late(ticks, schedule.definition.catch_up) if ticks else None
 
 
+def _inherited(definition: Definition) -> str:
+    """The settings that it has from its task, in words."""
+    encoded = encode_definition(definition)
+    names = [name for name in TASK_SETTINGS if name in encoded and name not in definition.stated]
+    values = ((name, encoded[name]) for name in names)
+    return ", ".join(f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in values)
+
+
 def _notes(after: Schedule, before: Schedule | None) -> Iterable[str]:
     """What a person should know of a schedule before it is written."""
+    if before is None and after.definition is not None and (inherited := _inherited(after.definition)):
+        yield f"from its task: {inherited}"
     if before is None and after.state == "ended":
         yield "it has no tick to come: it is recorded as missed, and ended"
     if before is not None and before.state == "ended" and after.state == "active":

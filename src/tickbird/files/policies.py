@@ -20,6 +20,8 @@ class Policies(Values):
         """The value of a policy, as far as it can be told without the others."""
         described = POLICIES[name]
         kind, value = described.kind, node.value
+        if described.can_be_none and value is False:
+            return None
         if kind == "text":
             return self.text(node, name)
         if kind == "choice":

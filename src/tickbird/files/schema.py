@@ -107,10 +107,14 @@ def _schedule() -> Schema:
     }
     targets: Schema = {"task": _NAME, "command": {"$ref": "#/$defs/command"}}
     properties |= {name: {**targets[name], "description": about} for name, about in TARGETS.items()}
-    properties |= {field.name: {**_field(field), "description": field.about} for field in TABLE}
+    properties |= {field.name: {**_described(field), "description": field.about} for field in TABLE}
     return _object(properties) | {
         "allOf": [{"oneOf": _exactly_one(TRIGGERS)}, {"oneOf": _exactly_one(TARGETS)}],
     }
+
+
+def _described(field: Field) -> Schema:
+    return {"anyOf": [{"const": False}, _field(field)]} if field.can_be_none else _field(field)
 
 
 def _field(field: Field) -> Schema:

@@ -66,7 +66,7 @@ def fields_of(definition: Definition, spelling: Format = "json") -> Plain:
     made |= encode_field("target", definition.target)
     for each in TABLE:
         value = getattr(definition, each.name)
-        if value != _DEFAULTS[each.name]:
+        if value != _DEFAULTS[each.name] or each.name in definition.stated:
             made[each.name] = _value(each, value, spelling)
     return made
 
@@ -88,6 +88,8 @@ def _step(plain: Plain) -> Plain:
 
 
 def _value(field: Field, value: Any, spelling: Format) -> Any:
+    if field.can_be_none and value is None:
+        return False
     if field.kind == "length":
         return as_length(value)
     if field.kind == "days":

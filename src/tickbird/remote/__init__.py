@@ -49,4 +49,6 @@ class RemoteClient(
 
     def in_namespace(self, namespace: str) -> RemoteClient:
         """A client of the same server in another namespace."""
-        return RemoteClient(self._transport, namespace, self._validators if namespace == self._asked else None)
+        if namespace != self._asked:
+            return RemoteClient(self._transport, namespace)
+        return RemoteClient(self._transport, namespace, self._validators, self._settings)

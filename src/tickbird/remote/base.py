@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from tickbird.client.base import Base, Validate, page_size
+from tickbird.client.base import Base, Settings, Validate, page_size
 from tickbird.domain.definition import Target, check_name, check_payload, check_text
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.instants import to_datetime, to_seconds, to_seconds_ceil, utc_text
@@ -28,12 +28,17 @@ class Remote(Base):
     """The server and the namespace of a client; without one, the only one that the token opens."""
 
     def __init__(
-        self, transport: Transport, namespace: str | None = None, validators: Mapping[str, Validate] | None = None
+        self,
+        transport: Transport,
+        namespace: str | None = None,
+        validators: Mapping[str, Validate] | None = None,
+        settings: Mapping[str, Settings] | None = None,
     ) -> None:
         self._transport = transport
         self._asked = None if namespace is None else check_name(namespace, "namespace")
-        # Payload validators of the tasks that this process has itself.
+        # Payload validators and settings of the tasks that this process has itself; the server looks for others.
         self._validators = validators or {}
+        self._settings = settings or {}
 
     async def get(self, name: str) -> Schedule:
         """A schedule by name."""

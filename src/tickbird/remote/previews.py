@@ -7,6 +7,7 @@ from typing import Any
 
 from tickbird.client.previews import Previews
 from tickbird.domain.codec import encode_field
+from tickbird.domain.definition import Target
 from tickbird.domain.policies import policies
 from tickbird.domain.preview import Preview
 from tickbird.domain.triggers import Trigger
@@ -30,7 +31,12 @@ class RemotePreviews(Remote, Previews):
 
         With `name`, as the schedule of that name would have them. At most 500 others are looked at, around ten ticks.
         """
-        fields = {"trigger": trigger, **policies(options)}
+        target = options.get("target")
+        own = self._settings.get(target.name, {}) if isinstance(target, Target) else {}
+        if "payload" not in options:
+            # A key is made of fields of the payload.
+            own = {name: value for name, value in own.items() if name != "concurrency_key"}
+        fields = {"trigger": trigger, **own, **policies(options)}
         definition = {field: encode_field(field, value) for field, value in fields.items() if value is not None}
         body = {"definition": definition, "count": count, "after": instant(after), "name": name}
         return await self._post("/preview", read_preview, body)

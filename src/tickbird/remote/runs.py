@@ -19,6 +19,8 @@ from tickbird.domain.keys import check_key
 from tickbird.domain.logs import LogLine, Progress, RunLogs
 from tickbird.domain.rates import Turn
 from tickbird.domain.runs import FINAL, AttemptRecord, RunRecord, Status
+from tickbird.domain.task_settings import FROM_TASK, FromTask
+from tickbird.domain.task_settings import crash_limit as declared_limit
 from tickbird.domain.zones import zone
 from tickbird.reading.parts import Document, maybe
 from tickbird.reading.runs import read_attempt, read_log, read_progress, read_run, read_turn
@@ -67,27 +69,35 @@ class RemoteRuns(Remote, Runs):
         actor: str,
         at: datetime | None = None,
         delay: Duration = 0,
-        queue: str = "default",
-        priority: int = 0,
+        queue: str | None = None,
+        priority: int | None = None,
         start_within: Duration | None = None,
-        crash_limit: int = 3,
+        crash_limit: int | None = None,
         idempotency_key: str | None = None,
-        concurrency_key: str | None = None,
+        concurrency_key: str | FromTask | None = FROM_TASK,
         unknown_task_ok: bool = False,
     ) -> int:
-        """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run."""
+        """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run.
+
+        A setting that is not given is the task's; `concurrency_key=None` is no key.
+        """
         key = None if idempotency_key is None else check_key(idempotency_key)
+        own = self._settings.get(task, {})
+        declared = {**own, "crash_limit": declared_limit(own)} if own else {}
+        given = {"queue": queue, "priority": priority, "crash_limit": crash_limit}
+        settings = declared | {name: value for name, value in given.items() if value is not None}
+        if not isinstance(concurrency_key, FromTask):
+            settings["concurrency_key"] = concurrency_key
         body = {
             "task": task,
             "payload": self._payload(Target(task), payload or {}),
             "at": instant_ceil(at),
             "delay": seconds(delay, "delay"),
-            "queue": queue,
-            "priority": priority,
             "start_within": None if start_within is None else seconds(start_within, "start_within"),
-            "crash_limit": crash_limit,
-            "concurrency_key": concurrency_key,
             "unknown_task_ok": unknown_task_ok or task in self._validators,
+            # What is left out, the server takes from the task.
+            **{name: settings.get(name) for name in (*given, "concurrency_key")},
+            "none": ["concurrency_key"] if settings.get("concurrency_key", "") is None else None,
         }
         return (await self._post("/runs", _made, body, key=key)).id
 
@@ -199,9 +209,9 @@ class RemoteRuns(Remote, Runs):
         payload: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> RunRecord:
-        """A new run of what a final run did, with its payload unless another is given.
+        """A new run with the target, payload and policies of a final run, whatever its schedule is by now.
 
-        The same key again gives the same run.
+        Another payload may be given. The same key again gives the same run.
         """
         key = None if idempotency_key is None else check_key(idempotency_key)
         body = {"payload": None if payload is None else sent(payload)}

@@ -8,8 +8,15 @@ from typing import Any, Literal, get_args
 
 from tickbird.client.base import check_choice
 from tickbird.client.schedules import Schedules, with_target
-from tickbird.domain.codec import encode_definition, encode_field
-from tickbird.domain.definition import Definition, Target, check_new_name, check_text, command_target
+from tickbird.domain.codec import encode_field, encode_stated
+from tickbird.domain.definition import (
+    TASK_SETTINGS,
+    Definition,
+    Target,
+    check_new_name,
+    check_text,
+    command_target,
+)
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.policies import check_fields, policies
 from tickbird.domain.program import Program
@@ -36,16 +43,24 @@ class RemoteSchedules(RemoteRevisions, Schedules):
         unknown_task_ok: bool = False,
         **options: Any,
     ) -> Schedule:
-        """A new schedule of a task, or of a `command(...)`; `options` are the policies of a definition."""
+        """A new schedule of a task, or of a `command(...)`; `options` are the policies of a definition.
+
+        A setting that is not given is the task's: of this process, or as a live worker publishes it.
+        """
         check_new_name(name, "schedule")
         target = command_target(task) if isinstance(task, Program) else Target(task)
         checked = self._payload(target, payload or {})
-        definition = Definition(trigger=trigger, target=target, payload=checked, **policies(options))
+        own = self._settings.get(target.name, {}) if target.kind == "task" else {}
+        given = {**own, **policies(options)}
+        stated = frozenset(TASK_SETTINGS).intersection(given)
+        encoded = encode_stated(Definition(trigger=trigger, target=target, payload=checked, stated=stated, **given))
+        none = sorted(field for field, value in encoded.items() if value is None)
         body = {
             "name": name,
-            "definition": encode_definition(definition),
+            "definition": {field: value for field, value in encoded.items() if value is not None},
             "first": first,
             "unknown_task_ok": unknown_task_ok or target.name in self._validators,
+            **({"none": none} if none else {}),
         }
         return await self._post("/schedules", read_changed, body)
 
@@ -69,9 +84,9 @@ class RemoteSchedules(RemoteRevisions, Schedules):
     async def update(
         self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any
     ) -> Schedule:
-        """Set some fields of the definition and leave the others as they are; `unset` ones go back to code or default.
+        """Set some fields of the definition and leave the others as they are; `unset` ones go back.
 
-        A field that code declares goes back to what it declares.
+        A field goes back to what code or a file declares; else to the setting of the task, or to its default.
         """
         unset = {"target" if field in ("task", "command") else field for field in unset}
         check_fields(unset)

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from tickbird.domain.definition import Backoff, OnCrash, check_name, check_payload
+from tickbird.domain.definition import TASK_SETTINGS, Backoff, OnCrash, check_name, check_payload
 from tickbird.domain.errors import DefinitionError, PayloadError
 from tickbird.domain.limits import check_concurrency_key
+from tickbird.domain.task_settings import publish_settings
 from tickbird.targets.protocol import Isolation, Run
 
 if TYPE_CHECKING:
@@ -166,10 +167,15 @@ class Task(Generic[P, R]):
         """Call the function."""
         return self.function(**arguments)  # type: ignore[call-arg]
 
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The policies that hold for its schedules and runs unless they state others."""
+        return {name: getattr(self, name) for name in TASK_SETTINGS}
+
     def describe(self) -> Mapping[str, Any]:
-        """Queue, description and JSON Schema, as workers publish them."""
+        """Settings, description and JSON Schema, as workers publish them."""
         schema = self._model.model_json_schema(by_alias=True)
-        return {"queue": self.queue, "description": inspect.getdoc(self.function) or "", "schema": schema}
+        return {**publish_settings(self), "description": inspect.getdoc(self.function) or "", "schema": schema}
 
 
 class Sender:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from tickbird.domain.codec import decode_field, default_field
-from tickbird.domain.definition import CatchUp, OnCrash, Overlap, Roll
+from tickbird.domain.definition import TASK_SETTINGS, CatchUp, OnCrash, Overlap, Roll
 from tickbird.domain.durations import seconds
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import utc_text
@@ -27,6 +27,11 @@ class FormField:
     help: str
     kind: Kind
     choices: tuple[str, ...] = ()
+
+    @property
+    def is_setting(self) -> bool:
+        """Does a new schedule get it from its task, if nothing is typed?"""
+        return self.name in TASK_SETTINGS
 
     @property
     def default(self) -> str:
@@ -186,6 +191,6 @@ def _json(field: FormField, text: str, tz: str) -> Any:
 def texts_of(definition: Mapping[str, Any]) -> dict[str, str]:
     """The texts of all fields of a stored definition; nothing where it has its default, but for what one chooses."""
     found = {field.name: show(field, definition.get(field.name)) for field in ALL}
-    return found | {
-        field.name: field.default for field in ALL if field.kind == "choice" and definition.get(field.name) is None
-    }
+    # A new one has the setting of its task until another is chosen.
+    choices = [field for field in ALL if field.kind == "choice" and not (field.is_setting and not definition)]
+    return found | {field.name: field.default for field in choices if definition.get(field.name) is None}

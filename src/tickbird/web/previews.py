@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from tickbird.domain.codec import default_field, encode_field
 from tickbird.domain.definition import NAME, Target
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.preview import Preview
 from tickbird.domain.progress import obstacle
 from tickbird.domain.schedule import Schedule
+from tickbird.domain.task_settings import find_published, read_settings
 from tickbird.domain.triggers import AnyOf, at
 from tickbird.web.drafts import Draft
+from tickbird.web.edit_fields import ALL, show
 from tickbird.web.load_change import load_change
 from tickbird.web.pictures import Picture
 from tickbird.web.trigger_text import clock_notes
@@ -35,6 +38,8 @@ class Outlook:
     quieter: tuple[datetime, int] | None = None
     # Why nobody would execute its runs.
     unserved: str = ""
+    # Settings that a new schedule gets from its task: what each is called, and its value.
+    inherited: Sequence[tuple[str, str]] = ()
     # What clocks do at the times that were typed.
     notes: Sequence[str] = ()
     # The hour of its first tick, before and after.
@@ -53,18 +58,39 @@ async def outlook(visit: Visit, draft: Draft, name: str | None, before: Schedule
         fields.pop("payload", None)
         fields.pop("concurrency_key", None)
         target = fields.pop("target", None)
-        found = await visit.client.preview(trigger, count=_TICKS, name=_name(name), **fields)
+        settings = await _settings(visit, target) if before is None else {}
+        # A key is made of fields of the payload, which may be wrong yet.
+        unstated = {each: value for each, value in settings.items() if each != "concurrency_key" and each not in fields}
+        found = await visit.client.preview(trigger, count=_TICKS, name=_name(name), **unstated, **fields)
     except InvalidError as error:
         return Outlook(wrong=str(error))
     except (TypeError, ValueError, AttributeError, KeyError):
         return Outlook(wrong="What is stored cannot be read; set it right above.")
     return Outlook(
         preview=found,
+        inherited=_inherited(settings, draft.fields),
         notes=clock_notes(draft.texts["when"], draft.texts["tz"].strip() or "UTC"),
         quieter=await _quieter(visit, found),
         unserved=await _unserved(visit, target, found),
         load=await load_change(visit, before, found, _name(name)),
     )
+
+
+async def _settings(visit: Visit, target: Target | None) -> Mapping[str, Any]:
+    """The settings that a task declares, as a live worker publishes them."""
+    if target is None or target.kind != "task":
+        return {}
+    return read_settings(find_published(await visit.client.workers(), target.name) or {})
+
+
+def _inherited(settings: Mapping[str, Any], stated: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Those that the form does not state, where they are not the default."""
+    encoded = {each: encode_field(each, value) for each, value in settings.items() if each not in stated}
+    return [
+        (field.label, show(field, encoded[field.name]))
+        for field in ALL
+        if field.name in encoded and encoded[field.name] != default_field(field.name)
+    ]
 
 
 def _name(name: str | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictInt, StrictStr
 
@@ -154,11 +154,16 @@ class NewRunBody(Body):
     payload: Json = Field(default_factory=dict)
     at: InstantText | None = None
     delay: Length = 0
-    queue: str = "default"
-    priority: int = 0
+    queue: str | None = Field(default=None, description="Else that of the task.")
+    priority: int | None = Field(default=None, description="Else that of the task.")
     start_within: Length | None = Field(default=None, description="Cancelled if it has not begun by then.")
-    crash_limit: int = Field(default=3, description="So many lost workers are survived.")
-    concurrency_key: str | None = None
+    crash_limit: int | None = Field(
+        default=None, description="So many lost workers are survived; else as the task declares with on_crash."
+    )
+    concurrency_key: str | None = Field(default=None, description="Else that of the task.")
+    none: list[Literal["concurrency_key"]] = Field(
+        default_factory=list, description="Settings that are to be nothing, whatever the task declares."
+    )
     unknown_task_ok: bool = Field(default=True, description="404 where no live worker knows the task, if false.")
     wait: Wait | None = None
 

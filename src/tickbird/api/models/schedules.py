@@ -92,16 +92,22 @@ class NewSchedule(Body):
     definition: Whole = Field(description="As in the document of a schedule: trigger, target and policies.")
     first: Literal["now"] | None = Field(default=None, description="`now`: also one run at once.")
     unknown_task_ok: bool = Field(default=True, description="404 where no live worker knows the task, if false.")
+    none: list[str] = Field(
+        default_factory=list, description="Fields that are to be nothing, whatever the task declares."
+    )
 
 
 class WholeDefinition(Body):
-    """All of a schedule's definition; what it does not state goes back to code or to its default."""
+    """All of a schedule's definition; what it does not state goes back to code, to the task or to its default."""
 
     definition: Whole
+    none: list[str] = Field(
+        default_factory=list, description="Fields that are to be nothing, whatever the task declares."
+    )
 
 
 class Changes(Body):
-    """The fields of a definition that are to change; null takes one back to code or to its default."""
+    """The fields of a definition that are to change; null takes one back to code, to the task or to its default."""
 
     definition: Some = Field(default_factory=dict)
     unset: list[str] = Field(default_factory=list, description="Fields that go back, as null does in `definition`.")

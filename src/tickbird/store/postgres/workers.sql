@@ -60,13 +60,13 @@ SELECT pg_notify('tickbird', 'schema');
 DELETE FROM tickbird.workers WHERE id = %(id)s;
 
 -- name: published_task
--- As text, which every driver reads alike.
+-- As text, which every driver reads alike; by the worker that started last, which has the newest code.
 SELECT CAST(tasks -> CAST(%(task)s AS text) AS text)
 FROM tickbird.workers
 WHERE namespace = CAST(%(namespace)s AS text)
     AND live_until > statement_timestamp()
     AND tasks -> CAST(%(task)s AS text) IS NOT NULL
-ORDER BY started_at, id
+ORDER BY started_at DESC, id DESC
 LIMIT 1;
 
 -- name: list_workers

@@ -44,7 +44,8 @@ SELECT id FROM workers WHERE namespace = :namespace AND app = :app AND id <> :id
 DELETE FROM workers WHERE id = :id;
 
 -- name: published_tasks
-SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORDER BY started_at, id;
+-- The worker that started last has the newest code.
+SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORDER BY started_at DESC, id DESC;
 
 -- name: list_workers
 SELECT
