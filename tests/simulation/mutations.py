@@ -61,14 +61,14 @@ def finish_takes_any_attempt(patch: Patch) -> None:
     """A worker that lost its run ends it all the same."""
     finish = runs.finish
 
-    def unfenced(db: sqlite3.Connection, known: Any, outcomes: Sequence[Outcome], now: int) -> Any:
+    def unfenced(db: sqlite3.Connection, known: Any, worker: str, outcomes: Sequence[Outcome], now: int) -> Any:
         current = {
             outcome.run_id: attempt
             for outcome in outcomes
             for (attempt,) in db.execute("SELECT attempt FROM runs WHERE id = ?", (outcome.run_id,))
         }
         taken = [replace(outcome, attempt=current.get(outcome.run_id, 0)) for outcome in outcomes]
-        return finish(db, known, taken, now)
+        return finish(db, known, None, taken, now)
 
     patch.setattr(driver, "finish", unfenced)
 

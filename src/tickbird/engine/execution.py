@@ -236,7 +236,7 @@ class Execution:
 
     async def _record(self, batch: Sequence[Outcome]) -> None:
         self._finishing = {(outcome.run_id, outcome.attempt) for outcome in batch}
-        finished = await self._store.finish(batch, now=self._clock.now())
+        finished = await self._store.finish(batch, worker=self.worker, now=self._clock.now())
         for outcome in batch:
             if outcome.run_id not in finished.accepted:
                 log.warning("run %d: the finish of attempt %d came too late", outcome.run_id, outcome.attempt)

@@ -465,8 +465,13 @@ class Store(Protocol):
         """Extend the leases that this worker still holds under the attempt it names."""
         ...
 
-    async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
+    async def finish(
+        self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
+    ) -> Finished:
         """Record how attempts ended, where the attempt is still current; release the next waiters.
+
+        A worker names itself, and ends only runs that it holds: a store that was restored to an earlier point gives out
+        the same ids and attempts again.
 
         Raises InvalidError, and records nothing, if a value can never be stored.
         """

@@ -117,13 +117,16 @@ async def renew(db: Session, worker: str, held: Sequence[Held], lease: float, no
     )
 
 
-async def finish(db: Session, known: KnownRevisions, outcomes: Sequence[Outcome], now: datetime | None) -> Finished:
+async def finish(
+    db: Session, known: KnownRevisions, worker: str | None, outcomes: Sequence[Outcome], now: datetime | None
+) -> Finished:
     """Record how attempts ended, then release waiters in a later statement, which sees who came meanwhile."""
     # By id, so that two who finish or renew the same runs wait for each other and never in a circle.
     outcomes = sorted(outcomes, key=_run_id)
     values: dict[str, Any] = {
         "ids": numbers([outcome.run_id for outcome in outcomes]),
         "attempts": numbers([outcome.attempt for outcome in outcomes]),
+        "worker": worker,
         "results": _results(outcomes),
         "now": now,
     }

@@ -212,7 +212,7 @@ WITH returned AS (
         started_at = CASE WHEN r.attempt > 1 THEN r.started_at END,
         lease_until = NULL
     FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[]) AS u(id, attempt)
-    WHERE r.id = u.id AND r.attempt = u.attempt AND r.worker = %(worker)s AND r.status || '' = 'running'
+    WHERE r.id = u.id AND r.attempt = u.attempt AND r.worker = coalesce(%(worker)s, r.worker) AND r.status || '' = 'running'
     RETURNING r.id
 )
 SELECT pg_notify('tickbird', '') FROM (SELECT FROM returned LIMIT 1) AS any_returned;
@@ -268,7 +268,7 @@ WITH done AS (
         failure_kind = NULL,
         reason = NULL
     FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[], %(results)s::text[]) AS u(id, attempt, result)
-    WHERE r.id = u.id AND r.attempt = u.attempt AND r.status || '' = 'running'
+    WHERE r.id = u.id AND r.attempt = u.attempt AND r.worker = coalesce(%(worker)s, r.worker) AND r.status || '' = 'running'
     RETURNING r.id, r.schedule_id, r.namespace, r.concurrency_key
 )
 SELECT
@@ -308,7 +308,7 @@ held AS MATERIALIZED (
             ELSE 'drained'
         END AS outcome
     FROM locked
-    WHERE found = 'running' AND current = attempt
+    WHERE found = 'running' AND current = attempt AND worker = coalesce(%(worker)s, worker)
 ),
 ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)

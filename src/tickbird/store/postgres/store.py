@@ -399,11 +399,15 @@ class PostgresStore:
         """Extend the leases that this worker still holds under the attempt it names."""
         return await self._once(lambda db: renew(db, worker.id, held, lease, now))
 
-    async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
-        """Record how attempts ended, where the attempt is still current; release the next waiters."""
+    async def finish(
+        self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
+    ) -> Finished:
+        """Record how attempts ended; release the next waiters."""
         # Where nobody can be waiting, one statement is the whole transaction.
         whole = self._connections.once if all(outcome.alone for outcome in outcomes) else self._connections.transact
-        done = await self._record(whole(lambda db: finish(db, self._known, outcomes, now)))
+        done = await self._record(
+            whole(lambda db: finish(db, self._known, None if worker is None else worker.id, outcomes, now))
+        )
         if done.released:
             self._bell.ring()
         return done

@@ -375,11 +375,15 @@ class SqliteStore:
         at = to_micros(now)
         return await self._write(lambda db: renew(db, worker.id, held, lease, clock() if at is None else at))
 
-    async def finish(self, outcomes: Sequence[Outcome], *, now: datetime | None = None) -> Finished:
+    async def finish(
+        self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
+    ) -> Finished:
         """Record how attempts ended; release the next waiters."""
-        at = to_micros(now)
+        at, holder = to_micros(now), None if worker is None else worker.id
         with refusing_values():
-            finished = await self._write(lambda db: finish(db, self._known, outcomes, clock() if at is None else at))
+            finished = await self._write(
+                lambda db: finish(db, self._known, holder, outcomes, clock() if at is None else at)
+            )
         if finished.released or any(outcome.status == "queued" for outcome in outcomes):
             self._signal()
         return finished

@@ -225,9 +225,12 @@ class _Running:
     concurrency_key: str | None
 
 
-def finish(db: sqlite3.Connection, known: KnownRevisions, outcomes: Sequence[Outcome], now: int) -> Finished:
-    """Record how attempts ended where they are still current, then release the next waiters."""
-    found = db.execute(SQL["running_runs"], {"ids": dump([outcome.run_id for outcome in outcomes])})
+def finish(
+    db: sqlite3.Connection, known: KnownRevisions, worker: str | None, outcomes: Sequence[Outcome], now: int
+) -> Finished:
+    """Record how attempts ended that the worker still holds, then release the next waiters."""
+    ids = dump([outcome.run_id for outcome in outcomes])
+    found = db.execute(SQL["running_runs"], {"ids": ids, "worker": worker})
     running = {run.id: run for run in (_Running(*row) for row in found)}
     ended, requeued, attempts, schedules, succeeded = [], [], [], set(), set()
     keys: set[Key] = set()

@@ -199,7 +199,7 @@ UPDATE runs SET lease_until = :until WHERE id IN (SELECT value FROM json_each(:i
 -- name: running_runs
 SELECT id, attempt, schedule_id, cancel_requested_at IS NOT NULL, worker, started_at, reason, namespace, concurrency_key
 FROM runs
-WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running';
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running' AND worker = ifnull(:worker, worker);
 
 -- name: end_run
 UPDATE runs

@@ -292,6 +292,21 @@ class Runs:
         assert [(await read(store, run)).status for run in runs] == ["succeeded", "succeeded", "running", "queued"]
         assert (await store.finish([], now=later(2))).accepted == frozenset()
 
+    @pytest.mark.parametrize("status", ["succeeded", "failed", "cancelled", "queued"])
+    @pytest.mark.parametrize("alone", [True, False])
+    async def test_only_the_worker_that_holds_a_run_ends_it(self, store: Store, status: Status, alone: bool) -> None:
+        # As after a restore to an earlier point: the same id and attempt, given out to another worker.
+        run_id = await enqueue(store)
+        holder, former = a_worker("holder"), a_worker("former")
+        await start(store, 0, worker=holder)
+        before = await read(store, run_id)
+        outcome = Outcome(run_id, 1, status, result="former", alone=alone)
+        assert not (await store.finish([outcome], worker=former, now=later(1))).accepted
+        assert await read(store, run_id) == before
+        assert not await store.list_attempts(run_id)
+        assert (await store.finish([outcome], worker=holder, now=later(2))).accepted == {run_id}
+        assert (await read(store, run_id)).status == status
+
     async def test_a_run_that_never_started_cannot_finish(self, store: Store) -> None:
         run_id = await enqueue(store)
         for attempt in (0, 1):
