@@ -361,3 +361,22 @@ async def test_a_name_that_no_store_can_look_for(api: Api, name: str) -> None:
         ):
             answer = await api.ask(method, f"{PATH}{path}", "editor", content=json.dumps(body), headers=headers)
             refused(answer, 422, "invalid")
+
+
+async def test_put_creates_or_replaces_while_others_create_and_delete(api: Api) -> None:
+    """Also between the look and the write of one client."""
+    statuses: list[int] = []
+    await api.token("editor")
+
+    async def put() -> None:
+        for _ in range(5):
+            answer = await api.ask("PUT", f"{PATH}/busy", "editor", json={"definition": DIGEST})
+            statuses.append(answer.status_code)
+
+    async def delete() -> None:
+        for _ in range(8):
+            assert (await api.ask("DELETE", f"{PATH}/busy", "editor")).status_code in (200, 404)
+
+    await asyncio.gather(*(put() for _ in range(6)), delete(), delete())
+    assert len(statuses) == 30
+    assert set(statuses) <= {200, 201}

@@ -30,10 +30,13 @@ from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
 from tickbird.documents import row_document, schedule_document
-from tickbird.domain.errors import ConflictError, NotFoundError
+from tickbird.domain.errors import ExistsError, NotFoundError
 from tickbird.domain.obstacles import problems
 from tickbird.domain.policies import check_fields
 from tickbird.domain.schedule import Schedule, State
+
+# A name that others create and delete all the time is given up after this.
+_PUT_TRIES = 20
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["schedules"])
 
@@ -118,26 +121,29 @@ async def put_schedule(
     """
     fields, left_out = read_whole(body.definition, body.none)
     await check_command(access, name, fields)
-    client, revision = access.client, read_either(if_match, if_none_match)
+    revision = read_either(if_match, if_none_match)
     if revision == 0:
         try:
             schedule = await _create(access, name, fields)
-        except ConflictError as error:
+        except ExistsError as error:
             raise Problem(412, "stale", error.message, field="If-None-Match", hint=error.hint) from None
         response.status_code = 201
         return await changed_schedule(access, schedule, response)
     try:
-        schedule = await client.update(name, actor=access.actor, revision=revision, unset=left_out, **fields)
+        schedule, created = await _update_or_create(
+            access, name, fields, left_out, revision, must_exist=if_match is not None
+        )
     except NotFoundError:
-        if if_match is not None:
-            raise Problem(
-                412,
-                "stale",
-                f"there is no schedule {name[:200]!r} any more, or not yet;",
-                field="If-Match",
-                hint="leave If-Match out to create it.",
-            ) from None
-        schedule = await _create(access, name, fields)
+        if if_match is None:
+            raise
+        raise Problem(
+            412,
+            "stale",
+            f"there is no schedule {name[:200]!r} any more, or not yet;",
+            field="If-Match",
+            hint="leave If-Match out to create it.",
+        ) from None
+    if created:
         response.status_code = 201
     return await changed_schedule(access, schedule, response)
 
@@ -237,6 +243,28 @@ async def trigger_schedule(
             name, actor=access.actor, payload=sent.payload, idempotency_key=key, revision=revision
         )
     return await made(request, client, run, sent.wait)
+
+
+async def _update_or_create(
+    access: Access, name: str, fields: dict[str, Any], left_out: Any, revision: int | None, *, must_exist: bool
+) -> tuple[Schedule, bool]:
+    """The schedule, and whether it was created."""
+    tries = 0
+    while True:
+        try:
+            return await access.client.update(
+                name, actor=access.actor, revision=revision, unset=left_out, **fields
+            ), False
+        except NotFoundError:
+            if must_exist:
+                raise
+        try:
+            return await _create(access, name, fields), True
+        except ExistsError:
+            # Another client has created it since the look above.
+            tries += 1
+            if tries == _PUT_TRIES:
+                raise
 
 
 async def _create(
