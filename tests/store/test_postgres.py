@@ -30,9 +30,11 @@ from tickbird.domain.runs import NewRun, Outcome
 from tickbird.store.postgres import PostgresStore, backfills, changes, planning, runs, schema
 from tickbird.store.postgres import store as store_module
 from tickbird.store.postgres.connection import Connections, Session
+from tickbird.store.postgres.keys import stripe_of
 from tickbird.store.postgres.naming import STATEMENTS
 from tickbird.store.postgres.planning import Batch
-from tickbird.store.protocol import Held, Worker
+from tickbird.store.postgres.rows import numbers
+from tickbird.store.protocol import Changes, Held, Worker
 from tickbird.store.sql import load_statements
 from tickbird.testing.servers import PostgresServer
 
@@ -399,6 +401,35 @@ class TestWaiterRace:
         gate.open.set()
         assert ((await first).released, (await second).released) == (1, 1)
         assert [run.status for run in await store.list_runs("default")] == ["queued"] * 2 + ["succeeded"] * 2
+
+
+class TestLockOrder:
+    """Who holds the lock of a concurrency key waits for no row, or two sessions could wait for each other."""
+
+    @pytest.mark.parametrize("held", ["cursor", "run"])
+    async def test_changes_of_schedules_and_limits_take_rows_before_keys(
+        self, store: PostgresStore, database: Database, held: str
+    ) -> None:
+        keyed = replace(MINUTELY, concurrency_key="db", overlap="allow")
+        names = [f"s{number}" for number in range(3)]
+        for name in names:
+            await create(store, name, keyed)
+            await store.change_schedule("default", name, Trigger(actor="ada"), now=later(1))
+        update = Update(actor="ada", fields={"retries": 3})
+        changes = Changes(limits={"db": 2, "other": 1}, commands=[(name, update) for name in reversed(names)])
+        statements = {
+            "cursor": "SELECT 1 FROM tickbird.cursors FOR UPDATE",
+            "run": "SELECT 1 FROM tickbird.runs ORDER BY id DESC LIMIT 1 FOR UPDATE",
+        }
+        key = numbers(stripe_of(("default", name)) for name in ("db", "other"))
+        free = "SELECT bool_and(pg_try_advisory_xact_lock(1413694530, stripe)) FROM unnest(%s::int[]) AS stripe"
+        async with await psycopg.AsyncConnection.connect(database.url) as person:
+            await person.execute(statements[held].encode())
+            changing = asyncio.create_task(store.change_all("default", changes, "ada", now=later(2)))
+            await until(database.lock_waits)
+            assert await database.one(free, key)
+        await changing
+        assert (await store.list_limits("default"))[0].most == 2
 
 
 class TestBackfillRace:

@@ -20,8 +20,9 @@ def key_columns(keys: Collection[Key]) -> dict[str, str]:
 
 def stripes(keys: Collection[Key]) -> str:
     """The locks of these keys, in the order in which everybody takes them."""
-    return numbers(sorted({_stripe(key) for key in keys}))
+    return numbers(sorted({stripe_of(key) for key in keys}))
 
 
-def _stripe(key: Key) -> int:
+def stripe_of(key: Key) -> int:
+    """The lock that a key shares with others."""
     return int.from_bytes(blake2b("\0".join(key).encode(), digest_size=4).digest(), "big") % _STRIPES

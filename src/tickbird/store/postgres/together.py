@@ -16,6 +16,7 @@ from tickbird.store.postgres.changes import change, is_due, reason
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.planning import lock_facts, write
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
+from tickbird.store.postgres.waiters import hold_active, hold_keys
 from tickbird.store.protocol import Changes, Counted
 from tickbird.store.zones import MayPlan
 
@@ -36,6 +37,8 @@ async def change_all(
     counted: Counted | None,
 ) -> None:
     """Make all of them, in their order."""
+    if changes.limits or len(changes.commands) > _SET:
+        await _lock_rows(db, namespace, changes)
     for each in changes.calendars:
         await calendars.put(
             db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now
@@ -61,6 +64,14 @@ async def change_all(
         if counted is not None:
             counted(done)
     await db.execute("wake")
+
+
+async def _lock_rows(db: Session, namespace: str, changes: Changes) -> None:
+    """Lock every row that the changes may wait for, then the keys: a session that has a key must wait for no row."""
+    names = sorted({name for name, _ in changes.commands})
+    if locked := await db.fetch("lock_named", namespace=namespace, names=texts(names)):
+        await hold_active(db, [row[0] for row in locked])
+    await hold_keys(db, [(namespace, key) for key in changes.limits])
 
 
 def _sets(commands: Sequence[Named], needed: set[str]) -> Iterator[list[Named]]:
