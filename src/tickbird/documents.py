@@ -174,6 +174,8 @@ def backfill_plan_document(plan: BackfillPlan) -> dict[str, Any]:
         "count": plan.count,
         "taken": plan.taken,
         "excluded": plan.excluded,
+        "pruned": plan.pruned,
+        "pruned_until": iso(plan.pruned_until),
         "ticks": [iso(tick) for tick in plan.ticks],
     }
 

@@ -51,6 +51,18 @@ async def test_ticks_that_have_no_run_are_run(api: Api) -> None:
     assert answer.json()["counts"]["cancelled"] == 8
 
 
+async def test_ticks_whose_run_may_have_been_pruned_are_left_out(api: Api) -> None:
+    days = await ten_days(api)
+    for run in await api.client().runs(schedule="daily"):
+        await api.client().cancel(run.id, actor="ana")
+    await api.store.prune(older_than=0, keep=0)
+    dry = (await api.ask("POST", PATH, "operator", json={**days, "dry_run": True})).json()
+    assert (dry["count"], dry["taken"], dry["pruned"], len(dry["ticks"])) == (8, 0, 2, 8)
+    assert dry["first"] < dry["pruned_until"] < dry["ticks"][0]
+    made = (await api.ask("POST", PATH, "operator", json=days)).json()
+    assert {**made, "id": None} == dry
+
+
 async def test_a_backfill_of_another_namespace_is_not_there(api: Api) -> None:
     days = await ten_days(api, "elsewhere")
     made = (await api.ask("POST", PATH, "operator", "elsewhere", json=days)).json()

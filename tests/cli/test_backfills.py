@@ -57,6 +57,26 @@ def run_next(cli: Cli, count: int, status: Any = "succeeded") -> None:
 RANGE = ("--from", "2020-01-01Z", "--to", "2020-01-10Z")
 
 
+def test_ticks_whose_run_may_have_been_pruned_do_not_run_again(report: Cli) -> None:
+    report("backfill", "report", "--from", "2020-01-01Z", "--to", "2020-01-04Z", "--yes", "--detach")
+    run_next(report, 4)
+
+    async def prune(_: Client, store: Store) -> None:
+        await store.prune(older_than=0, keep=0)
+
+    report.store(prune)
+    said = report.ok("backfill", "report", *RANGE, "--dry-run")
+    assert said.out.startswith("6 runs of report would be made; 0 ticks of the range have a run already.\n")
+    left_out = (
+        "4 ticks up to 2020-01-04 00:00:00 UTC are left out: a run may have been pruned, and no tick runs twice.\n"
+    )
+    assert left_out in said.out
+    plan = report.ok("backfill", "report", *RANGE, "--dry-run", "--json").json["backfill"]
+    assert (plan["count"], plan["pruned"], plan["pruned_until"]) == (6, 4, "2020-01-04T00:00:00Z")
+    again = report.ok("backfill", "report", "--from", "2020-01-01Z", "--to", "2020-01-04Z", "--yes")
+    assert again.out == f"Nothing to run: 0 ticks of the range have a run already.\n{left_out}"
+
+
 def test_a_dry_run_tells_what_would_run(report: Cli) -> None:
     out = report.ok("backfill", "report", *RANGE, "--dry-run").out
     assert out.startswith("10 runs of report would be made; 0 ticks of the range have a run already.")

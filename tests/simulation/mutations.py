@@ -112,12 +112,17 @@ def the_newest_gets_the_place(patch: Patch) -> None:
 def a_backfill_goes_past_what_is_decided(patch: Patch) -> None:
     """The ticks of a range that are still to come are run, too."""
 
-    def further(schedule: Any, name: str, new: Any) -> Any:
-        wanted = Wanted(schedule, name, new)
+    def further(schedule: Any, name: str, new: Any, pruned_until: int | None) -> Any:
+        wanted = Wanted(schedule, name, new, pruned_until)
         wanted.last = new.last
         return wanted
 
     patch.setattr(backfills, "Wanted", further)
+
+
+def a_backfill_runs_pruned_ticks_again(patch: Patch) -> None:
+    """A run that retention has deleted counts as none."""
+    patch.setattr(backfills, "Wanted", lambda schedule, name, new, _: Wanted(schedule, name, new))
 
 
 def a_backfill_takes_all_places(patch: Patch) -> None:
@@ -318,7 +323,11 @@ OVERRIDES = (
 STORE = (finish_takes_any_attempt, cursor_moves_without_runs, release_is_forgotten)
 RETRIES = (a_retry_runs_the_schedule_as_it_is_now,)
 LIMITS = (a_key_has_a_place_too_many, places_of_a_key_are_forgotten, the_newest_gets_the_place)
-BACKFILLS = (a_backfill_goes_past_what_is_decided, a_backfill_takes_all_places)
+BACKFILLS = (
+    a_backfill_goes_past_what_is_decided,
+    a_backfill_runs_pruned_ticks_again,
+    a_backfill_takes_all_places,
+)
 RATES = (rates_are_forgotten, a_planner_hands_off_runs_that_have_a_rate, a_rate_is_slower_than_it_says)
 HELD = (a_long_outage_is_like_a_short_one, held_runs_are_let_go_by_themselves, all_held_runs_are_let_go_at_once)
 DEPENDENCIES = (an_old_success_will_do, a_success_is_not_noted, the_wait_for_a_success_ends_too_soon)
@@ -375,4 +384,5 @@ SEEN: dict[Callable[[Patch], None], int] = {
     worker_goes_on_past_its_lease: 112,
     jumps_are_believed_too_late: 2,
     a_retry_runs_the_schedule_as_it_is_now: 34,
+    a_backfill_runs_pruned_ticks_again: 147,
 }

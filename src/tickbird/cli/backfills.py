@@ -152,6 +152,11 @@ def _preview(screen: Screen, plan: BackfillPlan, tz: str) -> None:
         screen.line(f"Nothing to run: {left_out}.")
     else:
         screen.line(f"{count(plan.count, 'run')} of {plan.schedule} {verb}; {left_out}.")
+    if plan.pruned and plan.pruned_until is not None:
+        screen.line(
+            f"{count(plan.pruned, 'tick')} up to {clock(plan.pruned_until, tz)} "
+            f"{'is' if plan.pruned == 1 else 'are'} left out: a run may have been pruned, and no tick runs twice."
+        )
     if plan.cut_at is not None:
         screen.line(
             f"The range was cut at {clock(plan.cut_at, tz)}: later ticks are not decided yet and run by themselves."

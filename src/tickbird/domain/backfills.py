@@ -73,6 +73,10 @@ class BackfillPlan:
     taken: int
     excluded: int
     ticks: Sequence[datetime]
+    # Ticks of the range that are left out because their run may have been pruned; up to `pruned_until`, all that have
+    # no run any more.
+    pruned: int = 0
+    pruned_until: datetime | None = None
     # None of a dry run, and where there was nothing to make.
     backfill_id: int | None = None
 
@@ -116,7 +120,7 @@ class BackfillRecord:
 class Wanted:
     """The ticks that a backfill asks for, as the schedule stands: on the grid of the revision in force, and decided."""
 
-    def __init__(self, schedule: Schedule | None, name: str, new: NewBackfill) -> None:
+    def __init__(self, schedule: Schedule | None, name: str, new: NewBackfill, pruned_until: int | None = None) -> None:
         if schedule is None:
             raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
         if schedule.state == "deleted":
@@ -142,9 +146,20 @@ class Wanted:
         self.first, self.last = new.first, min(new.last, decided)
         beyond = schedule.grid.next(decided)
         self.cut_at = decided if beyond is not None and beyond <= new.last else None
-        segments = list(schedule.grid.segments(self.first - 1, self.last))
-        self.count = sum(segment.count for segment in segments if not segment.excluded)
-        self.excluded = sum(segment.count for segment in segments if segment.excluded)
+        # Up to there nobody knows which ticks have had a run, so none of them runs again.
+        self.pruned_until = None if pruned_until is None or pruned_until < self.first else min(pruned_until, self.last)
+        self.runs_from = self.first if self.pruned_until is None else self.pruned_until + 1
+        self.unknown, unknown_excluded = self._count(self.first, self.runs_from - 1)
+        self.count, excluded = self._count(self.runs_from, self.last)
+        self.excluded = excluded + unknown_excluded
+        # How many ticks up to there still have their run.
+        self.kept = 0
+
+    def _count(self, first: int, last: int) -> tuple[int, int]:
+        """How many ticks from `first` to `last` would run, and how many the calendar excludes."""
+        segments = list(self.schedule.grid.segments(first - 1, last)) if first <= last else []
+        excluded = sum(segment.count for segment in segments if segment.excluded)
+        return sum(segment.count for segment in segments) - excluded, excluded
 
     @property
     def is_countless(self) -> bool:
@@ -170,7 +185,7 @@ class Wanted:
     def ticks(self, taken: Collection[int]) -> list[int]:
         """The ticks to make a run of, in the order in which they are to run; those `taken` have one."""
         grid, found = self.schedule.grid, []
-        tick = grid.next(self.first - 1)
+        tick = grid.next(self.runs_from - 1)
         while tick is not None and tick <= self.last:
             if tick not in taken and not grid.excludes(tick):
                 found.append(tick)
@@ -193,9 +208,11 @@ class Wanted:
             last=to_datetime(self.last),
             cut_at=None if self.cut_at is None else to_datetime(self.cut_at),
             count=len(ticks),
-            taken=self.count - len(ticks),
+            taken=self.count - len(ticks) + self.kept,
             excluded=self.excluded,
             ticks=[to_datetime(tick) for tick in ticks[:MOST_SHOWN]],
+            pruned=max(0, self.unknown - self.kept),
+            pruned_until=None if self.pruned_until is None else to_datetime(self.pruned_until),
             backfill_id=backfill_id,
         )
 

@@ -17,6 +17,9 @@ def read_backfill_plan(document: Document) -> BackfillPlan:
         taken=document["taken"],
         excluded=document["excluded"],
         ticks=[*map(instant, document["ticks"])],
+        # An older server does not tell.
+        pruned=document.get("pruned", 0),
+        pruned_until=maybe(instant, document.get("pruned_until")),
         backfill_id=document["id"],
     )
 

@@ -11,7 +11,10 @@ from tickbird.domain.runs import Status
 
 
 class BackfillPlanModel(BaseModel):
-    """What a backfill makes or would make; `ticks` are the first of `count`, in the order of running."""
+    """What a backfill makes or would make; `ticks` are the first of `count`, in the order of running.
+
+    Ticks up to `pruned_until` whose run may have been pruned do not run again; `pruned` counts them.
+    """
 
     id: int | None
     schedule: str
@@ -21,6 +24,8 @@ class BackfillPlanModel(BaseModel):
     count: int
     taken: int
     excluded: int
+    pruned: int
+    pruned_until: Instant | None
     ticks: list[Instant]
 
 

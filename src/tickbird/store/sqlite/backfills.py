@@ -16,6 +16,7 @@ from tickbird.domain.backfills import (
     over_already,
 )
 from tickbird.domain.definition import check_payload
+from tickbird.domain.schedule import Schedule
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.sqlite.reading import get_schedule
 from tickbird.store.sqlite.records import Row, dump, schedule_record
@@ -29,7 +30,7 @@ from tickbird.store.zones import MayPlan
 
 def preview(db: sqlite3.Connection, namespace: str, name: str, new: NewBackfill) -> BackfillPlan:
     """What a backfill would make."""
-    wanted = Wanted(get_schedule(db, namespace, name), name, new)
+    wanted = _wanted(db, get_schedule(db, namespace, name), name, new)
     return wanted.plan(_ticks(db, wanted))
 
 
@@ -38,7 +39,7 @@ def make(
 ) -> BackfillPlan:
     """Decide what is due first, so that all that is past can be asked for; then make the runs, and let the first go."""
     row = up_to_date(db, known, may, namespace, name, now)
-    wanted = Wanted(None if row is None else schedule_record(row), name, new)
+    wanted = _wanted(db, None if row is None else schedule_record(row), name, new)
     ticks = _ticks(db, wanted)
     if not ticks:
         return wanted.plan(ticks)
@@ -95,8 +96,16 @@ def make(
     return wanted.plan(ticks, backfill_id)
 
 
+def _wanted(db: sqlite3.Connection, schedule: Schedule | None, name: str, new: NewBackfill) -> Wanted:
+    row = None if schedule is None else db.execute(SQL["pruned_until"], {"schedule_id": schedule.id}).fetchone()
+    return Wanted(schedule, name, new, None if row is None else row[0])
+
+
 def _ticks(db: sqlite3.Connection, wanted: Wanted) -> list[int]:
-    bounds = {"schedule_id": wanted.schedule.id, "first": wanted.first, "last": wanted.last}
+    bounds = {"schedule_id": wanted.schedule.id, "first": wanted.runs_from, "last": wanted.last}
+    if wanted.unknown:
+        unknown = {**bounds, "first": wanted.first, "last": wanted.pruned_until}
+        [wanted.kept] = db.execute(SQL["count_taken"], unknown).fetchone()
     if wanted.is_countless:
         [taken] = db.execute(SQL["count_taken"], bounds).fetchone()
         raise wanted.too_many(taken)

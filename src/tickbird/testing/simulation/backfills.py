@@ -1,4 +1,4 @@
-"""What a backfill may make: one run for each decided tick of its range that has none, and nothing else."""
+"""What a backfill may make: one run for each decided tick of its range that never had one, and nothing else."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ class Backfills:
         taken = {run.scheduled_for for run in planned}
         decided = (self._checker.cursors[schedule.id].planned_until or 0) // MICROS
         grid = schedule.grid
+        # A tick whose run may have been pruned does not run again.
+        known_from = max(new.first - 1, self._checker.pruned[schedule.id] // MICROS)
         wanted = [
             tick
-            for tick in grid.between(new.first - 1, min(new.last, decided))
+            for tick in grid.between(known_from, min(new.last, decided))
             if not grid.excludes(tick)
             and tick * MICROS not in taken
             and not self._checker.lifecycle.has_run(schedule.id, tick * MICROS)

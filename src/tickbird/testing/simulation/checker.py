@@ -56,6 +56,8 @@ class Checker:
         self.schedules: dict[int, Watched] = {}
         self.skips: dict[int, SkipRow] = {}
         self.cursors: dict[int, CursorRow] = {}
+        # The newest tick of each schedule of which a run or skip was pruned, in microseconds.
+        self.pruned: dict[int, int] = defaultdict(int)
         self.backfills = Backfills(self)
         self.held = HeldRuns(self)
         self.rates = Rates(self)
@@ -159,6 +161,7 @@ class Checker:
             self.skips[row.id] = row
         else:
             del self.skips[row.id]
+            self.pruned[row.schedule_id] = max(self.pruned[row.schedule_id], row.last_at)
 
     # Planning
 

@@ -97,10 +97,7 @@ class Lifecycle:
             self.broken("I6", f"run {run.id} began as {run.status}")
         if run.scheduled_for is not None and run.schedule_id is not None:
             first = self._ticks.setdefault((run.schedule_id, run.scheduled_for), run.id)
-            if first != run.id and run.origin == "backfill" and first not in self.runs:
-                # What retention has deleted can be run once more by who asks for it.
-                self._ticks[run.schedule_id, run.scheduled_for] = run.id
-            elif first != run.id:
+            if first != run.id:
                 self.broken("I1", f"runs {first} and {run.id} are of the same tick")
         if run.schedule_id is not None and run.due_at > self._checker.now and run.origin != "backfill":
             self.broken("I2", f"run {run.id} was planned before it was due")
@@ -211,6 +208,9 @@ class Lifecycle:
             self.broken("I6", f"run {old.id} was {old.status} and deleted by {call.verb}")
         elif old.finished_at >= self._checker.now - scenario.retention * MICROS:
             self.broken("retention", f"run {old.id} was pruned too early")
+        if old.schedule_id is not None and old.scheduled_for is not None:
+            pruned = self._checker.pruned
+            pruned[old.schedule_id] = max(pruned[old.schedule_id], old.scheduled_for)
 
     def at_end(self) -> None:
         """What only the whole ledger shows."""

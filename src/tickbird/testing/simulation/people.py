@@ -248,7 +248,11 @@ class Person:
             await self._client.set_limit(key, most, actor=self.id)
 
     async def _backfill(self, name: str) -> None:
-        chance, beat = self.world.chance, self.world.scenario.beat
+        chance, scenario = self.world.chance, self.world.scenario
+        beat = scenario.beat
+        if chance.random() < 0.5:
+            # Workers prune once an hour, which is longer than many a story.
+            await self._client._store.prune(older_than=scenario.retention, keep=scenario.keep)
         first = int(self.world.store_now().timestamp() - chance.random() * 20 * beat)
         made = await self._client.backfill(
             name,
