@@ -127,7 +127,8 @@ def _room(base: Path, *, keep: bool) -> Iterator[Path]:
         if keep:
             say(f"kept {room}")
         else:
-            shutil.rmtree(room, ignore_errors=True)
+            # Faster than shutil.rmtree, which takes a minute for the tree of a test run.
+            subprocess.run(["rm", "-rf", str(room)], check=False)
 
 
 def _bring(source: Path, target: Path) -> None:
