@@ -120,7 +120,11 @@ WHERE r.status = 'queued'
         :unread = '[]'
         OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
     )
-    AND (r.start_by IS NULL OR r.start_by >= :now)
+    AND (r.start_by IS NULL OR r.start_by >= :believed)
+    AND (
+        r.available_at <= :believed
+        OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
+    )
 ORDER BY r.available_at, r.id
 LIMIT :limit;
 
@@ -143,7 +147,11 @@ WHERE r.status = 'queued'
         :unread = '[]'
         OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
     )
-    AND (r.start_by IS NULL OR r.start_by >= :now)
+    AND (r.start_by IS NULL OR r.start_by >= :believed)
+    AND (
+        r.available_at <= :believed
+        OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
+    )
 ORDER BY r.behind, r.available_at, r.id
 LIMIT :limit;
 
@@ -185,7 +193,7 @@ LIMIT 1;
 
 -- name: lease_runs
 UPDATE runs
-SET status = 'running', attempt = attempt + 1, worker = :worker, lease_until = :until, started_at = :now
+SET status = 'running', attempt = attempt + 1, worker = :worker, lease_until = :until, started_at = :started
 WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: held_runs
