@@ -21,7 +21,7 @@ from tickbird.domain.definition import (
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.instants import EPOCH
 from tickbird.domain.policies import policies
-from tickbird.domain.program import command
+from tickbird.domain.program import check_variables, command
 from tickbird.domain.sizes import byte_count
 from tickbird.domain.triggers import Trigger, at
 from tickbird.per_loop import PerLoop
@@ -142,6 +142,7 @@ class Tickbird:
         namespace: str | None = None,
         token: str | None = None,
         commands: Iterable[str] = (),
+        command_env: Iterable[str] = (),
     ) -> None:
         self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
         self.app = check_name(app, "app")
@@ -152,6 +153,8 @@ class Tickbird:
         self.tasks: dict[str, Task[Any, Any]] = {}
         # Programs that its workers start where schedules ask for them; all others are refused.
         self.allows: tuple[str, ...] = (commands,) if isinstance(commands, str) else tuple(commands)
+        # Variables that definitions of such programs may set, and read from the environment of its workers.
+        self.allows_env: tuple[str, ...] = check_variables(command_env)
         self._declared: dict[str, Definition] = {}
         self._portal = Portal()
         self._adopted: Client | None = None
@@ -299,7 +302,8 @@ class Tickbird:
         """Declare a schedule of a program: a list with its whole path first, or `shell=` with a line for /bin/sh.
 
         A worker starts only programs that it allows: `Tickbird(commands=["/usr/local/bin/backup"])`, or
-        `tickbird worker --allow-command`.
+        `tickbird worker --allow-command`. It sets only variables that it allows: `command_env=["LEVEL"]`, or
+        `--allow-env`.
         """
         started = command(
             args, shell=shell, program=program, env=env, folder=folder, user=user, success=success, input=input
@@ -314,7 +318,7 @@ class Tickbird:
         """The commands that its workers allow, as they are found on this machine now."""
         from tickbird.targets.command import allowed
 
-        return allowed(self.allows)
+        return allowed(self.allows, self.allows_env)
 
     @property
     def executables(self) -> dict[str, Executable]:

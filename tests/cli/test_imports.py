@@ -148,7 +148,8 @@ def test_what_a_crontab_did_a_worker_does(folder: Path, migrated_file: Path) -> 
     assert made.code == 0, made.err
     assert cli("apply", "-f", "moved.toml").code == 0
     allowed = [part for path in ("/bin/echo", "/bin/cat", "/bin/sh") for part in ("--allow-command", path)]
-    worker = cli.start("worker", *allowed)
+    assert "and the variables that they set: --allow-env NAME\n" in (cli.folder / "moved.toml").read_text()
+    worker = cli.start("worker", *allowed, "--allow-env", "NAME")
     try:
         told = {}
         for name in ("echo", "cat", "echo-2"):

@@ -183,3 +183,20 @@ def test_memory_is_given_as_people_write_it() -> None:
     for number, (text, expected) in enumerate(given.items()):
         task = app.task(name=f"t{number}", isolation="process", memory=text)(lambda: None)
         assert task.memory == expected
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows the environment of a process")
+async def test_code_in_a_child_has_the_workers_environment_and_nobody_else_sees_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secrets = {"TICKBIRD_URL": "postgresql://u:hush@host/db", "DATABASE_URL": "hush", "ODD": "h\udcffsh"}
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONUTF8", "1")
+    async with working() as place:
+        found = (await place.run("environments")).result
+    for part in ("code", "started"):
+        assert {*secrets, "PATH", "PYTHONUTF8", "TICKBIRD_CHILD"} <= {*found[part]}, part
+    for part in ("child", "keeper"):
+        assert not {*secrets} & {*found[part]}, part
+        assert {"PATH", "PYTHONUTF8", "TICKBIRD_CHILD"} <= {*found[part]}, part

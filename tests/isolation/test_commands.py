@@ -67,15 +67,17 @@ def _last(lines: list[LogLine]) -> tuple[int, int]:
     return (lines[-1].attempt, lines[-1].number) if lines else (0, 0)
 
 
-def allowing(tmp_path: Path, *programs: str) -> Tickbird:
-    """An app whose workers start these programs and a shell."""
-    return Tickbird(f"sqlite:///{tmp_path}/commands.db", commands=["/bin/sh", *programs])
+def allowing(tmp_path: Path, *programs: str, variables: tuple[str, ...] = ()) -> Tickbird:
+    """An app whose workers start these programs and a shell, and let definitions set these variables."""
+    return Tickbird(f"sqlite:///{tmp_path}/commands.db", commands=["/bin/sh", *programs], command_env=variables)
 
 
 @pytest.fixture
 async def commands(tmp_path: Path) -> AsyncIterator[Commands]:
     """A worker that allows a shell, and programs of the test's own folder."""
-    async with working(allowing(tmp_path, sys.executable, f"{tmp_path}/missing", f"{tmp_path}/text"), slots=4) as place:
+    programs = (sys.executable, f"{tmp_path}/missing", f"{tmp_path}/text")
+    variables = ("LEVEL", "PASSWORD", "BACKUP_*", "A", "NO_SUCH")
+    async with working(allowing(tmp_path, *programs, variables=variables), slots=4) as place:
         yield Commands(place)
 
 
@@ -102,6 +104,65 @@ async def test_a_command_has_its_arguments_facts_environment_and_folder(
     assert (environment["TICKBIRD_ATTEMPT"], environment["TICKBIRD_ORIGIN"]) == ("1", "manual")
     assert json.loads(environment["TICKBIRD_PAYLOAD"]) == {"n": 1, "ü": None}
     assert not {"NOT_ASKED_FOR", "BACKUP_PASSWORD", "PYTHONPATH", "TICKBIRD_SCHEDULED_FOR"} & {*environment}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "BASH_ENV",
+            "ENV",
+            "LD_PRELOAD",
+            "LD_LIBRARY_PATH",
+            "PYTHONPATH",
+            "PYTHONSTARTUP",
+            "PERL5OPT",
+            "NODE_OPTIONS",
+        ),
+        *("PATH", "HOME", "IFS", "GIT_SSH_COMMAND", "LEVELS", "LEVE", "level", "BACKUP"),
+    ],
+)
+async def test_a_definition_sets_no_variable_that_the_worker_does_not_list(
+    commands: Commands, tmp_path: Path, name: str
+) -> None:
+    script, note = tmp_path / "text", tmp_path / "note"
+    script.write_text(f"#!/bin/bash\ntouch {note}\n")
+    script.chmod(0o755)
+    for value in (f"$(touch {note})", {"env": "LEVEL"}):
+        run = await commands.run(command([str(script)], env={name: value}))
+        assert run.status == "failed"
+        assert f"variable {name}: commands may not set it on this worker" in str(run.error)
+        assert f"--allow-env {name}" in str(run.error)
+    assert not note.exists()
+
+
+async def test_a_definition_reads_no_variable_that_the_worker_does_not_list(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TICKBIRD_URL", "TICKBIRD_TOKEN", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "hush")
+        run = await commands.run(command(shell="echo $A", env={"A": {"env": name}}))
+        assert run.status == "failed"
+        assert f"variable {name}: commands may not read it on this worker" in str(run.error)
+        assert "hush" not in str(run.error)
+
+
+@pytest.mark.parametrize("name", ["", "*", "A B", "A=1", "1A", "A*B", "TICKBIRD_URL", "TICKBIRD_*", "T*", 7])
+def test_what_a_worker_lists_are_names_of_variables(name: Any) -> None:
+    with pytest.raises(InvalidError, match="command_env"):
+        allowed(["/bin/sh"], [name])
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows the environment of a process")
+async def test_a_keeper_has_nothing_of_the_environment_of_its_worker(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TICKBIRD_URL", "TICKBIRD_TOKEN", "DATABASE_URL", "ANYTHING_ELSE"):
+        monkeypatch.setenv(name, "hush")
+    run = await commands.run(command(shell="cat /proc/$PPID/environ | tr '\\0' '\\n'"))
+    lines = await commands.lines(run)
+    assert any(line.startswith("PATH=") for line in lines)
+    assert not [line for line in lines if "hush" in line]
 
 
 async def test_a_tick_and_what_it_stands_for_are_told(commands: Commands) -> None:

@@ -21,6 +21,7 @@ from tickbird.cli.errors import FAILED
 from tickbird.cli.output import Cell, Screen, both
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.watching import Watch, project_files
+from tickbird.domain.program import check_variables
 from tickbird.domain.progress import count
 from tickbird.version import VERSION
 
@@ -37,6 +38,7 @@ _PATIENCE = 5.0
 @click.option(
     "--allow-command", "commands", metavar="PROGRAM", multiple=True, help="A program that commands may start."
 )
+@click.option("--allow-env", "variables", metavar="NAME", multiple=True, help="A variable that commands may set.")
 @click.option("--drain", type=length, default=2, metavar="SECONDS", help="How long a change waits for runs; else 2.")
 @click.option(
     "--port",
@@ -51,6 +53,7 @@ def dev(
     app_option: str | None,
     slots: int,
     commands: tuple[str, ...],
+    variables: tuple[str, ...],
     drain: int,
     port: int | None,
     no_server: bool,
@@ -72,6 +75,8 @@ def dev(
     args += ["--debug"] if settings.debug else []
     for command in commands:
         args += ["--allow-command", command]
+    for variable in check_variables(variables):
+        args += ["--allow-env", variable]
     served = None if no_server else Served(settings.namespace, port)
     return Dev(settings, given, args, drain, served).run()
 

@@ -15,6 +15,7 @@ from tickbird.cli.names import queue_names
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.stderr import LEVELS, log_to_stderr
 from tickbird.domain.definition import check_name
+from tickbird.domain.program import check_variables
 from tickbird.domain.progress import count, is_program
 
 log = logging.getLogger("tickbird.worker")
@@ -35,6 +36,13 @@ log = logging.getLogger("tickbird.worker")
     metavar="PROGRAM",
     multiple=True,
     help="A program that commands may start here, by its whole path, or a pattern: '/opt/jobs/*'. Else none.",
+)
+@click.option(
+    "--allow-env",
+    "variables",
+    metavar="NAME",
+    multiple=True,
+    help="A variable that commands may set, and read from this environment, or a pattern: 'BACKUP_*'. Else none.",
 )
 @click.option("--plan-only", is_flag=True, help="Plan, and execute nothing.")
 @click.option("--execute-only", is_flag=True, help="Execute, and plan nothing.")
@@ -57,6 +65,7 @@ def worker(
     slots: int,
     queues: str | None,
     commands: tuple[str, ...],
+    variables: tuple[str, ...],
     plan_only: bool,
     execute_only: bool,
     drain: int,
@@ -74,6 +83,7 @@ def worker(
     served = None if queues is None else tuple(check_name(name.strip(), "queue") for name in queues.split(","))
     log_to_stderr("debug" if settings.debug else log_level)
     bird = _bird(settings, app, app_option, commands)
+    bird.allows_env += check_variables(variables)
 
     from tickbird.engine.engine import EngineOptions
     from tickbird.worker import WorkerProcess

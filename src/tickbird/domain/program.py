@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from posixpath import normpath
 from typing import Any, Final, NoReturn
 
-from tickbird.domain.errors import DefinitionError
+from tickbird.domain.errors import DefinitionError, InvalidError
 
 SHELL: Final = "/bin/sh"
 # What a worker tells a command of its run; nobody else sets those.
@@ -188,6 +188,31 @@ def _env(value: Any) -> tuple[tuple[str, Value], ...]:
             each = FromEnv(each["env"])
         found.append((name, each))
     return tuple(found)
+
+
+def check_variables(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Variables that a worker lets definitions set and read: names, or `PREFIX_*` for all that begin so."""
+    found = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    for pattern in found:
+        stem = pattern.removesuffix("*") if isinstance(pattern, str) else ""
+        if not _VARIABLE.fullmatch(stem):
+            raise InvalidError(
+                f"command_env: {str(pattern)[:60]!r} is not the name of a variable;",
+                field="command_env",
+                hint="write, for example, LEVEL, or BACKUP_* for all that begin with BACKUP_.",
+            )
+        if stem.startswith(OURS) or (stem != pattern and OURS.startswith(stem)):
+            raise InvalidError(
+                f"command_env: {pattern[:60]!r} stands for variables of Tickbird, which no command sets or reads;",
+                field="command_env",
+                hint="choose other names.",
+            )
+    return found
+
+
+def is_variable_allowed(name: str, patterns: Iterable[str]) -> bool:
+    """Is a variable one of these?"""
+    return any(name == each or (each.endswith("*") and name.startswith(each[:-1])) for each in patterns)
 
 
 def _is_text(text: object) -> bool:

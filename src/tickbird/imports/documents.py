@@ -83,7 +83,11 @@ def _head(made: Made) -> list[str]:
     programs = sorted({each.target.name for each in made.document.schedules.values() if each.target.kind == "command"})
     if programs:
         allowed = " ".join(f"--allow-command {each}" for each in programs[:20])
-        lines.append(f"Its workers must allow them: tickbird worker {allowed}{' …' if len(programs) > 20 else ''}")
+        programs_more = " …" if len(programs) > 20 else ""
+        lines.append(f"Its workers must allow them: tickbird worker {allowed}{programs_more}")
+        if variables := _variables(made):
+            allowed = " ".join(f"--allow-env {each}" for each in variables[:20])
+            lines.append(f"and the variables that they set: {allowed}{' …' if len(variables) > 20 else ''}")
     if made.left:
         lines += ["", "Left out:", *(f"  {each}" for each in made.left)]
     for entry in made.off:
@@ -91,6 +95,11 @@ def _head(made: Made) -> list[str]:
         single = read_document({"app": made.document.app, "schedules": {entry.name: entry.fields}})
         lines += write(single, "toml").splitlines()[2:]
     return lines
+
+
+def _variables(made: Made) -> list[str]:
+    programs = (each.target.program for each in made.document.schedules.values())
+    return sorted({name for program in programs if program is not None for name, _ in program.env})
 
 
 def document_of(made: Made) -> dict[str, Any]:

@@ -7,14 +7,14 @@ import json
 import logging
 import os
 import pwd
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from tickbird.domain.definition import Backoff
 from tickbird.domain.errors import InvalidError, PayloadError
 from tickbird.domain.instants import utc_text
-from tickbird.domain.program import OURS, FromEnv, Program
+from tickbird.domain.program import OURS, FromEnv, Program, check_variables, is_variable_allowed
 from tickbird.targets.protocol import CannotStart, Isolation, Launch, Run
 
 log = logging.getLogger("tickbird.worker")
@@ -37,9 +37,12 @@ class Command:
     retries = 0
     timeout: int | None = None
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, variables: Sequence[str] = ()) -> None:
         self.name = program
         self.backoff = Backoff()
+        # Variables that a definition may set, and read from the worker's environment; no others: BASH_ENV, LD_PRELOAD
+        # or PATH would let it run anything.
+        self._variables = tuple(variables)
 
     def __repr__(self) -> str:
         return f"<Command {self.name}>"
@@ -63,7 +66,7 @@ class Command:
         own = {"HOME": home, "USER": user.pw_name, "LOGNAME": user.pw_name, "SHELL": user.pw_shell} if user else {}
         return Launch(
             argv=list(program.argv),
-            env={"PATH": _PATH, **_inherited(), **own, **_stated(program), **_facts(run)},
+            env={"PATH": _PATH, **_inherited(), **own, **self._stated(program), **_facts(run)},
             folder=program.folder or (home if Path(home).is_dir() else "/"),
             success=list(program.success),
             user=None if user is None or user.pw_uid == os.geteuid() else _identity(user),
@@ -72,24 +75,34 @@ class Command:
 
     def describe(self) -> Mapping[str, Any]:
         """What workers publish of it, among their tasks: whoever serves it is found in the same way."""
-        return {"queue": "default", "description": "", "schema": {"type": "object"}, "kind": "command"}
+        published = {"queue": "default", "description": "", "schema": {"type": "object"}, "kind": "command"}
+        return {**published, "env": list(self._variables)}
+
+    def _stated(self, program: Program) -> dict[str, str]:
+        """The variables of its definition, those by reference as this worker has them."""
+        found = {}
+        for name, value in program.env:
+            self._check_variable(name, "set")
+            if isinstance(value, FromEnv):
+                self._check_variable(value.name, "read")
+                if value.name not in os.environ:
+                    missing = f"this worker's environment has no {value.name}, which {name} is to be taken from"
+                    raise CannotStart(missing)
+                found[name] = os.environ[value.name]
+            else:
+                found[name] = value
+        return found
+
+    def _check_variable(self, name: str, verb: str) -> None:
+        refusal = f"variable {name}: commands may not {verb} it on this worker."
+        if name.startswith(OURS):
+            raise CannotStart(f"{refusal} It is one of Tickbird.")
+        if not is_variable_allowed(name, self._variables):
+            raise CannotStart(f"{refusal} `tickbird worker --allow-env {name}` allows it.")
 
 
 def _inherited() -> dict[str, str]:
     return {name: os.environ[name] for name in INHERITED if name in os.environ}
-
-
-def _stated(program: Program) -> dict[str, str]:
-    """The variables of its definition, those by reference as this worker has them."""
-    found = {}
-    for name, value in program.env:
-        if isinstance(value, FromEnv):
-            if value.name not in os.environ:
-                raise CannotStart(f"this worker's environment has no {value.name}, which {name} is to be taken from")
-            found[name] = os.environ[value.name]
-        else:
-            found[name] = value
-    return found
 
 
 def _facts(run: Run) -> dict[str, str]:
@@ -128,11 +141,15 @@ def _identity(user: pwd.struct_passwd) -> tuple[str, int, int, list[int]]:
     return user.pw_name, user.pw_uid, user.pw_gid, os.getgrouplist(user.pw_name, user.pw_gid)
 
 
-def allowed(patterns: Iterable[str]) -> dict[str, Command]:
-    """The commands that a worker allows: programs by their whole paths, or all that a pattern finds on its machine."""
+def allowed(patterns: Iterable[str], variables: Iterable[str] = ()) -> dict[str, Command]:
+    """The commands that a worker allows: programs by their whole paths, or all that a pattern finds on its machine.
+
+    Definitions may set and read these variables.
+    """
     found: dict[str, Command] = {}
+    checked = check_variables(variables)
     for pattern in patterns:
-        found.update((path, Command(path)) for path in _matching(pattern))
+        found.update((path, Command(path, checked)) for path in _matching(pattern))
     if len(found) > _MOST:
         raise InvalidError(
             f"commands: {len(found):,} programs are more than the {_MOST:,} that a worker can allow;",

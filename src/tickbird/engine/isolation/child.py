@@ -23,7 +23,7 @@ from tickbird.domain.logs import fit_level
 from tickbird.domain.texts import clean_text
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation.calls import from_message
-from tickbird.engine.isolation.frames import HUNG_UP, LONGEST_LINE, MOST_LINES, Message, Unpacker, pack
+from tickbird.engine.isolation.frames import HUNG_UP, LONGEST_LINE, MARK, MOST_LINES, Message, Unpacker, pack
 from tickbird.engine.shown import LateStart, encode_error, refuse_awaitable
 from tickbird.engine.steady import steady
 from tickbird.targets.protocol import Executable, Run
@@ -241,10 +241,10 @@ def serve(app: str, descriptor: int) -> None:
     if not greeting:
         return
     hello = greeting[0]
-    if hello["pythonpath"] is None:
-        os.environ.pop("PYTHONPATH", None)
-    else:
-        os.environ["PYTHONPATH"] = hello["pythonpath"]
+    # The app's code may need anything that its worker has. What it starts is found by the mark.
+    mark = os.environ[MARK]
+    os.environ.clear()
+    os.environ.update({**hello["env"], MARK: mark})
     sys.path[:] = hello["path"]
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):

@@ -13,6 +13,8 @@ LONGEST = 16_000_000
 # A run that logs more than this is not listened to any more, so that it cannot drown its worker.
 MOST_LINES = 10_000
 LONGEST_LINE = 10_000
+# The variable by which all that comes of a keeper is found.
+MARK = "TICKBIRD_CHILD"
 # The exit code of a child whose user code closed its line to the worker.
 HUNG_UP = 77
 

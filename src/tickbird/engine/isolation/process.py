@@ -41,7 +41,8 @@ class App:
             "url": self.url,
             "namespace": self.namespace,
             "path": sys.path,
-            "pythonpath": os.environ.get("PYTHONPATH"),
+            # Not by the environment of the keeper, which other processes of this user can read.
+            "env": dict(os.environ),
             "level": min(logging.INFO, logging.getLogger().getEffectiveLevel()),
         }
 

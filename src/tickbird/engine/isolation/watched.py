@@ -15,12 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from tickbird.engine.isolation import processes
+from tickbird.engine.isolation.frames import MARK as MARK
 from tickbird.engine.isolation.frames import Garbled, Message, Unpacker, pack
 from tickbird.engine.isolation.output import Output, tail
 
 log = logging.getLogger("tickbird.isolation")
-
-MARK = "TICKBIRD_CHILD"
 
 
 class Stopped(Exception):
@@ -208,9 +207,26 @@ def size(count: int) -> str:
     return f"{count / 1e6:,.0f} MB"
 
 
+# Variables that an interpreter, the loader of its libraries and its memory allocator need when it starts.
+_NEEDED = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "GLIBC_TUNABLES")
+_NEEDED_PREFIXES = ("PYTHON", "LD_", "DYLD_", "LC_", "MALLOC_", "TICKBIRD_")
+# In names of Tickbird's own variables whose values may be secrets.
+_SECRET_WORDS = ("URL", "SERVER", "TOKEN", "PASSWORD", "SECRET", "KEY")
+
+
+def _is_needed(name: str) -> bool:
+    if name.startswith("TICKBIRD_") and any(word in name for word in _SECRET_WORDS):
+        return False
+    return name in _NEEDED or name.startswith(_NEEDED_PREFIXES)
+
+
 def _environment(token: str) -> dict[str, str]:
-    """The worker's, with a mark to find what comes of it, and a way to this package where it is not installed."""
-    environment = {**os.environ, MARK: token}
+    """The environment of a keeper: of its worker's only what it needs to start, and no secrets.
+
+    With a mark to find what comes of it, and a way to this package where it is not installed.
+    """
+    needed = {name: value for name, value in os.environ.items() if _is_needed(name)}
+    environment = {**needed, MARK: token}
     home = str(Path(__file__).parents[3])
     paths = environment.get("PYTHONPATH", "").split(os.pathsep)
     if home not in paths and Path(home).name not in ("site-packages", "dist-packages"):
