@@ -575,3 +575,50 @@ async def test_readings_walk_indexes_and_sort_no_history(
         assert not re.match(r"SCAN (runs|audit|skips|cursors|schedules|r|s|c|l)\b(?!.*USING)", line), plan
     if name.startswith("find_"):
         assert not [line for line in plan if "TEMP B-TREE" in line], plan
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    """New files may be read and written by everybody, unless who makes them says otherwise."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def modes(path: Path) -> dict[str, str]:
+    """The modes of a database and of the files beside it."""
+    return {each.name.removeprefix(path.name): oct(each.stat().st_mode & 0o777) for each in path.parent.iterdir()}
+
+
+@pytest.mark.usefixtures("open_umask")
+@pytest.mark.parametrize("url", ["sqlite:///{0}", "sqlite:///{0}?shared=1"])
+async def test_a_new_file_is_for_its_owner_alone(tmp_path: Path, url: str) -> None:
+    path = tmp_path / "new.db"
+    store = SqliteStore(url.format(path))
+    await store.migrate()
+    await store.open()
+    await store.enqueue("default", [NewRun(Target("work"), {"secret": 1})], "ada")
+    assert modes(path) == {"": "0o600", "-wal": "0o600", "-shm": "0o600"}
+    await store.close()
+
+
+@pytest.mark.usefixtures("open_umask")
+async def test_the_file_that_a_link_names_is_for_its_owner_alone(tmp_path: Path) -> None:
+    target, link = tmp_path / "data" / "real.db", tmp_path / "link.db"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    store = SqliteStore(f"sqlite:///{link}")
+    await store.open()
+    assert modes(target) == {"": "0o600", "-wal": "0o600", "-shm": "0o600"}
+    await store.close()
+
+
+@pytest.mark.usefixtures("open_umask")
+async def test_a_file_keeps_the_mode_that_somebody_gave_it(tmp_path: Path) -> None:
+    path = tmp_path / "shared.db"
+    path.touch()
+    path.chmod(0o660)
+    store = SqliteStore(f"sqlite:///{path}")
+    await store.open()
+    assert modes(path) == {"": "0o660", "-wal": "0o660", "-shm": "0o660"}
+    await store.close()

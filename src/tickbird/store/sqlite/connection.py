@@ -11,6 +11,7 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,6 +34,7 @@ _SETTINGS = (
     "PRAGMA journal_size_limit = 67108864",
 )
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_CREATING = threading.Lock()
 
 
 class Connection:
@@ -120,6 +122,7 @@ def connect(place: Place) -> sqlite3.Connection:
         _check_place(Path(path))
         if not place.shared:
             _look_ahead(Path(path))
+        _create_private(Path(path))
     # One thread at a time uses it, by the lock of Connection.
     db = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, cached_statements=256
@@ -147,6 +150,17 @@ def _check_place(path: Path) -> None:
         )
     if path.is_dir():
         raise StoreError(f"{path} is a folder, not a database file;", hint="name a file in it.")
+
+
+def _create_private(path: Path) -> None:
+    """Create the file, if there is none, for its owner alone: payloads and results may be secrets.
+
+    SQLite gives its -wal, -shm and -journal files the mode of the database. A file that exists keeps its mode.
+    """
+    # Nobody here may connect to the new file before it is closed, which would drop their locks. What else is wrong with
+    # the place, SQLite says when it opens it.
+    with _CREATING, suppress(OSError):
+        os.close(os.open(path.resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _look_ahead(path: Path) -> None:
