@@ -384,25 +384,6 @@ async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
     await store.close()
 
 
-async def test_a_clock_that_jumps_ahead_starts_no_run_that_waits_for_it(store: Store) -> None:
-    tasks, clock = Tasks(), ManualClock(START)
-    execution = executing(store, tasks, clock=clock)
-    later, now = NewRun(Target("note"), {}, delay=3_600), NewRun(Target("note"), {})
-    [delayed] = await store.enqueue("default", [later], "a", now=START)
-    await execution.claim()
-    clock.jump(days=1)
-    [asked_for] = await store.enqueue("default", [now], "a", now=clock.now())
-    # It looks again soon, since the clock may be set right.
-    assert await execution.claim() == 30.0
-    await settle(execution)
-    assert [run_id for run_id, *_ in tasks.seen] == [asked_for]
-    clock.jump(days=-1)
-    clock.move_to(START + timedelta(hours=1))
-    await execution.claim()
-    await settle(execution)
-    assert [run_id for run_id, *_ in tasks.seen] == [asked_for, delayed]
-
-
 class FreezingExecutor(Executor):
     """Threads of a process that is frozen before a function begins."""
 

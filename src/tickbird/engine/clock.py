@@ -90,13 +90,6 @@ class ClockWatch:
         middle = self._clock.monotonic() + self._offset
         return _instant(middle - TOLERANCE), _instant(middle + TOLERANCE)
 
-    def date(self) -> datetime | None:
-        """What to date records with; None: the store's clock, unless that is ahead of what is believed."""
-        now = self._clock.now()
-        if now is not None or self._jumped is None or self._offset is None or self._jumped[0] < self._offset:
-            return now
-        return _instant(self._clock.monotonic() + self._offset)
-
     def believes(self, now: datetime, asked_at: float, expected: Expected | None) -> bool:
         """See an answer to a question that named what was expected; False: the store has therefore done nothing."""
         self.see(now, asked_at)

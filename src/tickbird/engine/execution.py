@@ -13,7 +13,7 @@ from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
 from tickbird.domain.unreadable import Unreadable
 from tickbird.engine.attempt import Attempt, StopReason
-from tickbird.engine.clock import Clock, ClockWatch
+from tickbird.engine.clock import Clock
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.outbox import Outbox
 from tickbird.engine.workplace import Ending, Workplace
@@ -49,11 +49,9 @@ class Execution:
         on_crash: Mapping[str, str] | None = None,
         sink: Sink | None = None,
         children: Children | None = None,
-        watch: ClockWatch | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._watch = watch or ClockWatch(clock)
         self.worker = worker
         self._executables = executables
         self._lease = lease
@@ -182,7 +180,7 @@ class Execution:
             # What a planner has reserved and then not used is free again.
             self._turned_away = self._reserved > 0
             return None
-        began, expected = self._clock.monotonic(), self._watch.expected()
+        began = self._clock.monotonic()
         try:
             claimed = await self._store.claim_runs(
                 self.worker,
@@ -191,7 +189,6 @@ class Execution:
                 queues=self.worker.queues,
                 tasks=self._executables,
                 at_once=at_once,
-                expected=expected,
                 now=self._clock.now(),
             )
         except BaseException:
@@ -201,13 +198,7 @@ class Execution:
         self._note_unreadable(claimed.unreadable)
         if not self.take(claimed.runs, room, began):
             return 0.0
-        believed = self._watch.believes(claimed.now, began, expected)
-        if self._more:
-            return None
-        if not believed:
-            # Runs that wait for this clock are not claimed by it.
-            return self._watch.patience
-        if claimed.next_at is None:
+        if self._more or claimed.next_at is None:
             return None
         return (claimed.next_at - claimed.now).total_seconds() - (self._clock.monotonic() - began)
 
@@ -251,7 +242,7 @@ class Execution:
 
     async def _record(self, batch: Sequence[Outcome]) -> None:
         self._finishing = {(outcome.run_id, outcome.attempt) for outcome in batch}
-        finished = await self._store.finish(batch, worker=self.worker, now=self._watch.date())
+        finished = await self._store.finish(batch, worker=self.worker, now=self._clock.now())
         for outcome in batch:
             if outcome.run_id not in finished.accepted:
                 log.warning("run %d: the finish of attempt %d came too late", outcome.run_id, outcome.attempt)

@@ -15,7 +15,7 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.queues import pace, save_starts
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.protocol import Claimed, Expected, Worker, believed_now, middle
+from tickbird.store.protocol import Claimed, Worker
 from tickbird.store.rates import Paced
 from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
 
@@ -41,7 +41,6 @@ class Wanted:
     tasks: Collection[str]
     at_once: int
     now: datetime | None
-    expected: Expected | None = None
     unread: UnreadableRuns = field(default_factory=UnreadableRuns)
 
     def values(self) -> dict[str, Any]:
@@ -51,8 +50,6 @@ class Wanted:
             "queues": texts(sorted(set(self.queues))),
             "tasks": texts(sorted(set(self.tasks))),
             "now": self.now,
-            "latest": None if self.expected is None else self.expected[1],
-            "believed": None if self.expected is None else middle(self.expected),
             "unread_runs": numbers(self.unread.runs),
             "unread_schedules": numbers(schedule_id for schedule_id, _ in self.unread.revisions),
             "unread_revisions": numbers(revision for _, revision in self.unread.revisions),
@@ -100,8 +97,7 @@ class Claims:
         if not looked:
             return await self._once(lambda db: claim(db, self._known, wanted))
         now = looked[0][0]
-        believed = believed_now(now, wanted.expected)
-        paced = Paced({queue: pace(*row) for _, queue, *row, _ in looked}, micros(believed), wanted.at_once)
+        paced = Paced({queue: pace(*row) for _, queue, *row, _ in looked}, micros(now), wanted.at_once)
         first = [(row[1], None if row[-1] is None else micros(row[-1])) for row in looked]
         free = replace(wanted, queues={*wanted.queues}.difference(paced.left))
         ready = [queue for queue, at in first if at is not None and at <= micros(now) and paced.left[queue] > 0]
@@ -124,8 +120,7 @@ async def _take(db: Session, known: KnownRevisions, free: Wanted, limited: Colle
     rows = await db.fetch("lock_rates", **values)
     if not rows:
         return await claim(db, known, free)
-    believed = believed_now(rows[0][0], free.expected)
-    paced = Paced({queue: pace(*row) for _, queue, *row in rows}, micros(believed), free.at_once)
+    paced = Paced({queue: pace(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
     most = {queue: max(0, left) for queue, left in paced.left.items()}
     claimed = await claim(db, known, replace(free, limit=paced.most(free.limit)), most)
     if claimed is None:
@@ -136,7 +131,7 @@ async def _take(db: Session, known: KnownRevisions, free: Wanted, limited: Colle
             if queue in most:
                 paced.found(queue, run_ids)
         paced.take(ids)
-    for queue, starts in paced.changed(micros(believed_now(claimed.now, free.expected))):
+    for queue, starts in paced.changed(micros(claimed.now)):
         await save_starts(db, free.worker.namespace, queue, starts)
     return claimed
 

@@ -104,17 +104,10 @@ UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s
 -- probe for each priority of each queue. What is available already is in the hands of another claimer, who may leave it:
 -- look again soon. Where one of the queues that are taken to have no rate has one, nothing is claimed, and the answer says
 -- so; of the others, it is said how many may begin. Runs that this process cannot read are left out.
--- If the clock is ahead of what the worker expects, a run that waited for it is not claimed: one that was enqueued for
--- later, or is to be tried again. One that was due when it was made, or waited only for others, is. Leases go by the
--- clock as it is, since other workers may believe it.
 WITH RECURSIVE limited AS MATERIALIZED (
     SELECT EXISTS (
         SELECT FROM tickbird.rates AS t WHERE t.namespace = %(namespace)s AND t.queue = ANY(%(free)s::text[])
     ) AS it
-),
-clock AS MATERIALIZED (
-    SELECT CASE WHEN c.now > %(latest)s::timestamptz THEN %(believed)s::timestamptz ELSE c.now END AS believed
-    FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 ),
 picked AS MATERIALIZED (
     SELECT r.id
@@ -126,15 +119,7 @@ picked AS MATERIALIZED (
             AND namespace = %(namespace)s
             AND queue = q.queue
             AND available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
-            AND (start_by IS NULL OR start_by >= (SELECT clock.believed FROM clock))
-            AND (
-                available_at <= (SELECT clock.believed FROM clock)
-                OR (
-                    attempt = 0
-                    AND released_at IS NULL
-                    AND due_at <= greatest(created_at, (SELECT clock.believed FROM clock))
-                )
-            )
+            AND (start_by IS NULL OR start_by >= coalesce(%(now)s::timestamptz, statement_timestamp()))
             AND target = ANY(%(tasks)s::text[])
             AND id <> ALL(%(unread_runs)s::bigint[])
             AND (
@@ -156,7 +141,7 @@ taken AS (
     SET status = 'running',
         attempt = r.attempt + 1,
         worker = %(worker)s,
-        started_at = (SELECT clock.believed FROM clock),
+        started_at = coalesce(%(now)s::timestamptz, statement_timestamp()),
         lease_until = coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => %(lease)s)
     WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
     RETURNING

@@ -357,7 +357,6 @@ class SqliteStore:
         queues: Collection[str],
         tasks: Collection[str],
         at_once: int | None = None,
-        expected: Expected | None = None,
         now: datetime | None = None,
     ) -> Claimed:
         """Lease up to `limit` available runs."""
@@ -365,7 +364,7 @@ class SqliteStore:
 
         def work(db: sqlite3.Connection) -> Claimed:
             at = clock() if now is None else to_micros(now)
-            return claim(db, self._known, self._unread, worker, limit, lease, queues, tasks, at, begin, expected)
+            return claim(db, self._known, self._unread, worker, limit, lease, queues, tasks, at, begin)
 
         return await self._write(work)
 

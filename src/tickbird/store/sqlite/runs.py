@@ -18,7 +18,7 @@ from tickbird.domain.lines import MINUTE
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.domain.sessions import SESSION_KEPT
 from tickbird.store.plans import Known, KnownRevisions, clean
-from tickbird.store.protocol import Claimed, Expected, Finished, Held, Renewed, Rescued, Worker, believed_now
+from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 from tickbird.store.rates import Paced
 from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
 from tickbird.store.sqlite.enqueueing import audit_row, enqueueing, run_row
@@ -26,7 +26,7 @@ from tickbird.store.sqlite.rates import pace, save_starts
 from tickbird.store.sqlite.records import Row, dump, run_record
 from tickbird.store.sqlite.revisions import try_revision
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.times import MICROS, to_instant
 from tickbird.store.sqlite.waiters import release, room
 from tickbird.store.steps import do
 from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
@@ -90,13 +90,8 @@ def claim(
     tasks: Collection[str],
     now: int,
     at_once: int,
-    expected: Expected | None = None,
 ) -> Claimed:
-    """Lease what is available, by priority, then oldest first; of a queue with a rate, what may begin now.
-
-    Leases go by the clock as it is, since other workers may believe it.
-    """
-    believed = to_micros(believed_now(to_instant(now), expected))
+    """Lease what is available, by priority, then oldest first; of a queue with a rate, what may begin now."""
     if unread.is_due(to_instant(now)):
         unread.keep((), (), to_instant(now))
     for _ in range(ROUNDS):
@@ -104,12 +99,11 @@ def claim(
             "namespace": worker.namespace,
             "tasks": dump(list(tasks)),
             "now": now,
-            "believed": believed,
             "unread_runs": dump(list(unread.runs)),
             "unread": dump([f"{schedule_id}:{revision}" for schedule_id, revision in unread.revisions]),
         }
         levels = db.execute(SQL["queued_levels"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
-        paced = Paced({queue: pace(*row) for queue, _, _, *row in levels if row[0] is not None}, believed, at_once)
+        paced = Paced({queue: pace(*row) for queue, _, _, *row in levels if row[0] is not None}, now, at_once)
         before = len(unread)
         taken = _pick(db, known, unread, wanted, levels, paced, limit)
         if taken or len(unread) == before:
@@ -121,7 +115,7 @@ def claim(
         save_starts(db, worker.namespace, queue, starts)
     if taken:
         ids, until = dump([run.id for run in taken]), now + round(lease * MICROS)
-        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "started": believed})
+        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "now": now})
         return Claimed(to_instant(now), taken, to_instant(now), unread.snapshot())
     later = [
         (queue, row[0])

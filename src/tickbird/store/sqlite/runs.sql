@@ -120,11 +120,7 @@ WHERE r.status = 'queued'
         :unread = '[]'
         OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
     )
-    AND (r.start_by IS NULL OR r.start_by >= :believed)
-    AND (
-        r.available_at <= :believed
-        OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
-    )
+    AND (r.start_by IS NULL OR r.start_by >= :now)
 ORDER BY r.available_at, r.id
 LIMIT :limit;
 
@@ -147,11 +143,7 @@ WHERE r.status = 'queued'
         :unread = '[]'
         OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
     )
-    AND (r.start_by IS NULL OR r.start_by >= :believed)
-    AND (
-        r.available_at <= :believed
-        OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
-    )
+    AND (r.start_by IS NULL OR r.start_by >= :now)
 ORDER BY r.behind, r.available_at, r.id
 LIMIT :limit;
 
@@ -193,7 +185,7 @@ LIMIT 1;
 
 -- name: lease_runs
 UPDATE runs
-SET status = 'running', attempt = attempt + 1, worker = :worker, lease_until = :until, started_at = :started
+SET status = 'running', attempt = attempt + 1, worker = :worker, lease_until = :until, started_at = :now
 WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: held_runs
