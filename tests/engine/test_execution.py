@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import AsyncIterator, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -53,15 +51,11 @@ class Tasks:
         self.go_on = asyncio.Event()
         self.bird.task(self.note)
         self.bird.task(self.hold)
-        self.bird.task(self.block)
         self.bird.task(self.mark)
         self.bird.task(self.leave)
 
     async def note(self, run: Run) -> None:
         self.seen.append((run.id, run.attempt, MARK.get()))
-
-    def block(self, run: Run) -> None:
-        self.seen.append(run.id)
 
     async def hold(self, run: Run) -> None:
         self.seen.append(run.id)
@@ -90,9 +84,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "_TIMES_AHEAD", 1)
 
 
-def executing(
-    store: Store, tasks: Tasks, slots: int = 10, clock: ManualClock = CLOCK, threads: Executor | None = None
-) -> Execution:
+def executing(store: Store, tasks: Tasks, slots: int = 10, clock: ManualClock = CLOCK) -> Execution:
     """The execution steps of a worker whose engine and work share a loop."""
     return Execution(
         store,
@@ -101,7 +93,7 @@ def executing(
         tasks.bird.tasks,
         lease=30.0,
         work_loop=asyncio.get_running_loop(),
-        threads=threads,
+        threads=None,
     )
 
 
@@ -382,62 +374,3 @@ async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
     assert attempt.stop_reason == "lease"
     tasks.go_on.set()
     await store.close()
-
-
-class FreezingExecutor(Executor):
-    """Threads of a process that is frozen before a function begins."""
-
-    def __init__(self, freeze: Callable[[], None]) -> None:
-        self._freeze = freeze
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
-        """Freeze, then call."""
-        self._freeze()
-        future: Future[Any] = Future()
-        try:
-            future.set_result(function(*args, **options))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
-@pytest.mark.parametrize("task", ["note", "block"])
-@pytest.mark.parametrize("seconds, begins", [(20, True), (25, False), (3_600, False)])
-async def test_a_process_that_freezes_before_the_function_does_not_begin_it(
-    store: Store, task: str, seconds: int, begins: bool
-) -> None:
-    tasks, clock = Tasks(), ManualClock(START)
-
-    def freeze() -> None:
-        clock.move_to(clock.now() + timedelta(seconds=seconds))
-
-    execution = executing(store, tasks, clock=clock, threads=FreezingExecutor(freeze))
-    [run_id] = await send(store, (task, {}))
-    await execution.claim()
-    await asyncio.sleep(0)
-    if task == "note":
-        # Told to begin, the coroutine has not had its turn.
-        freeze()
-    await settle(execution)
-    run = await store.get_run(run_id)
-    assert run is not None
-    assert bool(tasks.seen) == begins
-    # It is put back, and counts neither as a failure nor as a lost worker.
-    assert (run.status, run.failures, run.crashes) == ("succeeded" if begins else "queued", 0, 0)
-
-
-async def test_a_late_start_ends_nothing_that_another_worker_has_begun(store: Store) -> None:
-    tasks, clock = Tasks(), ManualClock(START)
-    execution = executing(store, tasks, clock=clock)
-    [run_id] = await send(store, ("note", {}))
-    await execution.claim()
-    await asyncio.sleep(0)
-    clock.move_to(START + timedelta(seconds=60))
-    await store.rescue(now=clock.now())
-    other = replace(execution.worker, id="other")
-    [run] = (await store.claim_runs(other, 1, 30.0, queues=other.queues, tasks=["note"], now=clock.now())).runs
-    await settle(execution)
-    assert tasks.seen == []
-    after = await store.get_run(run_id)
-    assert after is not None
-    assert (after.status, after.attempt, after.worker) == ("running", run.attempt, "other")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.domain.instants import EPOCH
-from tickbird.engine.steady import steady
 from tickbird.store.protocol import Expected
 
 log = logging.getLogger("tickbird.engine")
@@ -19,6 +19,10 @@ log = logging.getLogger("tickbird.engine")
 TOLERANCE: Final = 30.0
 PATIENCE: Final = 300.0
 QUICK: Final = 10.0
+
+# Goes on while a laptop or a virtual machine sleeps, as the store's clock does. Where the system has none, waking up
+# looks like a jump of the store's clock, and planning may begin five minutes later.
+_STEADY: Final[int | None] = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 class Clock(Protocol):
@@ -42,7 +46,7 @@ class StoreClock:
 
     def monotonic(self) -> float:
         """The machine's own steady clock, which nobody can set."""
-        return steady()
+        return time.monotonic() if _STEADY is None else time.clock_gettime(_STEADY)
 
 
 class ClockWatch:

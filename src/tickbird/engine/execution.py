@@ -70,7 +70,9 @@ class Execution:
         self.busy = 0
         self._reserved = 0
         self._turned_away = False
-        self._workplace = Workplace(self.slots, work_loop, threads, self._loop, self._collect, children)
+        self._workplace = Workplace(
+            self.slots, work_loop, threads, self._loop, self._collect, children, is_expiring=self._is_expiring
+        )
         # How briskly slots become free: when and in what time as many runs ended as there are slots.
         self._turn, self._turned_at, self._returned = inf, -inf, 0
         self._more = False
@@ -158,15 +160,7 @@ class Execution:
 
     def _attempt(self, run: ClaimedRun, lease_ends: float) -> Attempt:
         on_crash = self._on_crash.get(run.target, "retry")
-        return Attempt(
-            run,
-            self._executables[run.target],
-            on_crash,
-            lease_ends,
-            self._sink,
-            margin=self._margin,
-            monotonic=self._clock.monotonic,
-        )
+        return Attempt(run, self._executables[run.target], on_crash, lease_ends, self._sink)
 
     async def claim(self) -> float | None:
         """Claim as many runs as there is room for, and start them."""
@@ -312,10 +306,13 @@ class Execution:
         left = min(ends, default=self._clock.monotonic() + self._lease) - self._margin - self._clock.monotonic()
         return min(self._lease / 3, max(self._lease / 20, left))
 
+    def _is_expiring(self, attempt: Attempt) -> bool:
+        return self._clock.monotonic() > attempt.lease_ends - self._margin
+
     def _stop_expiring(self) -> None:
         """Stop work before its lease can have expired: by then it may have begun elsewhere."""
         for attempt in self.held.values():
-            if attempt.stop_reason != "lease" and attempt.is_expiring:
+            if attempt.stop_reason != "lease" and self._is_expiring(attempt):
                 log.error("run %d: its lease could not be kept, so it is asked to stop", attempt.claimed.id)
                 self._stop(attempt, "lease")
 
