@@ -105,7 +105,6 @@ def test_every_kind_of_error_has_its_exit_code(bare: Cli, monkeypatch: pytest.Mo
         errors.PayloadError: 2,
         errors.NotFoundError: 3,
         errors.ConflictError: 4,
-        errors.ExistsError: 4,
         errors.StaleError: 4,
         errors.CountChangedError: 4,
         errors.StoreError: 5,

@@ -30,7 +30,7 @@ from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
 from tickbird.documents import row_document, schedule_document
-from tickbird.domain.errors import ExistsError, NotFoundError
+from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.obstacles import problems
 from tickbird.domain.policies import check_fields
 from tickbird.domain.schedule import Schedule, State
@@ -125,7 +125,7 @@ async def put_schedule(
     if revision == 0:
         try:
             schedule = await _create(access, name, fields)
-        except ExistsError as error:
+        except ConflictError as error:
             raise Problem(412, "stale", error.message, field="If-None-Match", hint=error.hint) from None
         response.status_code = 201
         return await changed_schedule(access, schedule, response)
@@ -260,8 +260,8 @@ async def _update_or_create(
                 raise
         try:
             return await _create(access, name, fields), True
-        except ExistsError:
-            # Another client has created it since the look above.
+        except ConflictError:
+            # Most likely another client has created it since the look above.
             tries += 1
             if tries == _PUT_TRIES:
                 raise

@@ -22,7 +22,7 @@ from tickbird.domain.codec import (
 )
 from tickbird.domain.definition import FIELDS, Definition, check_payload, check_text
 from tickbird.domain.dependencies import check_dependencies, check_dependents, could_be_name, needed_by
-from tickbird.domain.errors import ConflictError, DefinitionError, ExistsError, InvalidError, NotFoundError
+from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.instants import iso, to_datetime, utc_text
 from tickbird.domain.overrides import LONGEST_OVERRIDES, MOST_OVERRIDES, TickOverride, overrides_text
 from tickbird.domain.planner import (
@@ -131,7 +131,7 @@ class Create(Command):
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
         """A person may not create what is already past; from code it is recorded as misfired and ended."""
         if schedule is not None and schedule.state != "deleted":
-            raise ExistsError(
+            raise ConflictError(
                 f"schedule {name!r} exists already;", hint="update it, delete it first, or choose another name."
             )
         definition = self.definition

@@ -8,7 +8,6 @@ TickbirdError
 │   └── DocumentError             files of schedules with mistakes, each with its place (tickbird.files)
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the thing changed meanwhile, or its state forbids the change
-│   ├── ExistsError               a schedule of that name exists already
 │   ├── StaleError                it is at another revision than the one named
 │   ├── CountChangedError         so many are concerned as nobody had seen
 │   └── OwnedError                files with schedules that are somebody else's (tickbird.files)
@@ -61,10 +60,6 @@ class NotFoundError(TickbirdError, LookupError):
 
 class ConflictError(TickbirdError):
     """The thing changed meanwhile, or its state forbids the change."""
-
-
-class ExistsError(ConflictError):
-    """A schedule of that name exists already."""
 
 
 class StaleError(ConflictError):

@@ -255,7 +255,7 @@ class Together:
             change_all(other, 0, *((name, declare(priority=2)) for name in reversed(names))),
             return_exceptions=True,
         )
-        assert sorted(type(each).__name__ for each in done) == ["ExistsError", "NoneType"]
+        assert sorted(type(each).__name__ for each in done) == ["ConflictError", "NoneType"]
         rows = await store.list_schedules(NAMESPACE)
         assert [row.schedule.name for row in rows] == names
         assert len({row.schedule.raw["priority"] for row in rows}) == 1
