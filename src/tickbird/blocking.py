@@ -29,7 +29,8 @@ class LoopThread:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ended = False
-        self._calls: dict[Future[Any], Coroutine[Any, Any, Any]] = {}
+        # Calls that have not begun.
+        self._sent: dict[Future[Any], Coroutine[Any, Any, Any]] = {}
         started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         self._thread = threading.Thread(target=self._run, args=(started,), name="tickbird blocking", daemon=True)
         self._process = os.getpid()
@@ -39,30 +40,49 @@ class LoopThread:
 
     def call(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine in the thread and wait for its result; an interrupt of the caller cancels it."""
-        import asyncio
-
         if threading.current_thread() is self._thread:
             coroutine.close()
             raise RuntimeError("a blocking call inside its own event loop would never return; await the async client.")
-        with self._lock:
-            if self._ended:
-                coroutine.close()
-                raise _closed()
-            try:
-                call = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-            except RuntimeError:
-                coroutine.close()
-                raise _closed() from None
-            self._calls[call] = coroutine
+        # Made before the loop knows of it: an interrupt may come as soon as it does, and has to find it.
+        call: Future[Any] = Future()
         try:
+            self._send(call, coroutine)
             return call.result()
         except CancelledError:
             raise _closed() from None
         except BaseException:
             call.cancel()
             raise
-        finally:
-            self._calls.pop(call, None)
+
+    def _send(self, call: Future[Any], coroutine: Coroutine[Any, Any, Any]) -> None:
+        with self._lock:
+            if self._ended:
+                coroutine.close()
+                raise _closed()
+            self._sent[call] = coroutine
+            try:
+                self._loop.call_soon_threadsafe(self._begin, call, coroutine)
+            except RuntimeError:
+                del self._sent[call]
+                coroutine.close()
+                raise _closed() from None
+
+    def _begin(self, call: Future[Any], coroutine: Coroutine[Any, Any, Any]) -> None:
+        """In the loop."""
+        del self._sent[call]
+        if call.cancelled():
+            coroutine.close()
+            return
+        task = self._loop.create_task(coroutine)
+
+        def cancel(call: Future[Any]) -> None:
+            # RuntimeError: the loop has ended, and with it the task.
+            with contextlib.suppress(RuntimeError):
+                if call.cancelled():
+                    self._loop.call_soon_threadsafe(task.cancel)
+
+        call.add_done_callback(cancel)
+        task.add_done_callback(functools.partial(_answer, call))
 
     def release(self, generator: AsyncGenerator[Any, None]) -> None:
         """Close an asynchronous generator, some time soon.
@@ -104,10 +124,24 @@ class LoopThread:
         with self._lock:
             self._ended = True
         # A call that came while the loop was ending was accepted and never begun.
-        for call, coroutine in list(self._calls.items()):
+        for call, coroutine in self._sent.items():
             call.cancel()
-            if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
-                coroutine.close()
+            coroutine.close()
+
+
+def _answer(call: Future[Any], task: asyncio.Task[Any]) -> None:
+    """Hand on the result of a task to its caller, unless that has given up."""
+    error = None
+    if task.cancelled():
+        call.cancel()
+    else:
+        error = task.exception()
+    if not call.set_running_or_notify_cancel():
+        return
+    if error is not None:
+        call.set_exception(error)
+    else:
+        call.set_result(task.result())
 
 
 class Portal:

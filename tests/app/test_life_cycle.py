@@ -231,6 +231,47 @@ def test_an_interrupt_of_the_caller_cancels_the_call() -> None:
     portal.close()
 
 
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_interrupt_while_the_call_is_sent_cancels_it(begun: bool) -> None:
+    portal, began, cancelled = Portal(), threading.Event(), threading.Event()
+
+    async def interrupted() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    loop = portal.call(_running_loop())
+    send = loop.call_soon_threadsafe
+
+    def interrupt(*arguments: Any) -> None:
+        loop.call_soon_threadsafe = send
+        send(*arguments)
+        if begun:
+            assert began.wait(60)
+        raise KeyboardInterrupt
+
+    free = threading.Event()
+    if not begun:
+        # The loop is busy, so that the interrupt comes first.
+        send(free.wait, 60)
+    loop.call_soon_threadsafe = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        portal.call(interrupted())
+    if begun:
+        assert cancelled.wait(60)
+    else:
+        free.set()
+        assert portal.call(asyncio.sleep(0, "done")) == "done"
+        assert not began.is_set()
+    portal.close()
+
+
+async def _running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
 def test_a_call_inside_its_own_loop_is_refused() -> None:
     portal = Portal()
 
