@@ -18,6 +18,7 @@ from tests.web.histories import WORKER, a_past, a_worker, make
 from tests.web.making import enqueue
 from tests.web.test_actions_run import manual_runs
 from tests.web.test_backfills import a_backfill, missed
+from tickbird.testing.faults import until
 
 TEMPLATES = Path(tickbird.web.__file__).parent / "templates"
 
@@ -28,6 +29,8 @@ class Hold:
     def __init__(self, page: Page, matches: Callable[[Request], bool], status: int | None = None) -> None:
         self.page = page
         self.answered = asyncio.Event()
+        # Has the page sent the same request again since? Then it drops the response that is held.
+        self.overtaken = False
         self._released = asyncio.Event()
         self._passed = asyncio.Event()
         self._matches = matches
@@ -43,6 +46,7 @@ class Hold:
 
     async def _handle(self, route: Route) -> None:
         if self.answered.is_set() or not self._matches(route.request):
+            self.overtaken = self.overtaken or self._matches(route.request)
             await route.fallback()
             return
         if self._status is None:
@@ -97,9 +101,14 @@ async def type_across(field: Locator, text: str, hold: Hold, shown: Locator) -> 
     if half:
         await field.page.keyboard.type(text[:half])
     await hold.release()
-    await expect(shown).to_be_visible()
+    # What follows the typing may have sent a newer request, if this test had to wait for the machine.
+    await until(lambda: _shown_or_overtaken(shown, hold))
     await field.page.keyboard.type(text[half:])
     await expect(field).to_have_value(text)
+
+
+async def _shown_or_overtaken(shown: Locator, hold: Hold) -> bool:
+    return hold.overtaken or await shown.is_visible()
 
 
 @dataclass(frozen=True, kw_only=True)
