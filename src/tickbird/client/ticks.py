@@ -45,7 +45,7 @@ class Ticks(Base):
         decided = await store.decisions(schedule.id, tick, tick)
         revisions = await store.list_revisions(schedule.id)
         if revisions and revisions[-1].revision > 1 and revisions[-1].at >= tick:
-            revisions = await store.list_revisions(schedule.id, limit=schedule.revision)
+            revisions = await store.list_revisions(schedule.id, limit=max(1, schedule.revision))
         evidence = Evidence(
             schedule=schedule,
             at=at,
@@ -112,7 +112,7 @@ class Ticks(Base):
         while True:
             # In this order: what is decided up to the cursor that was read is in the rows that are read later.
             schedule = await self._find(name)
-            revisions = await self._store.list_revisions(schedule.id, limit=schedule.revision)
+            revisions = await self._store.list_revisions(schedule.id, limit=max(1, schedule.revision))
             now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
             auditor = Auditor(schedule, revisions, start, end, now, pruned)
             async for decisions in self._ledger(schedule, auditor, start, page):

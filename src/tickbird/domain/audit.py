@@ -15,7 +15,7 @@ from typing import Any, Literal
 from tickbird.domain.ahead import Ahead
 from tickbird.domain.definition import Definition
 from tickbird.domain.evidence import Revision, readable
-from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.instants import clamp_seconds, to_datetime, to_seconds
 from tickbird.domain.planner import same_grid
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.ticks import Ticks
@@ -466,4 +466,4 @@ def _ticks(count: int) -> str:
 
 
 def _iso(second: int | None) -> str | None:
-    return None if second is None else to_datetime(second).isoformat().replace("+00:00", "Z")
+    return None if second is None else to_datetime(clamp_seconds(second)).isoformat().replace("+00:00", "Z")

@@ -141,6 +141,14 @@ def content_from_json(days: Any) -> Calendar:
     return Calendar(frozenset(dates), frozenset(weekdays), frozenset(yearly), frozenset(opened))
 
 
+def read_content(days: Any) -> Calendar:
+    """A stored calendar to show; only plain SQL can have written one that cannot be read, which has no days."""
+    try:
+        return content_from_json(days)
+    except DefinitionError:
+        return Calendar()
+
+
 def yearly_day(month: int, day: int) -> tuple[int, int]:
     """A day of the year; a ValueError for one that no year has."""
     date(2000, month, day)

@@ -52,6 +52,8 @@ from tickbird.domain.schedule import (
 
 # By one instruction.
 MOST_SKIPPED = 10_000
+# A 32-bit number, as the stores keep it.
+MAX_REVISION = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,11 @@ class Command:
 def _revised(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> Change:
     """A change that makes the next revision."""
     revision = schedule.revision + 1
+    if revision > MAX_REVISION:
+        raise ConflictError(
+            f"schedule {schedule.name!r} has revision {schedule.revision:,}, the last one that can be stored;",
+            hint="delete its row, and create it again under another name.",
+        )
     after = replace(
         schedule, revision=revision, state=plan.state, cursor=plan.cursor, pause=plan.pause, error=plan.error
     )

@@ -15,6 +15,7 @@ from tickbird.domain.calendars import BUILT_IN, Calendar, ClosedDays, union
 from tickbird.domain.dependencies import MOST_DEPENDENCIES, After
 from tickbird.domain.durations import in_words
 from tickbird.domain.errors import DefinitionError
+from tickbird.domain.json_levels import check_levels
 from tickbird.domain.limits import check_concurrency_key, key_for
 from tickbird.domain.program import Program
 from tickbird.domain.rolled import MOST_PER_DAY, RolledTicks
@@ -291,6 +292,7 @@ def check_payload(payload: object) -> str:
     try:
         text = json.dumps(payload, sort_keys=True, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
         text.encode()  # half a surrogate pair is no text
+        check_levels(payload, text)
     except (TypeError, ValueError, RecursionError) as error:
         raise DefinitionError(f"payload: is not JSON ({str(error)[:200]}).", field="payload") from None
     if _NUL.search(text):

@@ -11,6 +11,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z
 LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
 DAY = 86_400
+# What a store may hold beyond them (PostgreSQL has years up to 294276, and infinity) counts as these.
+EARLIEST = EPOCH + timedelta(seconds=FIRST_SECOND)
+LATEST = EPOCH + timedelta(seconds=LAST_SECOND)
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
 
@@ -31,6 +34,11 @@ def to_seconds_ceil(at: datetime) -> int:
         return since.days * DAY + since.seconds + (since.microseconds > 0)
     except (TypeError, AttributeError):
         raise _not_aware(at) from None
+
+
+def clamp_seconds(seconds: int) -> int:
+    """Whole epoch seconds that a store holds, or those of the nearest instant that Python has."""
+    return min(max(seconds, FIRST_SECOND), LAST_SECOND)
 
 
 def to_datetime(seconds: int) -> datetime:

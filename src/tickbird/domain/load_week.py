@@ -11,7 +11,6 @@ from typing import Final
 
 from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, spread_offset
-from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.load import count_ticks
 from tickbird.domain.readings import LoadRow
@@ -117,7 +116,7 @@ class WeekCounter:
         if text not in self._read:
             try:
                 self._read[text] = decode_definition(json.loads(text))
-            except (InvalidError, ValueError):
+            except Exception:  # noqa: BLE001 - an error in one row must not concern another
                 self._read[text] = None
         return self._read[text]
 

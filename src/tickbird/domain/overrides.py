@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tickbird.domain.instants import to_datetime
+from tickbird.domain.instants import clamp_seconds, to_datetime
 
 # So many ticks of one schedule may be overridden at once, and their text may be so long: the planner reads all of it.
 MOST_OVERRIDES = 200
@@ -60,10 +60,21 @@ def read_overrides(stored: str | Sequence[Mapping[str, Any]] | None) -> tuple[Ti
         return ()
     try:
         encoded = json.loads(stored) if isinstance(stored, str) else stored
-        return tuple(sorted((TickOverride(**each) for each in encoded), key=lambda override: override.tick))
-    except (TypeError, ValueError):
-        # Only plain SQL can have written it, and no other schedule may be later for it.
-        return ()
+        overrides = [TickOverride(**override) for override in encoded]
+    except (TypeError, ValueError, RecursionError):
+        overrides = []
+    # Only plain SQL can have written anything else, and no other schedule may be later for it.
+    return tuple(sorted(overrides, key=lambda override: override.tick)) if all(map(_is_sound, overrides)) else ()
+
+
+def _is_sound(override: TickOverride) -> bool:
+    seconds = (override.tick, override.made_at, 0 if override.due_at is None else override.due_at)
+    return (
+        all(type(instant) is int and clamp_seconds(instant) == instant for instant in seconds)
+        and isinstance(override.actor, str)
+        and isinstance(override.note, str)
+        and (override.payload is None or isinstance(override.payload, dict))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +104,11 @@ def read_overridden(stored: str | Mapping[str, Any] | None) -> Overridden | None
     """What was kept with a run; None where its tick had no override."""
     if not stored:
         return None
-    return Overridden(**(json.loads(stored) if isinstance(stored, str) else stored))
+    try:
+        return Overridden(**(json.loads(stored) if isinstance(stored, str) else stored))
+    except (TypeError, ValueError, RecursionError):
+        # As above.
+        return None
 
 
 # What the audit calls it when an override is not carried out.

@@ -13,12 +13,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.instants import EPOCH
 
 Starts = tuple[tuple[int, int], ...]
+
+
+def read_starts(stored: Any) -> Starts:
+    """Decoded starts; only plain SQL can have written anything but pairs of integers, which counts as none."""
+    pairs = stored if isinstance(stored, list) else []
+    if all(isinstance(pair, list) and [type(part) for part in pair] == [int, int] for pair in pairs):
+        return tuple((at, number) for at, number in pairs)
+    return ()
+
 
 LARGEST_COUNT: Final = 1_000_000
 LONGEST_PERIOD: Final = 31 * 86_400

@@ -80,7 +80,7 @@ class Schedule:
     @property
     def _readable(self) -> Definition:
         if self.definition is None:
-            raise ValueError(f"schedule {self.name} cannot be read: {self.error}")
+            raise unreadable(self)
         return self.definition
 
     @property
@@ -107,6 +107,15 @@ class Edited:
 
     before: Schedule
     changed_at: int
+
+
+def unreadable(schedule: Schedule) -> ConflictError:
+    """Why nothing can be told of the ticks of a schedule whose definition cannot be read."""
+    why = f" ({schedule.error.rstrip('.')})" if schedule.error else ""
+    return ConflictError(
+        f"schedule {schedule.name!r}: its definition cannot be read{why}.",
+        hint=f"Repair it with `tickbird set {schedule.name} …`, or upgrade tickbird if a newer one wrote it.",
+    )
 
 
 def check_runs(schedule: Schedule) -> None:

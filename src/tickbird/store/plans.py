@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import Definition, check_payload, spread_offset
+from tickbird.domain.errors import ConflictError
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.limits import Key, Waiter, take
 from tickbird.domain.lines import IN_LINE, line_up
@@ -29,9 +29,9 @@ from tickbird.domain.planner import (
 )
 from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, USUAL_LANE, ClaimedRun
 from tickbird.domain.schedule import Edited, Schedule
+from tickbird.store.json_text import Undecodable, decode, error_text
 from tickbird.store.protocol import HandOff, MovedLook
 
-LONGEST_ERROR = 2_000
 # At about 1.5 kB each.
 LARGEST_CACHE = 65_536
 
@@ -101,24 +101,28 @@ class KnownRevisions:
         self._known.clear()
 
 
-def read_definition(stored: str | Mapping[str, Any] | None) -> tuple[Definition | None, str | None]:
-    """The definition of a stored text or object, or None and why it cannot be read."""
+def read_definition(stored: str | None) -> tuple[Definition | None, str | None]:
+    """The definition of a stored JSON text, or None and the error."""
     if stored is None:
         return None, "its revision does not exist"
+    return decoded_definition(decode(stored))
+
+
+def decoded_definition(value: Any) -> tuple[Definition | None, str | None]:
+    """The definition of a decoded JSON value, or None and the error."""
+    if isinstance(value, Undecodable):
+        return None, value.error
     try:
-        return decode_definition(json.loads(stored) if isinstance(stored, str) else stored), None
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with one row must not concern another
+        return decode_definition(value), None
+    except Exception as error:  # noqa: BLE001 - an error in one row must not concern another
         return None, error_text(error)
 
 
-def error_text(error: BaseException) -> str:
-    """An error as text that any database takes."""
-    return clean(str(error) or type(error).__name__)[:LONGEST_ERROR]
-
-
-def clean(text: str) -> str:
-    """A text without what databases refuse: NUL, and halves of characters."""
-    return text.replace("\0", "").encode(errors="replace").decode()
+def newer_format(name: str) -> ConflictError:
+    """A schedule in a format that this code does not know: it may neither be planned nor changed."""
+    return ConflictError(
+        f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;", hint="upgrade tickbird."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from tickbird.domain.unreadable import RECHECK_SECONDS, Unreadable
-from tickbird.store.plans import error_text
+from tickbird.store.json_text import Undecodable, decode
 
 _MOST: Final = 10_000
 # A claim looks this often for a run that it can read; the next claim goes on from there.
@@ -68,8 +67,7 @@ class UnreadableRuns:
 
 def decode_payload(text: str) -> tuple[Any, str | None]:
     """A run's own payload, or None and why it cannot be decoded."""
-    try:
-        payload = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return None, error_text(error)
+    payload = decode(text)
+    if isinstance(payload, Undecodable):
+        return None, f"payload: {payload.error}"
     return (payload, None) if isinstance(payload, dict) else (None, "payload: must be a JSON object")

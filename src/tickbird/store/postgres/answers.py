@@ -8,6 +8,7 @@ from psycopg.types.json import Jsonb
 
 from tickbird.domain.answers import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
 from tickbird.domain.errors import ConflictError
+from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
 
 # Between two looks, the one that is in the way may be gone.
@@ -22,7 +23,7 @@ async def begin(db: Session, namespace: str, key: str, request: str, now: dateti
         if await db.fetch("begin_answer", **place, **bounds, request=request):
             return None
         for asked, status, headers, body in await db.fetch("find_answer", **place):
-            return Answer(asked, status, headers or {}, body or "")
+            return Answer(asked, status, as_object(headers), body or "")
     raise ConflictError("somebody else asks with this key again and again;", hint="try again in a moment.")
 
 

@@ -9,8 +9,9 @@ from typing import Any, Final
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.calendar_definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
-from tickbird.domain.calendars import Calendar, calendar_to_json, content_from_json
+from tickbird.domain.calendars import Calendar, calendar_to_json, content_from_json, read_content
 from tickbird.domain.schedule import Schedule
+from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import texts, to_schedule
 
@@ -99,4 +100,5 @@ async def _audit(
 
 
 def _record(row: dict[str, Any]) -> CalendarRecord:
-    return CalendarRecord(**{**row, "closed": content_from_json(row["closed"])})
+    objects = {name: as_object(row[name]) for name in ("definition", "source")}
+    return CalendarRecord(**{**row, **objects, "closed": read_content(row["closed"])})

@@ -16,7 +16,16 @@ from tickbird.domain.limits import Key
 from tickbird.domain.lines import IN_LINE
 from tickbird.domain.planner import ActiveRun, Facts, Repeated
 from tickbird.domain.schedule import Schedule
-from tickbird.store.plans import Decided, KnownRevisions, admit, decide, depended_on, held_keys, wanted_keys
+from tickbird.store.plans import (
+    Decided,
+    KnownRevisions,
+    admit,
+    decide,
+    depended_on,
+    held_keys,
+    newer_format,
+    wanted_keys,
+)
 from tickbird.store.postgres.calendars import contents
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import dependents, read_needs, read_successes, watch
@@ -57,6 +66,8 @@ async def change(
     if found and may.plan(found[0][1]):
         held = await settle(db, known, held)
     now, schedule = held.now, held.schedule
+    if schedule is not None and held.row["format"] > FORMAT:
+        raise newer_format(name)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None:
         keyed = await do_async(finding(namespace, key), db.ask)
@@ -249,7 +260,10 @@ async def _leave(
 async def _write_revision(
     db: Session, after: Schedule, changed: Change, actor: str, may: MayPlan, now: datetime
 ) -> None:
-    definition, pause = Jsonb(dict(after.raw)), after.pause
+    pause = after.pause
+    # One that cannot be read stays as it is stored.
+    raw = None if after.definition is None else dict(after.raw)
+    definition = None if raw is None else Jsonb(raw)
     await db.execute(
         "write_schedule",
         id=after.id,
@@ -275,7 +289,7 @@ async def _write_revision(
         "write_revision",
         id=after.id,
         revision=after.revision,
-        definition=Json(dict(after.raw)),
+        definition=None if raw is None else Json(raw),
         fingerprint=after.fingerprint,
         action=changed.action,
         actor=actor,

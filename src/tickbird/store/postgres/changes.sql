@@ -50,7 +50,8 @@ RETURNING id;
 -- name: write_schedule
 UPDATE tickbird.schedules
 SET app = %(app)s,
-    definition = %(definition)s,
+    -- Null: it cannot be read, and stays as it is.
+    definition = coalesce(%(definition)s::jsonb, definition),
     revision = %(revision)s,
     fingerprint = %(fingerprint)s,
     overrides = %(overrides)s,
@@ -64,15 +65,20 @@ WHERE id = %(id)s;
 -- name: write_cursor_revision
 UPDATE tickbird.cursors
 SET revision = %(revision)s,
-    format = tickbird.definition_format(%(definition)s),
+    format = coalesce(tickbird.definition_format(%(definition)s::jsonb), format),
     -- Computed by the zone rules of this process, which may be others than the store's.
-    zone_data = CASE WHEN tickbird.zone_generation(%(definition)s) IS NOT NULL THEN %(zones)s::integer END
+    zone_data = CASE
+        WHEN %(definition)s::jsonb IS NULL THEN zone_data
+        WHEN tickbird.zone_generation(%(definition)s::jsonb) IS NOT NULL THEN %(zones)s::integer
+    END
 WHERE schedule_id = %(id)s;
 
 -- name: write_revision
 INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, at)
 VALUES (
-    %(id)s, %(revision)s, %(definition)s, %(fingerprint)s, %(action)s, %(actor)s, %(detail)s, %(now)s
+    %(id)s, %(revision)s,
+    coalesce(%(definition)s::json, (SELECT s.definition::json FROM tickbird.schedules AS s WHERE s.id = %(id)s)),
+    %(fingerprint)s, %(action)s, %(actor)s, %(detail)s, %(now)s
 )
 ON CONFLICT (schedule_id, revision) DO UPDATE
 SET definition = excluded.definition,

@@ -18,6 +18,7 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.store.postgres.errors import is_stale, is_transient, translate
+from tickbird.store.postgres.loaders import register
 from tickbird.store.postgres.naming import encoded
 from tickbird.store.postgres.patience import Pool, Watch, patience
 from tickbird.store.postgres_url import SCHEMA, PostgresUrl
@@ -98,6 +99,7 @@ class Connections:
         self._pool = Pool(
             self.conninfo,
             kwargs={"autocommit": True},
+            configure=_configure,
             min_size=1,
             max_size=self._size,
             timeout=_WAIT,
@@ -119,6 +121,7 @@ class Connections:
         """A connection of its own, outside of the pool."""
         try:
             connection = await psycopg.AsyncConnection.connect(conninfo or self.conninfo, autocommit=True)
+            register(connection)
         except psycopg.Error as error:
             raise translate(error, self.place) from None
         try:
@@ -200,6 +203,10 @@ class Connections:
         """After one connection was lost the idle ones probably are too."""
         if self._pool is not None:
             await self._pool.check()
+
+
+async def _configure(connection: Connection) -> None:
+    register(connection)
 
 
 def _unreachable(error: psycopg.Error) -> psycopg.Error:

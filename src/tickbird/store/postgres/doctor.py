@@ -39,7 +39,7 @@ from tickbird.store.postgres.copies import here
 from tickbird.store.postgres.errors import translate
 from tickbird.store.postgres.rows import texts
 from tickbird.store.postgres.schema import MIGRATIONS, missing_indexes
-from tickbird.store.protocol import Worker
+from tickbird.store.postgres.workers import record as worker_record
 from tickbird.version import VERSION
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ async def examine(connections: Connections, listening: Connections, namespace: s
             schema=schema,
             copied=await _copied(looker) if known else "",
             zones=await _zones(looker) if known else None,
-            workers=[Worker(**{**row, "queues": tuple(row["queues"])}) for row in workers],
+            workers=[worker_record(row) for row in workers],
             planners=planners[0][0] if planners else 0,
             work=await _work(looker, {**bounds, "limit": MOST}) if known else None,
             server=server,

@@ -10,6 +10,7 @@ from typing import Any
 from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.keys import KeyedRun, same_enqueued
 from tickbird.domain.runs import NewRun, enqueued_detail
+from tickbird.store.json_text import decode
 from tickbird.store.postgres import naming
 from tickbird.store.postgres_url import PostgresUrl
 from tickbird.store.steps import Steps
@@ -66,7 +67,7 @@ def placing(url: str) -> Steps[None]:
 def publishing(namespace: str, task: str) -> Steps[Mapping[str, Any] | None]:
     """What a live worker publishes of a task."""
     rows = yield "published_task", {"namespace": namespace, "task": task}
-    return json.loads(rows[0][0]) if rows else None
+    return decode(rows[0][0]) if rows else None
 
 
 def finding(namespace: str, key: str) -> Steps[KeyedRun | None]:
@@ -75,4 +76,4 @@ def finding(namespace: str, key: str) -> Steps[KeyedRun | None]:
     if not rows:
         return None
     run_id, schedule_id, kind, name, payload = rows[0]
-    return KeyedRun(run_id, schedule_id, Target(name, kind), None if payload is None else json.loads(payload))
+    return KeyedRun(run_id, schedule_id, Target(name, kind), decode(payload))

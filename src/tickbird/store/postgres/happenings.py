@@ -9,6 +9,7 @@ from typing import Any, Final
 from tickbird.domain.happenings import CHANGED, PLANNED, AuditRecord, Happened, Horizon, Mark, Open, Passed
 from tickbird.domain.runs import SkipRecord
 from tickbird.store.happenings import Row, ended_since, ids_of, instant, micros, tell
+from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run
 
@@ -113,5 +114,5 @@ async def _read(db: Session, rows: Sequence[Row]) -> Any:
     return (
         {row["id"]: to_run({**row, **nothing}) for row in found},
         {row[0]: (name, SkipRecord(*row)) for name, *row in skipped},
-        {row["id"]: AuditRecord(**row) for row in done},
+        {row["id"]: AuditRecord(**{**row, "detail": as_object(row["detail"])}) for row in done},
     )

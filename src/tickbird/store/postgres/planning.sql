@@ -48,7 +48,7 @@ taken AS (
 SELECT
     schedule_id,
     revision,
-    date_part('epoch', planned_until)::bigint,
+    tickbird.seconds(planned_until),
     state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL
         AND (line_until IS NULL OR to_timestamp(60.0 * line_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
         AND (zone_data IS NULL OR zone_data = %(zones)s),
@@ -70,7 +70,7 @@ WITH taken AS MATERIALIZED (
 SELECT
     schedule_id,
     revision,
-    date_part('epoch', planned_until)::bigint,
+    tickbird.seconds(planned_until),
     state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL
         AND (line_until IS NULL OR to_timestamp(60.0 * line_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
         AND (zone_data IS NULL OR zone_data = %(zones)s),
@@ -83,10 +83,10 @@ SELECT
     schedule_id,
     revision,
     state,
-    date_part('epoch', planned_until)::bigint,
-    date_part('epoch', next_run_at)::bigint,
+    tickbird.seconds(planned_until),
+    tickbird.seconds(next_run_at),
     runs_planned,
-    date_part('epoch', skip_until)::bigint,
+    tickbird.seconds(skip_until),
     skip_by,
     skip_note,
     tick_overrides,
@@ -146,7 +146,7 @@ SELECT id FROM tickbird.schedules WHERE id = ANY(%(ids)s::bigint[]) FOR UPDATE S
 SELECT nextval('tickbird.ids') FROM generate_series(1, %(count)s);
 
 -- name: read_skips
-SELECT id, revision, reason, date_part('epoch', last_at)::bigint, run_id, actor, note
+SELECT id, revision, reason, tickbird.seconds(last_at), run_id, actor, note
 FROM tickbird.skips
 WHERE id = ANY(%(ids)s::bigint[]);
 

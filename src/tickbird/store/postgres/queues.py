@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.instants import EPOCH
-from tickbird.domain.rates import MOST_AHEAD, Pace, Queue, Rate, Starts, Turn, instant, micros, queues
+from tickbird.domain.rates import MOST_AHEAD, Pace, Queue, Rate, Starts, Turn, instant, micros, queues, read_starts
 from tickbird.store.postgres.connection import Session
 
 
@@ -39,9 +40,9 @@ async def stored(db: Session, namespace: str, name: str | None = None) -> dict[s
     return {queue: pace(*row) for queue, *row in await db.fetch("stored_rates", namespace=namespace, queue=name)}
 
 
-def pace(count: int, seconds: int, starts: list[list[int]]) -> Pace:
+def pace(count: int, seconds: int, starts: Any) -> Pace:
     """A queue's rate as it is stored."""
-    return Rate(count, seconds), tuple((at, number) for at, number in starts)
+    return Rate(count, seconds), read_starts(starts)
 
 
 async def save_starts(db: Session, namespace: str, queue: str, starts: Starts) -> None:

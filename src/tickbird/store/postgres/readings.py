@@ -29,6 +29,7 @@ from tickbird.domain.readings import (
 )
 from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import LISTED_STATES, Schedule
+from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
 from tickbird.store.protocol import ScheduleRow
@@ -253,7 +254,7 @@ class PostgresReadings:
         }
         name = "find_audit" if wanted.schedule is None else "find_audit_of"
         rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
-        return Page([AuditRecord(*row[:7]) for row in rows], reached)
+        return Page([AuditRecord(*(*row[:6], as_object(row[6]))) for row in rows], reached)
 
     async def last_lines(
         self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000

@@ -11,7 +11,8 @@ from tickbird.domain.definition import Target
 from tickbird.domain.overrides import read_overridden, read_overrides
 from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
-from tickbird.store.plans import read_definition
+from tickbird.store.json_text import as_object
+from tickbird.store.plans import decoded_definition
 
 _APART = "\x1f"
 _RUN_FIELDS = frozenset(each.name for each in fields(RunRecord))
@@ -53,6 +54,7 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     lane = row.pop("lane", USUAL_LANE)
     held, awaiting = lane == HELD_LANE, lane == AWAITING_LANE
     override = read_overridden(row.pop("overridden", None))
+    row["payload"] = as_object(row["payload"])
     # A newer schema may have columns that this code has never heard of.
     known = {name: value for name, value in row.items() if name in _RUN_FIELDS}
     return RunRecord(target=target, covers=covers, held=held, awaiting=awaiting, override=override, **known)
@@ -61,13 +63,12 @@ def to_run(row: dict[str, Any]) -> RunRecord:
 def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
     """A schedule from a row of the view schedule_details; without a definition when it cannot be read.
 
-    Its error is the stored one, or, for the planner, the reason why the definition cannot be read.
+    With `explain`, for the planner, its error is the reason why the definition cannot be read.
     """
-    definition, unreadable = read_definition(row["definition"])
+    definition, unreadable = decoded_definition(row["definition"])
     pause = None
     if row["paused_by"] is not None:
         pause = Pause(row["paused_by"], row["pause_note"] or "", row["paused_until"])
-    raw = row["definition"]
     return Schedule(
         id=row["id"],
         namespace=row["namespace"],
@@ -88,8 +89,8 @@ def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
         error=unreadable if explain and unreadable else row["error"],
         app=row["app"],
         fingerprint=row["fingerprint"],
-        raw=raw if isinstance(raw, dict) else {},
-        overrides=row["overrides"],
+        raw=as_object(row["definition"]),
+        overrides=as_object(row["overrides"]),
         created_at=row["created_at"],
         changed_at=row["changed_at"],
     )

@@ -37,8 +37,9 @@ from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.copies import compare, same_database
+from tickbird.store.json_text import as_object, error_text
 from tickbird.store.migrations import outdated, read_version
-from tickbird.store.plans import KnownRevisions, error_text
+from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres import (
     answers,
     backfills,
@@ -861,14 +862,15 @@ class PostgresStore:
     ) -> Sequence[RevisionRecord]:
         """The newest revisions of a schedule, newest first; those below `before`."""
         rows = await self._named("list_revisions", schedule_id=schedule_id, before=before, limit=limit)
-        return [RevisionRecord(**row) for row in rows]
+        objects = ("definition", "detail")
+        return [RevisionRecord(**{**row, **{name: as_object(row[name]) for name in objects}}) for row in rows]
 
     async def list_audit(
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
     ) -> Sequence[AuditRecord]:
         """What was done, newest first."""
         rows = await self._named("list_audit", namespace=namespace, schedule=schedule, before=before, limit=limit)
-        return [AuditRecord(**row) for row in rows]
+        return [AuditRecord(**{**row, "detail": as_object(row["detail"])}) for row in rows]
 
     async def _named(self, statement: str, **values: Any) -> list[dict[str, Any]]:
         return await self._once(lambda db: db.fetch_named(statement, **values))

@@ -117,7 +117,8 @@ async def _change_set(
         detail, schedule = details.get(name), stored.get(name)
         found = facts.get(schedule.id, NO_FACTS) if schedule else NO_FACTS
         due = detail is not None and may.plan(marks[name]) and is_due(detail, at)
-        if due or _has_keys(command, schedule, found):
+        unreadable = schedule is not None and schedule.definition is None
+        if due or unreadable or _has_keys(command, schedule, found):
             left.append((name, command))
             continue
         done = command.apply(schedule, name, replace(found, calendars=closed), at.timestamp())

@@ -10,6 +10,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.workers import check_drainable, no_such_worker
+from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
 from tickbird.store.protocol import Worker
 
@@ -41,4 +42,6 @@ async def drain(db: Session, namespace: str, worker_id: str, actor: str, note: s
 
 def record(row: Mapping[str, Any]) -> Worker:
     """A row of `workers`."""
-    return Worker(**{**row, "queues": tuple(row["queues"])})
+    kinds = {"tasks": dict, "declares": str, "vitals": object}
+    objects = {name: as_object(row[name], kind) for name, kind in kinds.items()}
+    return Worker(**{**row, **objects, "queues": tuple(row["queues"])})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 
 from tickbird.domain.answers import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
+from tickbird.store.json_text import as_object, decode
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS
@@ -24,7 +24,7 @@ def begin(db: sqlite3.Connection, namespace: str, key: str, request: str, now: i
     if db.execute(SQL["begin_answer"], row).fetchall():
         return None
     [(asked, status, headers, body)] = db.execute(SQL["find_answer"], {"namespace": namespace, "key": key}).fetchall()
-    return Answer(asked, status, json.loads(headers or "{}"), body or "")
+    return Answer(asked, status, as_object(decode(headers)), body or "")
 
 
 def end(db: sqlite3.Connection, namespace: str, key: str, request: str, answer: Answer | None) -> None:

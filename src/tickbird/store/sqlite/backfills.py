@@ -17,6 +17,7 @@ from tickbird.domain.backfills import (
 )
 from tickbird.domain.definition import check_payload
 from tickbird.domain.schedule import Schedule
+from tickbird.store.json_text import decode
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.sqlite.reading import get_schedule
 from tickbird.store.sqlite.records import Row, dump, schedule_record
@@ -172,7 +173,7 @@ def backfill_record(row: Row) -> BackfillRecord:
         total=row[6],
         order="newest" if row[7] else "oldest",
         concurrency=row[8],
-        payload=None if row[9] is None else json.loads(row[9]),
+        payload=decode(row[9]),
         actor=row[10],
         note=row[11],
         created_at=to_instant(row[12]),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tickbird.domain.calendar_definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
-from tickbird.domain.calendars import Calendar, calendar_to_json, content_from_json
+from tickbird.domain.calendars import Calendar, calendar_to_json, content_from_json, read_content
 from tickbird.domain.schedule import Schedule
+from tickbird.store.json_text import as_object, decode
 from tickbird.store.sqlite.records import Row, dump, schedule_record
 from tickbird.store.sqlite.runs import write_audit
 from tickbird.store.sqlite.statements import SQL
@@ -77,16 +77,16 @@ def naming(db: sqlite3.Connection, namespace: str, name: str, after: str, limit:
 def contents(db: sqlite3.Connection, namespace: str, names: Sequence[str]) -> dict[str, Calendar | None]:
     """What these calendars say; all others by name only."""
     rows = db.execute(SQL["calendar_contents"], {"namespace": namespace, "names": dump(list(names))})
-    return {name: None if closed is None else content_from_json(json.loads(closed)) for name, closed in rows}
+    return {name: None if closed is None else content_from_json(decode(closed)) for name, closed in rows}
 
 
 def _record(row: Row) -> CalendarRecord:
     name, definition, closed, source, revision, created_at, changed_at, changed_by = row
     return CalendarRecord(
         name=name,
-        definition=json.loads(definition),
-        closed=content_from_json(json.loads(closed)),
-        source=json.loads(source),
+        definition=as_object(decode(definition)),
+        closed=read_content(decode(closed)),
+        source=as_object(decode(source)),
         revision=revision,
         created_at=to_instant(created_at),
         changed_at=to_instant(changed_at),

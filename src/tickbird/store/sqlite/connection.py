@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -134,6 +135,8 @@ def connect(place: Place) -> sqlite3.Connection:
         patiently(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
         for setting in _SETTINGS:
             db.execute(setting)
+        # Plain SQL can write text that is not UTF-8; one such value must not hide all other rows.
+        db.text_factory = partial(str, encoding="utf-8", errors="replace")
         db.create_function("casefold", 1, str.casefold, deterministic=True)
     except BaseException:
         db.close()

@@ -91,7 +91,7 @@ SET next_run_at = ?3 * 1000000, planned_until = ?2 * 1000000, runs_planned = run
 WHERE schedule_id = ?1;
 
 -- name: revise_cursor
-UPDATE cursors SET revision = :revision, format = :format WHERE schedule_id = :id;
+UPDATE cursors SET revision = :revision, format = coalesce(:format, format) WHERE schedule_id = :id;
 
 -- name: stamp_revised
 -- Computed by the zone rules of this process, which may be others than the store's.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection
 
 from tickbird.domain.dependencies import LastSuccess, needed_by
+from tickbird.store.json_text import as_object, decode
 from tickbird.store.plans import Rows
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL
@@ -64,8 +64,8 @@ def read_needs(db: sqlite3.Connection, namespace: str, names: Collection[str]) -
     while wanted:
         asked = {"namespace": namespace, "names": dump(sorted(wanted))}
         rows = db.execute(SQL["read_needs"], asked).fetchall()
-        found = {name: json.loads(text) for name, text in rows}
-        needs |= {name: needed_by(raw) if isinstance(raw, dict) else () for name, raw in found.items()}
+        found = {name: as_object(decode(text)) for name, text in rows}
+        needs |= {name: needed_by(raw) for name, raw in found.items()}
         wanted = {each for name in found for each in needs[name]} - needs.keys() - wanted
     return needs
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.keys import KeyedRun, same_enqueued
 from tickbird.domain.limits import DEFAULT_LIMIT, Key, take
 from tickbird.domain.runs import NewRun, enqueued_detail
+from tickbird.store.json_text import as_object, decode
 from tickbird.store.sqlite.place import read_url
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL
@@ -53,13 +53,13 @@ def finding(namespace: str, key: str) -> Steps[KeyedRun | None]:
     if not rows:
         return None
     run_id, schedule_id, kind, name, payload = rows[0]
-    return KeyedRun(run_id, schedule_id, Target(name, kind), None if payload is None else json.loads(payload))
+    return KeyedRun(run_id, schedule_id, Target(name, kind), decode(payload))
 
 
 def publishing(namespace: str, task: str) -> Steps[Mapping[str, Any] | None]:
     """What a live worker publishes of a task."""
     for (text,) in (yield "published_tasks", {"namespace": namespace, "now": clock()}):
-        if task in (tasks := json.loads(text)):
+        if task in (tasks := as_object(decode(text))):
             return tasks[task]  # type: ignore[no-any-return]
     return None
 

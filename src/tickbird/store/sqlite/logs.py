@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from tickbird.domain.logs import LogLine, Progress
+from tickbird.store.json_text import decode
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import to_instant, to_micros
@@ -37,4 +37,4 @@ def read_logs(db: sqlite3.Connection, bounds: dict[str, Any]) -> list[LogLine]:
 def read_progress(db: sqlite3.Connection, run_id: int) -> Progress | None:
     """What a run said last of how far it is."""
     row = db.execute(SQL["read_progress"], {"id": run_id}).fetchone()
-    return None if row is None else Progress(row[0], row[1], to_instant(row[2]), json.loads(row[3]))
+    return None if row is None else Progress(row[0], row[1], to_instant(row[2]), decode(row[3]))

@@ -13,6 +13,7 @@ from tickbird.domain.overrides import VOID, read_overrides
 from tickbird.domain.planner import NO_FACTS, Facts, park
 from tickbird.domain.runs import ClaimedRun
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule
+from tickbird.store.json_text import error_text
 from tickbird.store.plans import (
     Decided,
     DueCursor,
@@ -24,7 +25,6 @@ from tickbird.store.plans import (
     admit,
     decide,
     depended_on,
-    error_text,
     kept,
     leased,
     lined_up,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 
-from tickbird.domain.rates import Pace, Rate, Starts
+from tickbird.domain.rates import Pace, Rate, Starts, read_starts
+from tickbird.store.json_text import decode
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL
 
@@ -18,7 +18,7 @@ def stored(db: sqlite3.Connection, namespace: str, queue: str | None = None) -> 
 
 def pace(count: int, seconds: int, starts: str) -> Pace:
     """A queue's rate as it is stored."""
-    return Rate(count, seconds), tuple((at, number) for at, number in json.loads(starts))
+    return Rate(count, seconds), read_starts(decode(starts))
 
 
 def save_starts(db: sqlite3.Connection, namespace: str, queue: str, starts: Starts) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection
 from typing import Any
@@ -12,6 +11,7 @@ from tickbird.domain.run_lengths import LOOKED_AT, RunLength, run_length
 from tickbird.domain.runs import AttemptRecord, RunRecord
 from tickbird.domain.schedule import Schedule
 from tickbird.domain.sync import StoredSchedule
+from tickbird.store.json_text import as_list, decode
 from tickbird.store.protocol import AuditRecord, Decisions, Ledger, Recent, RevisionRecord
 from tickbird.store.sqlite.records import (
     attempt_record,
@@ -46,7 +46,7 @@ def app_schedules(
 ) -> dict[str, StoredSchedule]:
     """Every schedule of the app, and others among `names`, with the fingerprints that code has declared."""
     rows = db.execute(SQL["app_schedules"], {"namespace": namespace, "app": app, "names": dump(list(names))})
-    return {row[2]: StoredSchedule(schedule_record(row), frozenset(json.loads(row[-1]))) for row in rows}
+    return {row[2]: StoredSchedule(schedule_record(row), frozenset(as_list(decode(row[-1])))) for row in rows}
 
 
 def list_runs(db: sqlite3.Connection, filters: dict[str, Any]) -> list[RunRecord]:

@@ -8,11 +8,13 @@ from typing import Any
 
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.definition import Target
+from tickbird.domain.instants import clamp_seconds
 from tickbird.domain.overrides import read_overridden, read_overrides
 from tickbird.domain.planner import ActiveRun, Facts
 from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
 from tickbird.domain.schedule import Cursor, Pause, Schedule
-from tickbird.store.plans import read_definition
+from tickbird.store.json_text import as_list, as_object, decode
+from tickbird.store.plans import decoded_definition
 from tickbird.store.protocol import AuditRecord, RevisionRecord, Worker
 from tickbird.store.sqlite.times import MICROS, to_instant
 
@@ -58,11 +60,11 @@ def run_record(row: Row) -> RunRecord:
         reason=row[27],
         cancel_requested_at=to_instant(row[28]),
         cancel_requested_by=row[29],
-        result=None if row[30] is None else json.loads(row[30]),
+        result=decode(row[30]),
         error=row[31],
         failure_kind=row[32],
         schedule=row[33],
-        payload=json.loads(row[34] or "{}"),
+        payload=as_object(decode(row[34])),
         backfill_id=row[35],
         held=row[36] == HELD_LANE,
         released_at=to_instant(row[37]),
@@ -75,8 +77,8 @@ def run_record(row: Row) -> RunRecord:
 
 def schedule_record(row: Row) -> Schedule:
     """A row of the view `schedule_records`."""
-    definition, _ = read_definition(row[4])
-    raw = json.loads(row[4])
+    raw = decode(row[4])
+    definition, _ = decoded_definition(raw)
     return Schedule(
         id=row[0],
         namespace=row[1],
@@ -97,8 +99,8 @@ def schedule_record(row: Row) -> Schedule:
         error=row[11],
         app=row[3],
         fingerprint=row[6],
-        raw=raw if isinstance(raw, dict) else {},
-        overrides=json.loads(row[7]),
+        raw=as_object(raw),
+        overrides=as_object(decode(row[7])),
         created_at=to_instant(row[12]),
         changed_at=to_instant(row[13]),
     )
@@ -158,14 +160,14 @@ def revision_record(row: Row) -> RevisionRecord:
     """A row of `revisions`."""
     revision, action, actor, at, definition, fingerprint, detail = row
     return RevisionRecord(
-        revision, action, actor, to_instant(at), json.loads(definition), fingerprint, json.loads(detail)
+        revision, action, actor, to_instant(at), as_object(decode(definition)), fingerprint, as_object(decode(detail))
     )
 
 
 def audit_record(row: Row) -> AuditRecord:
     """A row of `audit`."""
     audit_id, at, actor, action, schedule, run_id, detail = row
-    return AuditRecord(audit_id, to_instant(at), actor, action, schedule, run_id, json.loads(detail))
+    return AuditRecord(audit_id, to_instant(at), actor, action, schedule, run_id, as_object(decode(detail)))
 
 
 def worker_record(row: Row) -> Worker:
@@ -178,20 +180,20 @@ def worker_record(row: Row) -> Worker:
         host=row[4],
         pid=row[5],
         version=row[6],
-        queues=tuple(json.loads(row[7])),
+        queues=tuple(as_list(decode(row[7]))),
         slots=row[8],
-        tasks=json.loads(row[9]),
-        declares=json.loads(row[10]),
+        tasks=as_object(decode(row[9]), dict),
+        declares=as_object(decode(row[10]), str),
         draining=bool(row[11]),
         started_at=to_instant(row[12]),
         seen_at=to_instant(row[13]),
         live_until=to_instant(row[14]),
         held=row[15],
-        vitals=json.loads(row[16]),
+        vitals=as_object(decode(row[16])),
         drain_requested_at=to_instant(row[17]),
         drain_requested_by=row[18],
     )
 
 
 def _seconds(micros: int | None) -> int | None:
-    return None if micros is None else micros // MICROS
+    return None if micros is None else clamp_seconds(micros // MICROS)

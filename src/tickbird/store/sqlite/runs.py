@@ -17,7 +17,8 @@ from tickbird.domain.limits import Key
 from tickbird.domain.lines import MINUTE
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.domain.sessions import SESSION_KEPT
-from tickbird.store.plans import Known, KnownRevisions, clean
+from tickbird.store.json_text import clean
+from tickbird.store.plans import Known, KnownRevisions
 from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
 from tickbird.store.rates import Paced
 from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes

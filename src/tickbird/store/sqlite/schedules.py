@@ -12,7 +12,7 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.keys import same_triggered
 from tickbird.domain.planner import NO_FACTS, Repeated
 from tickbird.domain.schedule import Schedule
-from tickbird.store.plans import Decided, KnownRevisions, held_keys
+from tickbird.store.plans import Decided, KnownRevisions, held_keys, newer_format
 from tickbird.store.protocol import Changed
 from tickbird.store.sqlite.calendars import contents
 from tickbird.store.sqlite.dependencies import dependents, read_needs, watch
@@ -107,10 +107,7 @@ def up_to_date(
         if row is None:
             return None
         if is_newer(row):
-            raise ConflictError(
-                f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;",
-                hint="upgrade tickbird.",
-            )
+            raise newer_format(name)
         # A cursor by other zone rules than ours is for the planners who have them.
         if not is_due(row, now) or not _may_plan(db, may, row[0]):
             return row
@@ -146,10 +143,12 @@ def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
 def _revise(db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, may: MayPlan, now: int) -> None:
     """Write a schedule's next revision; its cursor follows with the plan."""
     pause = schedule.pause
+    is_readable = schedule.definition is not None
     row = {
         "id": schedule.id,
         "app": schedule.app,
-        "definition": definition_text(schedule.raw),
+        # One that cannot be read stays as it is stored.
+        "definition": definition_text(schedule.raw) if is_readable else None,
         "revision": schedule.revision,
         "fingerprint": schedule.fingerprint,
         "overrides": dump(dict(schedule.overrides)),
@@ -160,6 +159,7 @@ def _revise(db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str
         "now": now,
     }
     db.execute(SQL["update_schedule"], row)
-    db.execute(SQL["revise_cursor"], {"id": schedule.id, "revision": schedule.revision, "format": schedule.raw["v"]})
+    version = schedule.raw["v"] if is_readable else None
+    db.execute(SQL["revise_cursor"], {"id": schedule.id, "revision": schedule.revision, "format": version})
     db.execute(SQL["stamp_revised"], {"id": schedule.id, "zones": may.zones.mark})
     db.execute(SQL["write_revision"], {**row, "action": done.action, "actor": actor, "detail": dump(done.detail)})

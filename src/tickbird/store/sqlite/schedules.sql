@@ -27,7 +27,7 @@ RETURNING id;
 -- name: update_schedule
 UPDATE schedules
 SET app = :app,
-    definition = :definition,
+    definition = coalesce(:definition, definition),
     revision = :revision,
     fingerprint = :fingerprint,
     overrides = :overrides,
@@ -41,7 +41,10 @@ WHERE id = :id;
 -- name: write_revision
 -- The trigger on schedules has already written the first revision of a new one.
 INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, at)
-VALUES (:id, :revision, :definition, :fingerprint, :action, :actor, :detail, :now)
+VALUES (
+    :id, :revision, coalesce(:definition, (SELECT s.definition FROM schedules AS s WHERE s.id = :id)), :fingerprint, :action,
+    :actor, :detail, :now
+)
 ON CONFLICT (schedule_id, revision) DO UPDATE
 SET action = excluded.action, actor = excluded.actor, detail = excluded.detail, at = excluded.at;
 

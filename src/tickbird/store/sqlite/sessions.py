@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection
 
@@ -18,6 +17,7 @@ from tickbird.domain.sessions import (
 )
 from tickbird.domain.tokens import USE_NOTED_EVERY, TokenRecord, holder, no_such_token
 from tickbird.domain.tokens import state_at as token_state
+from tickbird.store.json_text import as_list, decode
 from tickbird.store.sqlite import tokens
 from tickbird.store.sqlite.records import Row, dump
 from tickbird.store.sqlite.statements import SQL
@@ -123,7 +123,7 @@ def _record(row: Row, now: int) -> SessionRecord:
         token_id=token_id,
         name=name,
         role=role,
-        namespaces=None if namespaces is None else tuple(json.loads(namespaces)),
+        namespaces=None if namespaces is None else tuple(as_list(decode(namespaces))),
         agent=agent,
         opened_at=to_instant(opened_at),
         expires_at=to_instant(expires_at),

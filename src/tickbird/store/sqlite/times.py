@@ -6,7 +6,7 @@ import time
 from datetime import datetime, timedelta
 from typing import overload
 
-from tickbird.domain.instants import EPOCH, to_seconds
+from tickbird.domain.instants import EARLIEST, EPOCH, LATEST, to_seconds
 
 MICROS = 1_000_000
 
@@ -30,5 +30,10 @@ def to_instant(micros: int) -> datetime: ...
 @overload
 def to_instant(micros: None) -> None: ...
 def to_instant(micros: int | None) -> datetime | None:
-    """A stored instant as an aware datetime in UTC."""
-    return None if micros is None else EPOCH + timedelta(microseconds=micros)
+    """A stored instant as an aware datetime in UTC; one that Python does not have is the nearest that it has."""
+    if micros is None:
+        return None
+    try:
+        return EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return LATEST if micros > 0 else EARLIEST

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -18,6 +17,7 @@ from tickbird.domain.tokens import (
     no_such_token,
 )
 from tickbird.domain.tokens import state_at as token_state
+from tickbird.store.json_text import as_list, decode
 from tickbird.store.sqlite.records import Row, dump
 from tickbird.store.sqlite.runs import write_audit
 from tickbird.store.sqlite.statements import SQL
@@ -105,7 +105,7 @@ def _record(row: Row, now: int) -> TokenRecord:
         digest=digest,
         name=name,
         role=role,
-        namespaces=None if namespaces is None else tuple(json.loads(namespaces)),
+        namespaces=None if namespaces is None else tuple(as_list(decode(namespaces))),
         created_at=to_instant(created_at),
         created_by=created_by,
         expires_at=to_instant(expires_at),
