@@ -32,6 +32,16 @@ EMPTY = """TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, ti
     tickbird.answers, tickbird.listed, tickbird.sessions, tickbird.pings"""
 
 
+REFUSE = """
+DROP FUNCTION IF EXISTS refuse() CASCADE;
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '{message}' USING ERRCODE = '{sqlstate}';
+END $$;
+CREATE TRIGGER refuse BEFORE INSERT ON {table} FOR EACH ROW {of} EXECUTE FUNCTION refuse();
+"""
+
+
 class PlainRows:
     """Rows written by plain SQL; `{0}` stands for a parameter."""
 
@@ -54,6 +64,14 @@ class PlainRows:
     async def rewrite_payload(self, run_id: int, payload: str) -> None:
         """UPDATE the payload that a run has of its own."""
         await self.execute(REWRITE_PAYLOAD, (payload, run_id))
+
+    async def refuse_rows(self, table: str, schedule_id: int | None, message: str) -> None:
+        """CREATE a trigger that refuses every new row of a schedule, or of all, with this message."""
+        raise NotImplementedError
+
+    async def accept_rows(self) -> None:
+        """DROP that trigger."""
+        raise NotImplementedError
 
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
         """Execute one statement and commit it."""
@@ -79,6 +97,16 @@ class PlainSqlite(PlainRows):
         finally:
             connection.close()
 
+    async def refuse_rows(self, table: str, schedule_id: int | None, message: str) -> None:
+        """CREATE a trigger that refuses every new row of a schedule, or of all, with this message."""
+        of = "" if schedule_id is None else f"WHEN NEW.schedule_id = {schedule_id}"
+        refuse = f"BEGIN SELECT raise(ABORT, '{message}'); END"
+        await self.execute(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} {of} {refuse}")
+
+    async def accept_rows(self) -> None:
+        """DROP that trigger."""
+        await self.execute("DROP TRIGGER refuse")
+
 
 class PlainPostgres(PlainRows):
     """A person with psql."""
@@ -91,6 +119,20 @@ class PlainPostgres(PlainRows):
         connect = psycopg.AsyncConnection.connect(self.url, options="-c search_path=tickbird")
         async with await connect as connection:
             await connection.execute(statement.format("%s").encode(), values or None)
+
+    async def refuse_rows(self, table: str, schedule_id: int | None, message: str, sqlstate: str = "P0001") -> None:
+        """CREATE a trigger that refuses every new row of a schedule, or of all, with this message."""
+        of = "" if schedule_id is None else f"WHEN (NEW.schedule_id = {schedule_id})"
+        await self._script(REFUSE.format(table=table, message=message, sqlstate=sqlstate, of=of))
+
+    async def accept_rows(self) -> None:
+        """DROP that trigger."""
+        await self._script("DROP FUNCTION IF EXISTS refuse() CASCADE")
+
+    async def _script(self, text: str) -> None:
+        connect = psycopg.AsyncConnection.connect(self.url, options="-c search_path=tickbird")
+        async with await connect as connection:
+            await connection.execute(text.encode())
 
 
 async def _open(first: Store, second: Store) -> Pair:
@@ -149,6 +191,7 @@ async def postgres_pair(exercise: tuple[str, Pair]) -> Pair:
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute("SET lock_timeout = '10s'")
         await connection.execute(EMPTY)
+        await connection.execute("DROP FUNCTION IF EXISTS tickbird.refuse() CASCADE")
     for store in stores:
         await store.check_zones()
     return stores

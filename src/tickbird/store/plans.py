@@ -101,6 +101,18 @@ class KnownRevisions:
         self._known.clear()
 
 
+class UncommittedRevisions(KnownRevisions):
+    """For one transaction that writes revisions: revisions that it reads are forgotten, since it may be rolled back."""
+
+    def __init__(self, committed: KnownRevisions) -> None:
+        super().__init__()
+        self._committed = committed
+
+    def get(self, schedule_id: int, revision: int) -> Known | None:
+        """As of the committed revisions, or of this transaction."""
+        return super().get(schedule_id, revision) or self._committed.get(schedule_id, revision)
+
+
 def read_definition(stored: str | None) -> tuple[Definition | None, str | None]:
     """The definition of a stored JSON text, or None and the error."""
     if stored is None:

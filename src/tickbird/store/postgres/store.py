@@ -39,7 +39,7 @@ from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.copies import compare, same_database
 from tickbird.store.json_text import as_object, error_text
 from tickbird.store.migrations import outdated, read_version
-from tickbird.store.plans import KnownRevisions
+from tickbird.store.plans import KnownRevisions, UncommittedRevisions
 from tickbird.store.postgres import (
     answers,
     backfills,
@@ -264,7 +264,8 @@ class PostgresStore:
             await self._transact(lambda db: watch(db, named))
 
         async def work(db: Session) -> Changed:
-            return await changes.change(db, self._known, may, namespace, name, command, now)
+            known = UncommittedRevisions(self._known)
+            return await changes.change(db, known, may, namespace, name, command, now)
 
         try:
             return await self._connections.transact(work)
@@ -291,7 +292,8 @@ class PostgresStore:
             await self._transact(lambda db: watch(db, named))
 
         async def work(db: Session) -> None:
-            await together.change_all(db, self._known, may, namespace, changes, actor, now, counted)
+            known = UncommittedRevisions(self._known)
+            await together.change_all(db, known, may, namespace, changes, actor, now, counted)
 
         try:
             await self._connections.transact(work)

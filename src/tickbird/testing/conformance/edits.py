@@ -20,10 +20,11 @@ from tickbird.domain.commands import (
     Trigger,
     Update,
 )
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.every import every
 from tickbird.domain.triggers import at
 from tickbird.store.protocol import Store
+from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,
@@ -304,6 +305,22 @@ class Edits:
         assert stopped.cancel_requested_by == "bo"
         assert (cancelled.status, cancelled.finished_at) == ("cancelled", later(140))
         assert cancelled.reason
+
+    async def test_a_revision_that_was_rolled_back_is_forgotten(self, store: Store, plain: Plain) -> None:
+        schedule = await create(store, task="old", overlap="allow", concurrency_key="db")
+        await plan(store, 60)
+        await change(store, Delete(actor="ada"), 61)
+        lost, new = (define(task=task, overlap="allow", concurrency_key="db") for task in ("lost", "new"))
+        # Its first run waits for the key, so that its revision is read before the transaction is rolled back.
+        await plain.refuse_rows("audit", schedule.id, "not now")
+        with pytest.raises(StoreError):
+            await change(store, Create(actor="ada", namespace=NAMESPACE, definition=lost, first="now"), 62)
+        await plain.accept_rows()
+        created = await change(store, Create(actor="ada", namespace=NAMESPACE, definition=new), 63)
+        assert created.schedule.revision == 3
+        assert (await plan(store, 120)).runs == 1
+        newest = (await store.list_runs(NAMESPACE, limit=1))[0]
+        assert (newest.revision, newest.target.name) == (3, "new")
 
     async def test_person_may_not_create_the_past(self, store: Store) -> None:
         with pytest.raises(InvalidError):

@@ -66,6 +66,14 @@ class Plain(Protocol):
         """DELETE a revision."""
         ...
 
+    async def refuse_rows(self, table: str, schedule_id: int | None, message: str) -> None:
+        """CREATE a trigger that refuses every new row of a schedule, or of all, with this message."""
+        ...
+
+    async def accept_rows(self) -> None:
+        """DROP that trigger."""
+        ...
+
     async def rewrite_payload(self, run_id: int, payload: str) -> None:
         """UPDATE the payload that a run has of its own, given as JSON text."""
         ...
