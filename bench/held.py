@@ -169,13 +169,13 @@ async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
 
     attempts: list[float] = []
 
-    async def timed(work: Callable[..., Awaitable[T]]) -> T:
+    async def timed(work: Callable[..., Awaitable[T]], *, patient: bool = True) -> T:
         def counted(db: Any) -> Awaitable[T]:
             attempts.append(time.perf_counter())
             return work(db)
 
         began = time.perf_counter()
-        result = await transact(counted)
+        result = await transact(counted, patient=patient)
         transactions.append((began, time.perf_counter()))
         return result
 

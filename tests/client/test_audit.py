@@ -297,6 +297,25 @@ async def test_late_ticks_that_nobody_planned_are_undecided() -> None:
         assert (await harness.client.audit_ticks("hourly")).proven
 
 
+async def test_ticks_that_came_while_parked_are_undecided(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    async with Harness(app(), START, store=SqliteStore(f"sqlite:///{path}")) as harness:
+        client = harness.client
+        await client.create("hourly", every(hours=1), "work", actor="ada")
+        await harness.advance(hours=2)
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE cursors SET state = 'parked', next_run_at = NULL")
+            db.execute("UPDATE schedules SET error = 'refused'")
+        await harness.advance(hours=22, seconds=30)
+        audit = await client.audit_ticks("hourly")
+        assert named(audit) == [("undecided", "2026-01-01T03:00:00Z", 22)]
+        assert "tickbird resume" in audit.findings[0].text
+        assert (await client.resume("hourly", actor="ada")).state == "active"
+        await harness.advance(hours=3)
+        audit = await client.audit_ticks("hourly")
+        assert (audit.proven, audit.expected, audit.runs, audit.skipped) == (True, 27, 5, 22)
+
+
 async def test_a_one_shot_that_was_past_is_one_misfire() -> None:
     bird = app()
     bird.schedule("party", "work", at(START - timedelta(days=3)))

@@ -285,11 +285,20 @@ def test_resume() -> None:
     assert (skip.actor, skip.note) == ("eve", "paused by eve: moving")
     fresh = apply(Resume(actor="ada"), schedule("paused", cursor=Cursor()), 130)
     assert (fresh.plan.skips, fresh.schedule.cursor.next_run_at) == ((), BASE + 180)
-    parked = apply(Resume(actor="ada"), replace(schedule("parked"), pause=Pause("eve"), error="why"))
-    assert (parked.schedule.state, parked.schedule.pause, parked.schedule.error) == ("parked", None, "why")
-    for state in ("active", "ended", "parked"):
-        with pytest.raises(ConflictError):
-            apply(Resume(actor="ada"), schedule(state))
+    for pause in (None, Pause("eve")):
+        parked = apply(Resume(actor="ada"), replace(schedule("parked"), pause=pause, error="why"), 130)
+        assert (parked.schedule.state, parked.schedule.pause, parked.schedule.error) == ("active", None, None)
+        assert skips(parked) == [("invalid", 60, 120, 2)]
+    broken = replace(schedule("parked"), definition=None, error="why")
+    unpaused = apply(Resume(actor="ada"), replace(broken, pause=Pause("eve")))
+    assert (unpaused.schedule.state, unpaused.schedule.pause, unpaused.schedule.error) == ("parked", None, "why")
+    for known, words in (
+        (broken, "tickbird set"),
+        (schedule(), "active, not paused"),
+        (schedule("ended"), "ended, not paused"),
+    ):
+        with pytest.raises(ConflictError, match=words):
+            apply(Resume(actor="ada"), known)
 
 
 def test_reschedule() -> None:

@@ -65,6 +65,12 @@ class PlainRows:
         """UPDATE the payload that a run has of its own."""
         await self.execute(REWRITE_PAYLOAD, (payload, run_id))
 
+    async def park(self, schedule_id: int, error: str) -> None:
+        """UPDATE a schedule and its cursor so that it is parked."""
+        await self.execute("UPDATE schedules SET error = {0} WHERE id = {0}", (error, schedule_id))
+        parked = "UPDATE cursors SET state = 'parked', next_run_at = NULL WHERE schedule_id = {0}"
+        await self.execute(parked, (schedule_id,))
+
     async def refuse_rows(self, table: str, schedule_id: int | None, message: str) -> None:
         """CREATE a trigger that refuses every new row of a schedule, or of all, with this message."""
         raise NotImplementedError

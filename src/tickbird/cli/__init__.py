@@ -56,7 +56,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Change": {
         "trigger": ("changes", "Run a schedule's task now; its own ticks are not touched."),
         "pause": ("changes", "Stop planning a schedule, until resumed or until an instant."),
-        "resume": ("changes", "Let a paused schedule go on."),
+        "resume": ("changes", "Let a paused schedule go on, or a parked one that can be planned again."),
         "reschedule": ("changes", "Make the next tick of a schedule due at another instant."),
         "skip": ("changes", "Do not run the next ticks of a schedule."),
         "override": ("overrides", "Skip or move one coming tick, or give its run another payload."),

@@ -146,7 +146,7 @@ def pause(
 @actor_option
 @click.pass_obj
 def resume(settings: Settings, /, name: str | None, note: str, actor: str, **many: Any) -> int:
-    """Let a paused schedule go on.
+    """Let a paused schedule go on, or a parked one that can be planned again.
 
     With --all, every paused one that matches, but for those that their code no longer has.
     """

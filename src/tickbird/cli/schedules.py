@@ -21,7 +21,7 @@ from tickbird.domain.coming import next_skipped, overrides_of, with_notes
 from tickbird.domain.durations import in_words
 from tickbird.domain.instants import to_datetime
 from tickbird.domain.obstacles import problems
-from tickbird.domain.progress import brief
+from tickbird.domain.progress import reason
 from tickbird.domain.schedule import Schedule, State
 from tickbird.store.protocol import ScheduleRow, Worker
 
@@ -49,7 +49,7 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
     if schedule.definition is not None and schedule.definition.shadow:
         text += " shadow"
     if schedule.state == "parked":
-        text += f": {brief(schedule.error)}"
+        text += f": {reason(schedule.error)}"
     if schedule.pause is not None:
         text += f", paused by {schedule.pause.by}" if schedule.state == "parked" else f" by {schedule.pause.by}"
         text += f': "{schedule.pause.note}"' if schedule.pause.note else ""

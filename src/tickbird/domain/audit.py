@@ -91,7 +91,7 @@ class Audit:
     expected: int
     runs: int
     skipped: int
-    # Ticks of the range that are not to be decided yet: paused, parked, or not due.
+    # Ticks of the range that are not to be decided yet: paused, or not due.
     open: int
     findings: tuple[Finding, ...]
     found: int
@@ -234,20 +234,30 @@ class Auditor:
         """The ticks of the range behind the cursor that have come; late ones are a finding."""
         schedule = self._schedule
         reached = schedule.cursor.planned_until
-        if schedule.definition is None or reached is None or schedule.state not in ("active", "paused"):
+        if reached is None or schedule.state not in ("active", "paused", "parked"):
             return 0
-        ahead, end = Ahead(schedule), min(self._last, int(self._now))
-        following, after = ahead.next(reached), max(reached, self._first - 1)
+        after, end = max(reached, self._first - 1), min(self._last, int(self._now))
+        if schedule.definition is None:
+            if end > after and schedule.state != "paused":
+                text = "its definition cannot be read, and nobody can tell which ticks came due"
+                self._fold.report("undecided", after + 1, end, 0, text)
+            return 0
+        ahead = Ahead(schedule)
+        following = ahead.next(reached)
         come = ahead.count(after, end) if end > after else 0
         if not come or following is None:
             return 0
-        late = schedule.state == "active" and self._now - schedule.due_at(following) > schedule.definition.grace
+        decides = schedule.state in ("active", "parked")
+        late = decides and self._now - schedule.due_at(following) > schedule.definition.grace
         reach = ahead.reach(end - schedule.offset)
         due = list(ahead.segments(after, reach)) if late and reach > after else []
         if not due:
             return come
         count = sum(each.count for each in due)
-        text = f"{_ticks(count)} came due and no worker has planned {'it' if count == 1 else 'them'}"
+        them = "it" if count == 1 else "them"
+        text = f"{_ticks(count)} came due and no worker has planned {them}"
+        if schedule.state == "parked":
+            text = f"{_ticks(count)} came due while the schedule is parked: `tickbird resume` records {them} as skipped"
         self._fold.report("undecided", due[0].first, due[-1].last, count, text)
         return come - count
 

@@ -48,6 +48,7 @@ from tickbird.domain.schedule import (
     State,
     check_revision,
     check_runs,
+    unreadable,
 )
 
 # By one instruction.
@@ -443,15 +444,23 @@ class PauseCommand(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resume(Command):
-    """Go on behind the ticks that passed meanwhile; they are one skip and are never caught up."""
+    """Go on behind the ticks that passed meanwhile; they are one skip and are never caught up.
+
+    Also a parked schedule that can be planned again; one that cannot only loses its pause, if it has any.
+    """
 
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Only a paused schedule can be resumed."""
+        """Only a paused or parked schedule can be resumed."""
+        detail = {"paused_by": schedule.pause.by if schedule.pause else None, "note": self.note}
+        if schedule.state == "parked" and schedule.definition is not None:
+            active = replace(schedule, pause=None)
+            return _revised("resume", active, repair(active, active, now), **detail, error=schedule.error)
+        if schedule.pause is None and schedule.state == "parked":
+            raise unreadable(schedule)
         if schedule.pause is None:
             raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}, not paused.")
-        detail = {"paused_by": schedule.pause.by, "note": self.note}
         if schedule.state == "parked":
             plan = Plan(schedule.cursor, "parked", schedule.revision, None, schedule.error)
             return _revised("resume", schedule, plan, **detail)

@@ -106,6 +106,8 @@ class Work:
     """Schedules and runs of one namespace; what is due and whose lease is over in all of them."""
 
     parked: Sequence[Parked] = ()
+    # Active schedules that cannot be planned, with the error; without one, those in a newer format.
+    refused: Sequence[Parked] = ()
     waiting: Sequence[Waiting] = ()
     # The rates of queues that have one.
     rates: Mapping[str, Rate] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from tickbird.domain import file_findings, server_findings
 from tickbird.domain.condition import MOST, Condition, SeenWorker, Work
 from tickbird.domain.durations import in_words
-from tickbird.domain.progress import brief, count, is_program, named, obstacle
+from tickbird.domain.progress import brief, count, is_program, named, obstacle, reason
 from tickbird.domain.unreadable import published, published_count
 from tickbird.domain.verdicts import Finding, ok, problem, unseen, warning
 
@@ -306,19 +306,32 @@ def _parked(condition: Condition) -> Iterator[Finding]:
     assert condition.work is not None
     parked = condition.work.parked
     for each in parked[:_NAMED]:
-        text = f"{each.name} is parked and does not run: {_cut(each.error)}."
-        yield problem(
-            "parked",
-            text,
-            f"tickbird set {quote(each.name)} …   # or repair its row; it resumes by itself",
-            schedule=each.name,
-        )
+        text = f"{each.name} is parked and does not run: {_cut(reason(each.error))}."
+        name = quote(each.name)
+        fix = f"tickbird set {name} …   # or repair its row; tickbird resume {name} if it can be planned again"
+        yield problem("parked", text, fix, schedule=each.name)
     if len(parked) > _NAMED:
         more = len(parked) - _NAMED
         text = f"{_at_least(more, 'other')} are parked as well."
         yield problem("parked", _sentence(text), "tickbird ls --state parked", more=more)
-    if not parked:
+    yield from _refused(condition.work)
+    if not parked and not condition.work.refused:
         yield ok("parked", "No schedule is parked.")
+
+
+def _refused(work: Work) -> Iterator[Finding]:
+    """Active schedules that cannot be planned for a cause outside of their rows."""
+    for schedule in work.refused[:_NAMED]:
+        if schedule.error:
+            text = f"{schedule.name} cannot be planned, and is tried again: {_cut(reason(schedule.error))}."
+            fix = "Remove the cause, such as a trigger, a constraint or missing rights."
+            yield problem("parked", text, fix, schedule=schedule.name)
+        else:
+            text = f"{schedule.name} is in a newer format than this version of tickbird reads, and is left alone."
+            yield warning("parked", text, "pip install --upgrade tickbird", schedule=schedule.name)
+    if (more := len(work.refused) - _NAMED) > 0:
+        text = _sentence(f"{_at_least(more, 'other')} are not planned either.")
+        yield problem("parked", text, "tickbird ls", more=more)
 
 
 def _calendars(condition: Condition) -> Iterator[Finding]:

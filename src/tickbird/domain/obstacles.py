@@ -8,7 +8,7 @@ from datetime import datetime
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.durations import in_words
 from tickbird.domain.evidence import LiveWorker
-from tickbird.domain.progress import count, obstacle
+from tickbird.domain.progress import count, obstacle, reason
 from tickbird.domain.schedule import Schedule
 
 
@@ -26,6 +26,8 @@ def problems(schedule: Schedule, workers: Sequence[LiveWorker], now: datetime, h
     # A shadow runs nothing that anybody would have to serve.
     if not definition.shadow and (unserved := obstacle(definition.queue, definition.target.name, workers)):
         found.append(unserved)
+    if schedule.error:
+        found.append(f"it cannot be planned, and is tried again: {reason(schedule.error)}")
     if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:
         found.append(f"{in_words(late)} late: no worker has planned it")
     return found

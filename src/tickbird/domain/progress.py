@@ -483,6 +483,12 @@ def brief(error: str | None) -> str:
     return text if len(text) <= LONGEST_ERROR else text[: LONGEST_ERROR - 1] + "…"
 
 
+def reason(error: str | None) -> str:
+    """The error of a schedule on one line, without what PostgreSQL adds of where in the server it was raised."""
+    text = folded((error or "").partition("\nCONTEXT:")[0])
+    return text if len(text) <= LONGEST_ERROR else text[: LONGEST_ERROR - 1] + "…"
+
+
 def folded(note: str | None) -> str:
     """All of what a person wrote, on one line."""
     return " ".join((note or "").split()).rstrip(".")

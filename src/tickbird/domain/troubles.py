@@ -12,7 +12,7 @@ from tickbird.domain.condition import SeenWorker
 from tickbird.domain.durations import in_words
 from tickbird.domain.findings import LATE, VERY_LATE
 from tickbird.domain.held import HeldSchedule
-from tickbird.domain.progress import brief, count, named, obstacle
+from tickbird.domain.progress import brief, count, named, obstacle, reason
 from tickbird.domain.rates import Rate
 from tickbird.domain.readings import LateRun, Streak
 from tickbird.domain.runs import RunRecord
@@ -151,8 +151,12 @@ def _unplanned(seen: Seen) -> Iterator[Trouble]:
             yield Trouble(
                 kind="unplanned",
                 severity="problem" if late > VERY_LATE else "warning",
-                text=f"{schedule.name} is {in_words(late)} late: no worker has planned it.",
-                fix="tickbird worker MODULE:APP   # and look that TICKBIRD_PLANNING is not off",
+                text=f"{schedule.name} is {in_words(late)} late: no worker has planned it."
+                if not schedule.error
+                else f"{schedule.name} is {in_words(late)} late: it cannot be planned ({reason(schedule.error)}).",
+                fix="tickbird worker MODULE:APP   # and look that TICKBIRD_PLANNING is not off"
+                if not schedule.error
+                else "Remove the cause; the schedule is tried again by itself.",
                 since=due_at,
                 schedule=schedule.name,
             )
@@ -176,12 +180,12 @@ def _failing(seen: Seen) -> Iterator[Trouble]:
 
 def _parked(seen: Seen) -> Iterator[Trouble]:
     for schedule in seen.parked:
-        said = brief(schedule.error)
+        said = reason(schedule.error)
         yield Trouble(
             kind="parked",
             severity="problem",
             text=f"{schedule.name} is parked and does not run{f': {said}' if said else ''}.",
-            fix=f"tickbird set {schedule.name} …   # or repair its row; it resumes by itself",
+            fix=f"tickbird resume {schedule.name}   # if it was repaired; else: tickbird set {schedule.name} …",
             schedule=schedule.name,
         )
 

@@ -12,7 +12,7 @@ from tickbird.domain.evidence import Revision, readable
 from tickbird.domain.explanation import Explanation, Step
 from tickbird.domain.instants import to_datetime, to_seconds
 from tickbird.domain.planner import ActiveRun, Facts, at_plan, end_pause, plan
-from tickbird.domain.progress import Progress, brief, count, obstacle
+from tickbird.domain.progress import Progress, count, obstacle, reason
 from tickbird.domain.rolled import RolledTicks
 from tickbird.domain.runs import TICK_ORIGINS
 
@@ -172,7 +172,7 @@ class OpenChain(Chain):
         return self._to_come(definition, due_at)
 
     def _parked(self) -> Explanation:
-        error = brief(self.schedule.error) or "its definition cannot be read"
+        error = reason(self.schedule.error) or "its definition cannot be read"
         self._step(False, "state", f"Parked: {error}.")
         if to_datetime(self.tick) > self.evidence.now:
             return self._answer("will be skipped", f"Will not run unless the schedule is repaired before: {error}.")
@@ -197,7 +197,9 @@ class OpenChain(Chain):
             why = f"it was due {late} ago, and {seen} not planned it yet"
         else:
             why = f"it was due {late} ago, and no worker is alive to plan it"
-        if held := next((worker for worker in self.evidence.workers if worker.held), None):
+        if self.schedule.error:
+            why = f"it was due {late} ago, and it cannot be planned: {reason(self.schedule.error)}"
+        elif held := next((worker for worker in self.evidence.workers if worker.held), None):
             why += f"; worker {held.id} {held.held}"
         self._step(False, "late", f"{capital(why)}.", at=due_at)
         name, fate = self._projected(definition)

@@ -163,7 +163,8 @@ def zone(name: object) -> Zone:
         raise _refuse(f"{name[:40]!r} is not the name of an IANA zone")
     try:
         info = zone_info(name)
-    except (KeyError, ValueError, OSError):
+    except (KeyError, ValueError, IsADirectoryError, NotADirectoryError):
+        # Other errors of the file, such as too many open ones, say nothing about the name.
         raise _refuse(f"no zone is called {name!r}") from None
     found = _zones[name] = Zone(name, info)
     return found

@@ -12,6 +12,7 @@ from tickbird.engine.execution import Plan
 from tickbird.store.protocol import Expected, HandOff, Planned, Store
 
 log = logging.getLogger("tickbird.engine")
+_MOST_LOGGED = 20
 
 
 # Seconds that a batch may take before the next one is half as large: what is due meanwhile, and other planners, wait no
@@ -98,5 +99,11 @@ class Planning:
 def _tell(planned: Planned) -> None:
     for name in planned.parked:
         log.error("schedule %s is parked: `tickbird show %s` tells why", name, name)
+    for refused in planned.refused[:_MOST_LOGGED]:
+        log.error(
+            "schedule %s cannot be planned: %s; trying again at %s", refused.schedule, refused.error, refused.retry_at
+        )
+    if len(planned.refused) > _MOST_LOGGED:
+        log.error("%d other schedules cannot be planned either", len(planned.refused) - _MOST_LOGGED)
     if planned.schedules:
         log.debug("planned %d schedules: %d runs, %d skips", planned.schedules, planned.runs, planned.skips)

@@ -32,6 +32,8 @@ from tickbird.domain.schedule import Edited, Schedule
 from tickbird.store.json_text import Undecodable, decode, error_text
 from tickbird.store.protocol import HandOff, MovedLook
 
+# Of no row: the process cannot open a file, or has no memory left.
+PROCESS_ERRORS = (OSError, MemoryError)
 # At about 1.5 kB each.
 LARGEST_CACHE = 65_536
 
@@ -113,20 +115,26 @@ class UncommittedRevisions(KnownRevisions):
         return super().get(schedule_id, revision) or self._committed.get(schedule_id, revision)
 
 
-def read_definition(stored: str | None) -> tuple[Definition | None, str | None]:
-    """The definition of a stored JSON text, or None and the error."""
+def read_definition(stored: str | None, *, to_plan: bool = False) -> tuple[Definition | None, str | None]:
+    """The definition of a stored JSON text, or None and the error; see decoded_definition."""
     if stored is None:
         return None, "its revision does not exist"
-    return decoded_definition(decode(stored))
+    return decoded_definition(decode(stored), to_plan=to_plan)
 
 
-def decoded_definition(value: Any) -> tuple[Definition | None, str | None]:
-    """The definition of a decoded JSON value, or None and the error."""
+def decoded_definition(value: Any, *, to_plan: bool = False) -> tuple[Definition | None, str | None]:
+    """The definition of a decoded JSON value, or None and the error.
+
+    With `to_plan`, errors of the process are raised: for those, nobody may park the schedule.
+    """
     if isinstance(value, Undecodable):
         return None, value.error
     try:
         return decode_definition(value), None
-    except Exception as error:  # noqa: BLE001 - an error in one row must not concern another
+    except Exception as error:
+        # An error in one row must not concern another.
+        if to_plan and isinstance(error, PROCESS_ERRORS):
+            raise
         return None, error_text(error)
 
 
@@ -178,6 +186,8 @@ def decide(
             decided = after_plan(followed, plan(at_plan(schedule, followed), facts, now))
         else:
             decided = plan(schedule, facts, now, edited)
+    except PROCESS_ERRORS:
+        raise
     except Exception as error:  # noqa: BLE001 - see above
         return Decided(schedule, park(schedule, error_text(error)), None, last_skip_id)
     definition = schedule.definition

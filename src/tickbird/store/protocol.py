@@ -57,6 +57,17 @@ class Planned:
     more: bool = False
     # Runs that were leased to this worker as they were made.
     leased: Sequence[ClaimedRun] = ()
+    # Schedules that the database refused to plan, for a cause that is not in their rows.
+    refused: tuple[RefusedPlan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedPlan:
+    """A schedule that was not planned though it is due: why, and when it is tried again."""
+
+    schedule: str
+    error: str
+    retry_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

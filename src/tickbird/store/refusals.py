@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.texts import describe
 
+# Errors of a value that cannot be encoded or decoded, now or later.
+VALUE_ERRORS = (ValueError, TypeError, OverflowError, RecursionError)
+
 
 def refused_value(error: Exception) -> InvalidError:
     """The error for a batch with a value that can never be stored."""
@@ -21,5 +24,5 @@ def refusing_values() -> Iterator[None]:
         yield
     except TickbirdError:
         raise
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+    except VALUE_ERRORS as error:
         raise refused_value(error) from None

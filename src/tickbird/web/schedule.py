@@ -161,7 +161,7 @@ def _offers(visit: Visit, found: Schedule) -> Sequence[tuple[str, str]]:
     offers: list[tuple[str, str]] = []
     if visit.may("operator"):
         offers += [("run", "Run now…")] if runs else []
-        if found.pause is not None:
+        if found.pause is not None or (state == "parked" and readable):
             offers.append(("resume", "Resume…"))
         elif state != "ended":
             offers.append(("pause", "Pause…"))

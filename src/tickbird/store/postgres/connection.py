@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 import psycopg
+from psycopg import errors
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 from psycopg.rows import dict_row
@@ -129,15 +130,18 @@ class Connections:
         finally:
             await connection.close()
 
-    async def transact(self, work: Callable[[Session], Awaitable[T]]) -> T:
-        """Do the work in one transaction; again if it was surely rolled back for a passing reason."""
-        return await self._attempt(work, whole=True)
+    async def transact(self, work: Callable[[Session], Awaitable[T]], *, patient: bool = True) -> T:
+        """Do the work in one transaction; again if it was surely rolled back for a passing reason.
+
+        Without patience, not again after a lock that was not available in time.
+        """
+        return await self._attempt(work, whole=True, patient=patient)
 
     async def once(self, work: Callable[[Session], Awaitable[T]]) -> T:
         """Do work that is a single statement, and so a whole transaction."""
         return await self._attempt(work, whole=False)
 
-    async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool) -> T:
+    async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool, patient: bool = True) -> T:
         pauses = iter((*_PAUSES, None))
         stale = 0
         while True:
@@ -170,7 +174,8 @@ class Connections:
                 # Once COMMIT was sent nobody knows whether it counted; the caller decides.
                 unsafe = committing and not is_transient(error)
                 pause = next(pauses)
-                if pause is None or unsafe or not (lost or is_transient(error)):
+                again = is_transient(error) and (patient or not isinstance(error, errors.LockNotAvailable))
+                if pause is None or unsafe or not (lost or again):
                     raise (_unreachable(error) if lost else error) from None
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - to part two that collided
 
@@ -210,10 +215,8 @@ async def _configure(connection: Connection) -> None:
 
 
 def _unreachable(error: psycopg.Error) -> psycopg.Error:
-    """What broke the connection, whatever class the driver gave it."""
-    if isinstance(error, psycopg.OperationalError):
-        return error
-    return psycopg.OperationalError(str(error))
+    """What broke the connection, whatever class the driver gave it; without an SQLSTATE, since nobody said no."""
+    return psycopg.OperationalError(error.diag.message_primary or str(error))
 
 
 def _write_conninfo(url: PostgresUrl, within: float | None) -> str:

@@ -12,6 +12,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
+from tickbird.domain.codec import FORMAT
 from tickbird.domain.condition import (
     MOST,
     Condition,
@@ -120,7 +121,7 @@ async def examine(connections: Connections, listening: Connections, namespace: s
             zones=await _zones(looker) if known else None,
             workers=[worker_record(row) for row in workers],
             planners=planners[0][0] if planners else 0,
-            work=await _work(looker, {**bounds, "limit": MOST}) if known else None,
+            work=await _work(looker, {**bounds, "limit": MOST, "format": FORMAT}) if known else None,
             server=server,
             unseen=looker.unseen,
             asked_at=asked_at,
@@ -212,6 +213,7 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Work:
     rates = await rows("queues", "stored_rates", queue=None)
     return Work(
         parked=[Parked(*row) for row in await rows("parked", "examine_parked")],
+        refused=[Parked(*row) for row in await rows("parked", "examine_refused")],
         waiting=[Waiting(*row) for row in await rows("queues", "examine_waiting")],
         rates={queue: Rate(count, seconds) for queue, count, seconds, _ in rates},
         scheduled=[Scheduled(*row) for row in await rows("queues", "examine_scheduled")],

@@ -132,6 +132,14 @@ WHERE c.state = 'parked' AND s.namespace = %(namespace)s
 ORDER BY s.name
 LIMIT %(limit)s;
 
+-- name: examine_refused
+SELECT s.name, CASE WHEN c.format <= %(format)s THEN coalesce(s.error, 'no error was recorded') ELSE '' END
+FROM tickbird.cursors AS c
+JOIN tickbird.schedules AS s ON s.id = c.schedule_id
+WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR c.format > %(format)s) AND s.namespace = %(namespace)s
+ORDER BY s.name
+LIMIT %(limit)s;
+
 -- name: examine_waiting
 -- What could start now, by queue and target. What nobody takes stays in front of its queue, so the first ones tell.
 WITH RECURSIVE queues AS (
@@ -182,6 +190,7 @@ LIMIT %(limit)s;
 WITH due AS MATERIALIZED (
     SELECT next_run_at FROM tickbird.cursors
     WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND state IN ('active', 'paused')
+        AND refused_at IS NULL AND format <= %(format)s
     ORDER BY next_run_at
     LIMIT %(limit)s
 )
@@ -190,7 +199,11 @@ SELECT
     (SELECT min(next_run_at) FROM due),
     (
         SELECT count(*)::integer
-        FROM (SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' LIMIT %(limit)s) AS fresh
+        FROM (
+            SELECT FROM tickbird.cursors
+            WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND format <= %(format)s
+            LIMIT %(limit)s
+        ) AS fresh
     );
 
 -- name: examine_expired

@@ -8,11 +8,11 @@ import psycopg
 from psycopg import errors
 
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
+from tickbird.store.json_text import LONGEST_ERROR, clean, error_text
+from tickbird.store.refusals import VALUE_ERRORS
 
 # Trying again helps: serialization failure, deadlock, lock not available in time.
 TRANSIENT: Final = frozenset(("40001", "40P01", "55P03"))
-# Classes of SQLSTATE that a bad row causes: data, integrity, raised by a trigger, a limit of the program.
-_ROW: Final = frozenset(("22", "23", "P0", "54"))
 
 
 def is_transient(error: psycopg.Error) -> bool:
@@ -25,9 +25,19 @@ def is_stale(error: psycopg.Error) -> bool:
     return isinstance(error, errors.FeatureNotSupported) and "cached plan" in str(error)
 
 
-def is_row_error(error: psycopg.Error) -> bool:
-    """Is it about the data, so that other rows would have been taken?"""
-    return isinstance(error, psycopg.DataError) or (error.sqlstate or "")[:2] in _ROW
+def is_of_row(error: Exception) -> bool:
+    """Is the cause in the row that was to be planned, so that only a change of the row can remove it?"""
+    if not isinstance(error, psycopg.Error):
+        return isinstance(error, VALUE_ERRORS)
+    # A user can change or remove a trigger. In every language of the server, the context names its kind of function.
+    context = error.diag.context or ""
+    return is_data_error(error) and "SQL" not in context and "PL/" not in context
+
+
+def refusal_text(error: Exception) -> str:
+    """The server's message without its CONTEXT, or the text of another error."""
+    said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return clean(said)[:LONGEST_ERROR] if said else error_text(error)
 
 
 def is_data_error(error: psycopg.Error) -> bool:

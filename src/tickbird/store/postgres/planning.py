@@ -43,7 +43,7 @@ from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
 from tickbird.store.postgres.waiters import hold_active, hold_keys, release
 from tickbird.store.postgres.zones import audit, stamp
-from tickbird.store.protocol import HandOff, Zones
+from tickbird.store.protocol import HandOff, RefusedPlan, Zones
 
 # A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
 # time between lock and commit stay small.
@@ -75,6 +75,7 @@ class Batch:
     parked: list[str] = field(default_factory=list)
     left: bool = False
     leased: list[ClaimedRun] = field(default_factory=list)
+    refused: list[RefusedPlan] = field(default_factory=list)
 
     def add(self, other: Batch) -> None:
         """Count another batch as well."""
@@ -85,6 +86,7 @@ class Batch:
         self.parked += other.parked
         self.left |= other.left
         self.leased += other.leased
+        self.refused += other.refused
 
 
 def clock(locked: Sequence[tuple[Any, ...]]) -> datetime:
@@ -206,7 +208,12 @@ async def read_looks(db: Session, known: KnownRevisions, ids: Iterable[int]) -> 
     cursors = await db.fetch("read_cursors", ids=numbers(ids))
     prior = [(row[0], row[11]) for row in cursors if row[11] is not None]
     await learn(db, known, prior)
-    plain = {row[0]: known.get(row[0], row[1]) for row in cursors if row[2] == "active" and row[11] is None}
+    # Of a schedule that was refused, the error is cleared when it is planned.
+    plain = {
+        row[0]: known.get(row[0], row[1])
+        for row in cursors
+        if row[2] == "active" and row[11] is None and row[13] is None
+    }
     unknown = [row[0] for row in cursors if plain.get(row[0]) is None]
     details = (
         {row["id"]: row for row in await db.fetch_named("read_schedules", ids=numbers(unknown))} if unknown else {}

@@ -7,14 +7,14 @@ SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     (
         SELECT next_run_at FROM tickbird.cursors
-        WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
+        WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
         ORDER BY next_run_at LIMIT 1
     ),
     EXISTS (
         SELECT FROM tickbird.cursors
-        WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
+        WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     ) OR EXISTS (
-        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
+        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     );
 
 -- name: lock_due
@@ -22,7 +22,7 @@ SELECT
 -- the newest half stops where the oldest one ended. The clock comes with each row, in microseconds.
 WITH oldest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     ORDER BY next_run_at, schedule_id LIMIT (%(limit)s::integer + 1) / 2
     FOR UPDATE SKIP LOCKED
 ),
@@ -31,14 +31,14 @@ reached AS MATERIALIZED (
 ),
 newest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
         AND (next_run_at, schedule_id) > ((SELECT next_run_at FROM reached), (SELECT schedule_id FROM reached))
     ORDER BY next_run_at DESC, schedule_id DESC LIMIT %(limit)s::integer / 2
     FOR UPDATE SKIP LOCKED
 ),
 fresh AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
+    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ),
@@ -49,7 +49,7 @@ SELECT
     schedule_id,
     revision,
     tickbird.seconds(planned_until),
-    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL
+    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
         AND (line_until IS NULL OR to_timestamp(60.0 * line_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
         AND (zone_data IS NULL OR zone_data = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
@@ -71,11 +71,22 @@ SELECT
     schedule_id,
     revision,
     tickbird.seconds(planned_until),
-    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL
+    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
         AND (line_until IS NULL OR to_timestamp(60.0 * line_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
         AND (zone_data IS NULL OR zone_data = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
+
+-- name: limit_search
+-- During the search for a refused schedule, one that is slow must not delay all others.
+SELECT set_config('statement_timeout', '2000', true), set_config('lock_timeout', '500', true);
+
+-- name: store_refusal
+-- The schedule first, then its cursor: the lock order of all other verbs.
+UPDATE tickbird.schedules SET error = %(error)s WHERE id = %(id)s RETURNING name;
+
+-- name: mark_refused
+UPDATE tickbird.cursors SET refused_at = %(now)s WHERE schedule_id = %(id)s AND state = 'active';
 
 -- name: read_cursors
 -- All of cursors that are locked.
@@ -92,7 +103,8 @@ SELECT
     tick_overrides,
     last_skip_id,
     prior_revision,
-    zone_data
+    zone_data,
+    refused_at
 FROM tickbird.cursors
 WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
@@ -213,7 +225,8 @@ moved AS (
         next_run_at = to_timestamp(c.next_run_at),
         planned_until = to_timestamp(c.planned_until),
         runs_planned = c.runs_planned,
-        last_skip_id = c.last_skip_id
+        last_skip_id = c.last_skip_id,
+        refused_at = NULL
     FROM c
     WHERE t.schedule_id = c.schedule_id
 ),
@@ -249,7 +262,8 @@ SET state = c.state,
     next_run_at = to_timestamp(c.next_run_at),
     planned_until = to_timestamp(c.planned_until),
     runs_planned = c.runs_planned,
-    last_skip_id = c.last_skip_id
+    last_skip_id = c.last_skip_id,
+    refused_at = NULL
 FROM unnest(
     %(cursors)s::bigint[], %(states)s::text[], %(next)s::bigint[], %(until)s::bigint[], %(planned)s::integer[],
     %(skips)s::bigint[]

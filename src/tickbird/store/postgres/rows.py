@@ -65,7 +65,7 @@ def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
 
     With `explain`, for the planner, its error is the reason why the definition cannot be read.
     """
-    definition, unreadable = decoded_definition(row["definition"])
+    definition, unreadable = decoded_definition(row["definition"], to_plan=explain)
     pause = None
     if row["paused_by"] is not None:
         pause = Pause(row["paused_by"], row["pause_note"] or "", row["paused_until"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -17,7 +17,6 @@ from tickbird.domain.audit import Decision
 from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.calendar_definition import CalendarRecord
 from tickbird.domain.calendars import Calendar
-from tickbird.domain.codec import FORMAT
 from tickbird.domain.commands import Command
 from tickbird.domain.condition import Condition
 from tickbird.domain.dependencies import LastSuccess
@@ -37,8 +36,9 @@ from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.copies import compare, same_database
-from tickbird.store.json_text import as_object, error_text
+from tickbird.store.json_text import as_object
 from tickbird.store.migrations import outdated, read_version
+from tickbird.store.plan_backoff import PlanBackoff
 from tickbird.store.plans import KnownRevisions, UncommittedRevisions
 from tickbird.store.postgres import (
     answers,
@@ -50,7 +50,6 @@ from tickbird.store.postgres import (
     happenings,
     limits,
     logs,
-    planning,
     queues,
     schema,
     sessions,
@@ -60,15 +59,15 @@ from tickbird.store.postgres import (
     workers,
     zones,
 )
+from tickbird.store.postgres.batches import Step
 from tickbird.store.postgres.claims import Claims, Wanted
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.dependencies import read_successes, watch
-from tickbird.store.postgres.errors import is_data_error, is_row_error, translate
+from tickbird.store.postgres.errors import is_data_error, translate
 from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
-from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.readings import PostgresReadings
-from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
+from tickbird.store.postgres.rows import texts, to_run, to_schedule
 from tickbird.store.postgres.runs import START, cancel, enqueue, finish, page_of, prune, renew, rescue
 from tickbird.store.protocol import (
     AuditRecord,
@@ -103,8 +102,6 @@ Work = Callable[[Session], Awaitable[T]]
 
 # After an answer to COMMIT got lost, it is tried again after so long.
 _PAUSES: Final = (0.1, 0.5, 2.0)
-# What is due but in the hands of another planner: look again after so long, in case that one never commits.
-_LOOK_AGAIN: Final = timedelta(seconds=1)
 
 
 class PostgresStore:
@@ -124,6 +121,7 @@ class PostgresStore:
         self._known = KnownRevisions()
         self._claims = Claims(self._known, self._once, self._transact)
         self._bell = wakeups.Bell(self._connections)
+        self._backoff = PlanBackoff()
         self._pruned = START
         self._zones = UNKNOWN
         self._place: Place | None = None
@@ -187,71 +185,8 @@ class PostgresStore:
         now: datetime | None = None,
     ) -> Planned:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
-        mine = await self._zones_checked()
-        bounds = {"now": now, "format": FORMAT, "zones": mine.generation}
-        [(seen_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", **bounds))
-        if not due:
-            return Planned(seen_at, next_at=next_at)
-        if expected is not None and not expected[0] <= seen_at <= expected[1]:
-            return Planned(seen_at)
-        locked: list[int] = []
-
-        async def whole(db: Session) -> Batch:
-            rows = await db.fetch("lock_due", limit=limit, **bounds)
-            if rows and expected is not None and not expected[0] <= planning.clock(rows) <= expected[1]:
-                # It jumped since the look.
-                return Batch(now=planning.clock(rows))
-            locked[:] = [row[0] for row in rows]
-            return await planning.plan_locked(db, self._known, rows, mine, hand_off)
-
-        try:
-            batch = await self._connections.transact(whole)
-        except psycopg.Error as error:
-            if not is_row_error(error) or not locked:
-                raise translate(error, self._connections.place) from None
-            batch = await self._bisect(locked, error, now)
-        if batch.runs > len(batch.leased):
-            self._bell.ring()
-        more = len(locked) >= limit or batch.left
-        if not more:
-            # Rows that somebody else had locked were left out: one that is still due must not wait for the next tick.
-            [(looked_at, next_at, due)] = await self._once(lambda db: db.fetch("peek_due", **bounds))
-            if due:
-                next_at = min(filter(None, (next_at, looked_at + _LOOK_AGAIN)))
-        return Planned(
-            batch.now or seen_at,
-            batch.schedules,
-            batch.runs,
-            batch.skips,
-            tuple(batch.parked),
-            next_at,
-            more=more,
-            leased=batch.leased,
-        )
-
-    async def _bisect(self, ids: Sequence[int], error: psycopg.Error, now: datetime | None) -> Batch:
-        """The database refused a batch: try halves until the bad one stands alone, and park that one."""
-        total = Batch()
-        if len(ids) == 1:
-            total.add(await self._plan_these(ids, now, refusal=error_text(error)))
-            return total
-        middle = len(ids) // 2
-        for half in (ids[:middle], ids[middle:]):
-            try:
-                total.add(await self._plan_these(half, now))
-            except psycopg.Error as again:
-                if not is_row_error(again):
-                    raise translate(again, self._connections.place) from None
-                total.add(await self._bisect(half, again, now))
-        return total
-
-    async def _plan_these(self, ids: Sequence[int], now: datetime | None, refusal: str | None = None) -> Batch:
-        async def part(db: Session) -> Batch:
-            mine = self._zones
-            rows = await db.fetch("lock_these", ids=numbers(ids), now=now, format=FORMAT, zones=mine.generation)
-            return await planning.plan_locked(db, self._known, rows, mine, refusal=refusal)
-
-        return await self._connections.transact(part)
+        step = Step(self._connections, self._known, self._backoff, await self._zones_checked(), expected, now)
+        return await step.plan(limit, hand_off, self._bell.ring)
 
     async def change_schedule(
         self, namespace: str, name: str, command: Command, *, now: datetime | None = None

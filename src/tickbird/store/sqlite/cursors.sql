@@ -3,36 +3,49 @@
 -- name: oldest_due
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
 FROM cursors
 WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 ORDER BY next_run_at
 LIMIT :limit;
 
 -- name: newest_due
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
 FROM cursors
 WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 ORDER BY next_run_at DESC
 LIMIT :limit;
 
 -- name: never_planned
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
 FROM cursors
 WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 ORDER BY schedule_id
 LIMIT :limit;
 
 -- name: some_cursors
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
 FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids))
+ORDER BY schedule_id;
+
+-- name: still_due
+-- Those of these cursors that no other process has planned meanwhile.
+SELECT
+    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
+FROM cursors
+WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+    AND iif(next_run_at IS NULL, state = 'active', next_run_at <= :now)
 ORDER BY schedule_id;
 
 -- name: lines_of
@@ -43,8 +56,10 @@ UPDATE cursors SET line_until = ?2 WHERE schedule_id = ?1;
 
 -- name: next_due
 SELECT
-    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)),
-    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones));
+    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))),
+    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused))));
 
 -- name: active_facts
 SELECT schedule_id, id, status, origin, concurrency_key, lane < 0
@@ -82,7 +97,8 @@ SET state = ?2,
     last_skip_id = ?9,
     tick_overrides = ?10,
     prior_revision = NULL,
-    changed_at = NULL
+    changed_at = NULL,
+    refused_at = NULL
 WHERE schedule_id = ?1;
 
 -- name: move_on_time
@@ -106,6 +122,12 @@ VALUES (?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?7, ?8, ?9, ?10, ?11);
 
 -- name: extend_skip
 UPDATE skips SET last_at = ?2 * 1000000, count = count + ?3, decided_at = ?4 WHERE id = ?1;
+
+-- name: store_refusal
+UPDATE schedules SET error = :error WHERE id = :id RETURNING name;
+
+-- name: mark_refused
+UPDATE cursors SET refused_at = :now WHERE schedule_id = :id AND state = 'active';
 
 -- name: set_pause
 UPDATE schedules

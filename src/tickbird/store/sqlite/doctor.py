@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from tickbird.domain.codec import FORMAT
 from tickbird.domain.condition import (
     MOST,
     Condition,
@@ -58,7 +59,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Cond
     seen = replace(seen, schema=_schema(db))
     if seen.schema.version is None or seen.schema.version < seen.schema.newest:
         return seen
-    bounds = {"namespace": namespace, "now": now, "limit": MOST, "streak": FAILING_RUNS}
+    bounds = {"namespace": namespace, "now": now, "limit": MOST, "streak": FAILING_RUNS, "format": FORMAT}
 
     def look() -> Condition:
         stored = records(db, 1)
@@ -105,6 +106,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Work:
             failing.append(Failing(name, len(newest), newest[0][1]))
     return Work(
         parked=[Parked(*row) for row in rows("examine_parked")],
+        refused=[Parked(*row) for row in rows("examine_refused")],
         waiting=[Waiting(queue, task, count, to_instant(since)) for queue, task, count, since in waiting],
         rates={queue: Rate(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
         scheduled=[

@@ -11,6 +11,14 @@ WHERE c.state = 'parked' AND s.namespace = :namespace
 ORDER BY s.name
 LIMIT :limit;
 
+-- name: examine_refused
+SELECT s.name, iif(c.format <= :format, coalesce(s.error, 'no error was recorded'), '')
+FROM cursors AS c
+JOIN schedules AS s ON s.id = c.schedule_id
+WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR c.format > :format) AND s.namespace = :namespace
+ORDER BY s.name
+LIMIT :limit;
+
 -- name: examine_queues
 WITH RECURSIVE queues (queue) AS (
     SELECT min(queue) FROM runs WHERE namespace = :namespace AND status = 'queued'
@@ -52,13 +60,18 @@ LIMIT :limit;
 SELECT count(*), min(next_run_at)
 FROM (
     SELECT next_run_at FROM cursors
-    WHERE next_run_at <= :now AND state IN ('active', 'paused')
+    WHERE next_run_at <= :now AND state IN ('active', 'paused') AND refused_at IS NULL AND format <= :format
     ORDER BY next_run_at
     LIMIT :limit
 );
 
 -- name: examine_new
-SELECT count(*) FROM (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' LIMIT :limit);
+SELECT count(*)
+FROM (
+    SELECT 1 FROM cursors
+    WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND format <= :format
+    LIMIT :limit
+);
 
 -- name: examine_expired
 SELECT count(*), min(lease_until)

@@ -33,6 +33,7 @@ from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
 from tickbird.store.migrations import read_version
+from tickbird.store.plan_backoff import PlanBackoff
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.protocol import (
     AuditRecord,
@@ -118,6 +119,7 @@ class SqliteStore:
         self._reader = self._writer if self.path == MEMORY else Connection(place, "tickbird-read")
         self._known = KnownRevisions()
         self._unread = UnreadableRuns()
+        self._backoff = PlanBackoff()
         self._zones = UNKNOWN
         self._place: Place | None = None
         self.plans = True
@@ -253,7 +255,7 @@ class SqliteStore:
                 later = _dated(now)
                 return at if _jumped(later, expected) else later
 
-            return planning.plan_due(db, self._known, mine, limit, hand_off, dated)
+            return planning.Step(db, self._known, self._backoff, mine, dated).plan(limit, hand_off)
 
         mine = await self._zones_checked()
         planned = await self._writer.run(plan)

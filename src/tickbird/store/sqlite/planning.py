@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,7 @@ from tickbird.domain.planner import NO_FACTS, Facts, park
 from tickbird.domain.runs import ClaimedRun
 from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule
 from tickbird.store.json_text import error_text
+from tickbird.store.plan_backoff import PlanBackoff
 from tickbird.store.plans import (
     Decided,
     DueCursor,
@@ -38,7 +40,8 @@ from tickbird.store.plans import (
     wanted_lines,
     wanted_skips,
 )
-from tickbird.store.protocol import HandOff, Planned, Zones
+from tickbird.store.protocol import HandOff, Planned, RefusedPlan, Zones
+from tickbird.store.refusals import VALUE_ERRORS
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.dependencies import watch, write_awaits
 from tickbird.store.sqlite.rates import stored
@@ -55,15 +58,25 @@ PLANNER = "planner"
 # A batch that makes more runs than this leaves its other schedules to the next step, so that memory stays small.
 MOST_RUNS = 10_000
 
-# What a row can do to a whole batch: a value that does not fit, or a constraint or trigger that says no.
-REFUSED = (
-    sqlite3.IntegrityError,
-    sqlite3.DataError,
-    sqlite3.InterfaceError,
-    sqlite3.ProgrammingError,
-    OverflowError,
-    UnicodeError,
+# No row is the cause of these: the file cannot be read or written, or another process holds a lock.
+_FILE_ERRORS = frozenset(
+    (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_NOMEM,
+    )
 )
+# Only a change of the row can remove the cause of these: a value that does not fit.
+_ROW_ERRORS = (*VALUE_ERRORS, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+_MAX_RETRIES = 20
+# Seconds after which a step leaves the rest of a search for refused schedules to the next one.
+_MAX_SEARCH = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,7 @@ class Tally:
     skips: int = 0
     parked: list[str] = field(default_factory=list)
     leased: list[ClaimedRun] = field(default_factory=list)
+    refused: list[RefusedPlan] = field(default_factory=list)
 
     def add(self, written: Written) -> None:
         """Count what a committed batch has decided."""
@@ -97,97 +111,150 @@ class Tally:
                 self.parked.append(decided.schedule.name)
 
 
-def plan_due(
-    db: sqlite3.Connection,
-    known: KnownRevisions,
-    zones: Zones,
-    limit: int,
-    hand_off: HandOff | None,
-    clock: Callable[[], int],
-) -> Planned:
-    """Plan up to `limit` due schedules, and say when the next one is due."""
-    now = clock()
-    next_at, more = _next_due(db, zones, now)
-    if not more:  # and so nobody has to wait for a writer that has nothing to write
-        return Planned(to_instant(now), next_at=to_instant(next_at))
-    tally = Tally()
-    rows: list[Row] = []
+@dataclass(slots=True)
+class Step:
+    """One planning step."""
 
-    def whole() -> Written:
-        # Dated once nobody else can write any more, so that what is dated later is written later.
-        nonlocal now
-        now = clock()
-        rows[:] = _due(db, zones, limit, now)
-        return _plan(db, known, zones, rows, now, hand_off)
+    db: sqlite3.Connection
+    known: KnownRevisions
+    backoff: PlanBackoff
+    zones: Zones
+    clock: Callable[[], int]
+    now: int = 0
+    tally: Tally = field(default_factory=Tally)
 
-    try:
-        tally.add(write(db, whole))
-    except REFUSED:
-        known.clear()
-        _bisect(db, known, zones, [row[0] for row in rows], now, tally)
-    next_at, more = _next_due(db, zones, now)
-    return Planned(
-        now=to_instant(now),
-        schedules=tally.schedules,
-        runs=tally.runs,
-        skips=tally.skips,
-        parked=tuple(tally.parked),
-        next_at=to_instant(next_at),
-        more=more,
-        leased=tally.leased,
-    )
+    def plan(self, limit: int, hand_off: HandOff | None) -> Planned:
+        """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
+        self.now = self.clock()
+        next_at, due = self._next_due()
+        retries = self.backoff.due(to_instant(self.now), _MAX_RETRIES)
+        if not due and not retries:  # and so nobody has to wait for a writer that has nothing to write
+            return Planned(to_instant(self.now), next_at=self.backoff.next_at(to_instant(next_at)))
+        if due:
+            self._plan_due(limit, hand_off)
+        for schedule_id in retries:
+            self._retry(schedule_id)
+        next_at, more = self._next_due()
+        tally = self.tally
+        return Planned(
+            now=to_instant(self.now),
+            schedules=tally.schedules,
+            runs=tally.runs,
+            skips=tally.skips,
+            parked=tuple(tally.parked),
+            next_at=self.backoff.next_at(to_instant(next_at)),
+            more=more,
+            leased=tally.leased,
+            refused=tuple(tally.refused),
+        )
 
+    def _bounds(self) -> dict[str, Any]:
+        return {"format": FORMAT, "zones": self.zones.generation, "refused": dump(list(self.backoff.ids))}
 
-def _next_due(db: sqlite3.Connection, zones: Zones, now: int) -> tuple[int | None, bool]:
-    """When the next schedule is due, and whether any is by now."""
-    bounds = {"format": FORMAT, "zones": zones.generation}
-    next_at, new = read(db, lambda: db.execute(SQL["next_due"], bounds).fetchone())
-    return next_at, bool(new) or (next_at is not None and next_at <= now)
+    def _next_due(self) -> tuple[int | None, bool]:
+        """When the next schedule is due, and whether any is by now."""
+        bounds = self._bounds()
+        next_at, new = read(self.db, lambda: self.db.execute(SQL["next_due"], bounds).fetchone())
+        return next_at, bool(new) or (next_at is not None and next_at <= self.now)
 
+    def _plan_due(self, limit: int, hand_off: HandOff | None) -> None:
+        ids: list[int] = []
 
-def _bisect(
-    db: sqlite3.Connection, known: KnownRevisions, zones: Zones, ids: list[int], now: int, tally: Tally
-) -> None:
-    """The database refused a batch: try its halves, until the row at fault stands alone and is parked."""
+        def work() -> Written:
+            # Dated once nobody else can write any more, so that what is dated later is written later.
+            self.now = self.clock()
+            rows = _due(self.db, {**self._bounds(), "now": self.now}, limit)
+            ids[:] = [row[0] for row in rows]
+            return _plan(self.db, self.known, self.zones, rows, self.now, hand_off)
 
-    def part() -> Written:
-        return _plan(db, known, zones, _still_due(db, ids, now), now)
+        error = self._try(work)
+        if error is not None and not ids:
+            raise error
+        if error is not None:
+            self._search(ids, error)
 
-    def parking(error: BaseException) -> Written:
-        rows = _still_due(db, ids, now)
-        batch = _decide(db, known, zones, rows, read_facts(db, ids), now)
-        batch = [Decided(d.schedule, park(d.schedule, error_text(error)), None, d.last_skip_id) for d in batch]
-        write_plans(db, known, batch, now)
+    def _plan_these(self, ids: Sequence[int]) -> Exception | None:
+        """Plan these schedules; returns the error if they are refused."""
+        return self._try(lambda: _plan(self.db, self.known, self.zones, self._still_due(ids), self.now))
+
+    def _still_due(self, ids: Sequence[int]) -> list[Row]:
+        bounds = {"ids": dump(ids), "now": self.now, "format": FORMAT, "zones": self.zones.generation}
+        return self.db.execute(SQL["still_due"], bounds).fetchall()
+
+    def _try(self, work: Callable[[], Written]) -> Exception | None:
+        """Add what one transaction plans; returns the error of a refusal, and raises if the file cannot be used."""
+        try:
+            self.tally.add(write(self.db, work))
+        except Exception as error:
+            # An error that one row causes must not concern another.
+            self.known.clear()
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FILE_ERRORS:
+                raise
+            return error
+        return None
+
+    def _search(self, ids: Sequence[int], error: Exception) -> None:
+        """Try halves of a refused batch until each refused schedule is alone."""
+        began = time.monotonic()
+        refused = [(ids, error)]
+        while refused:
+            ids, error = refused.pop()
+            if len(ids) == 1:
+                self._refuse(ids[0], error)
+                if time.monotonic() - began > _MAX_SEARCH:
+                    return
+                continue
+            middle = len(ids) // 2
+            halves = (ids[:middle], ids[middle:])
+            errors = [self._plan_these(half) for half in halves]
+            refused += [(half, again) for half, again in zip(halves, errors, strict=True) if again is not None]
+
+    def _retry(self, schedule_id: int) -> None:
+        if (error := self._plan_these([schedule_id])) is not None:
+            self._refuse(schedule_id, error)
+        else:
+            self.backoff.remove(schedule_id)
+
+    def _refuse(self, schedule_id: int, error: Exception) -> None:
+        """Park a schedule whose row is the cause; try it again later if it is not, or if parking is refused too."""
+        text = error_text(error)
+        if isinstance(error, _ROW_ERRORS):
+            unparkable = self._try(lambda: self._park(schedule_id, text))
+            if unparkable is None:
+                self.backoff.remove(schedule_id)
+                return
+            text = f"{text} (and it could not be parked: {error_text(unparkable)})"
+        retry_at = self.backoff.add(schedule_id, text, to_instant(self.now))
+        self.tally.refused.append(RefusedPlan(self._show(schedule_id, text), text, retry_at))
+
+    def _park(self, schedule_id: int, error: str) -> Written:
+        looks = read_schedules(self.db, self.known, self._still_due([schedule_id]))
+        batch = [Decided(schedule, park(schedule, error), None, row[10]) for row, schedule in looks]
+        write_plans(self.db, self.known, batch, self.now)
         return Written([], [], batch)
 
-    try:
-        tally.add(write(db, part))
-    except REFUSED as error:
-        known.clear()
-        if len(ids) == 1:
-            refusal = error
-            tally.add(write(db, lambda: parking(refusal)))
-            return
-        middle = len(ids) // 2
-        _bisect(db, known, zones, ids[:middle], now, tally)
-        _bisect(db, known, zones, ids[middle:], now, tally)
+    def _show(self, schedule_id: int, error: str) -> str:
+        """Store the error with its schedule, if the database accepts that; returns the schedule's name."""
+
+        def work() -> str:
+            [(name,)] = self.db.execute(SQL["store_refusal"], {"id": schedule_id, "error": error}).fetchall()
+            self.db.execute(SQL["mark_refused"], {"id": schedule_id, "now": self.now})
+            return str(name)
+
+        try:
+            return write(self.db, work)
+        except Exception:  # noqa: BLE001 - it is logged and tried again in any case
+            return f"with id {schedule_id}"
 
 
-def _due(db: sqlite3.Connection, zones: Zones, limit: int, now: int) -> list[Row]:
+def _due(db: sqlite3.Connection, bounds: dict[str, Any], limit: int) -> list[Row]:
     """Due cursors: half of them the oldest and half the newest if there are too many; and those never planned."""
-    bounds = {"now": now, "format": FORMAT, "zones": zones.generation, "limit": limit}
-    due = db.execute(SQL["oldest_due"], bounds).fetchall()
+    due = db.execute(SQL["oldest_due"], {**bounds, "limit": limit}).fetchall()
     if len(due) == limit > 1:
         newest = db.execute(SQL["newest_due"], {**bounds, "limit": limit // 2}).fetchall()
         due = list({row[0]: row for row in due[: limit - limit // 2] + newest}.values())
     room = max(1, limit - len(due))
     return due + db.execute(SQL["never_planned"], {**bounds, "limit": room}).fetchall()
-
-
-def _still_due(db: sqlite3.Connection, ids: Sequence[int], now: int) -> list[Row]:
-    """Those of these cursors that no other process has planned meanwhile."""
-    rows = db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall()
-    return [row for row in rows if (row[2] == "active" if row[4] is None else row[4] * MICROS <= now)]
 
 
 def _plan(
@@ -226,7 +293,7 @@ def _learn(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -
 
 def _due_cursors(rows: Sequence[Row], zones: int, now: int) -> Iterator[DueCursor]:
     for row in rows:
-        is_plain = row[2] == "active" and row[6] is None and row[9] is None and row[11] is None
+        is_plain = row[2] == "active" and all(row[place] is None for place in (6, 9, 11, 15))
         in_line = row[14] is None or row[14] * MINUTE * MICROS <= now
         yield row[0], row[1], row[3], is_plain and in_line and row[13] in (None, zones)
 
@@ -309,7 +376,10 @@ def read_schedules(
     """The schedules with these cursors."""
     # Kept here, since reading the others may push them out of the cache.
     ready = {
-        row[0]: one for row in rows if row[2] == "active" and row[11] is None and (one := known.get(row[0], row[1]))
+        row[0]: one
+        for row in rows
+        # Of a schedule that was refused, the error is cleared when it is planned.
+        if row[2] == "active" and row[11] is None and row[15] is None and (one := known.get(row[0], row[1]))
     }
     details: dict[int, Row] = {}
     if cold := [row[0] for row in rows if row[0] not in ready]:
@@ -336,7 +406,7 @@ def _cold(row: Row, detail: Row) -> Schedule:
     schedule_id, revision, state = row[:3]
     _, namespace, name, text, paused_by, pause_note, paused_until, error = detail
     pause = None if paused_by is None else Pause(paused_by, pause_note or "", paused_until)
-    definition, unreadable = read_definition(text)
+    definition, unreadable = read_definition(text, to_plan=True)
     cursor = Cursor(*(*row[3:9], read_overrides(row[9])))
     return Schedule(schedule_id, namespace, name, revision, state, definition, cursor, pause, unreadable or error)
 

@@ -39,6 +39,7 @@ from tickbird.testing.conformance.prune import Prune
 from tickbird.testing.conformance.races import Races
 from tickbird.testing.conformance.rates import Rates
 from tickbird.testing.conformance.readings import DashboardReadings
+from tickbird.testing.conformance.refusals import Refusals
 from tickbird.testing.conformance.rescue import Rescue
 from tickbird.testing.conformance.retries import Retries
 from tickbird.testing.conformance.runs import Runs
@@ -79,6 +80,7 @@ class Exercise(
     Dependencies,
     Rates,
     Fairness,
+    Refusals,
     Rescue,
     Prune,
     Workers,

@@ -74,6 +74,10 @@ class Plain(Protocol):
         """DROP that trigger."""
         ...
 
+    async def park(self, schedule_id: int, error: str) -> None:
+        """UPDATE a schedule and its cursor so that it is parked."""
+        ...
+
     async def rewrite_payload(self, run_id: int, payload: str) -> None:
         """UPDATE the payload that a run has of its own, given as JSON text."""
         ...
