@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tickbird.computing import compute
 from tickbird.domain.calendar_definition import (
     YEARS_AHEAD,
     YEARS_BACK,
@@ -106,8 +107,7 @@ class StoredCalendars:
                 after = replace(schedule.definition, closed={**schedule.definition.closed, name: resolved.closed})
                 if left <= 0:
                     continue
-                # Beside whatever else this process does, since it may take a while.
-                found = await asyncio.to_thread(_effect, schedule, after, now, now + reach)
+                found = await compute(_effect, schedule, after, now, now + reach)
             except InvalidError as error:
                 failed.append((schedule.name, str(error)))
             else:
@@ -125,12 +125,12 @@ class StoredCalendars:
 
     async def resolve(self, definition: object) -> Resolved:
         """The days that a definition closes; public holidays of a stated span of years."""
-        read = read_calendar(definition)
+        read = await asyncio.to_thread(read_calendar, definition)
         if read.holidays is None:
             return Resolved(definition=read.to_json(), closed=read.closed(), source={})
         year = (await self._store.now()).year
         first, last = read.holidays.years or (year - YEARS_BACK, year + YEARS_AHEAD)
-        found = find_holidays(read.holidays, first, last)
+        found = await asyncio.to_thread(find_holidays, read.holidays, first, last)
         source = {
             "library": found.library,
             "years": [first, last],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
@@ -124,14 +126,18 @@ async def _describe(request: Request, _: AnyViewer) -> dict[str, Any]:
     """The OpenAPI document."""
     app = request.app
     if not app.openapi_schema:
-        document = app.openapi()
-        for route in repeatable(app.routes):
-            document["paths"][route.path_format]["post"].setdefault("parameters", []).append(dict(DESCRIBED))
-        app.openapi_schema = _completed(document)
+        app.openapi_schema = await asyncio.to_thread(_write_description, app)
     described: dict[str, Any] = app.openapi_schema
     # Where it is mounted in another app, its paths begin there.
     root = str(request.scope.get("root_path", ""))
     return {**described, "servers": [{"url": root}]} if root else described
+
+
+def _write_description(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    for route in repeatable(app.routes):
+        document["paths"][route.path_format]["post"].setdefault("parameters", []).append(dict(DESCRIBED))
+    return _completed(document)
 
 
 def _completed(document: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any, Final, get_args, get_origin
@@ -57,8 +58,7 @@ def _check_once(body: bytes) -> None:
     def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)[:200]
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)[:200]
             raise Problem(
                 400,
                 "malformed",

@@ -27,4 +27,4 @@ async def list_audit(
     if schedule is not None:
         check_text(schedule, "schedule")
     found = await access.client.audit(schedule=schedule, before=read_number(after), limit=limit + 1)
-    return page(found, limit, lambda each: each.id, audit_document)
+    return await page(found, limit, lambda each: each.id, audit_document)

@@ -74,7 +74,7 @@ async def list_backfills(
 ) -> Any:
     """Backfills, newest first, each with how far it is."""
     found = await access.client.list_backfills(schedule=schedule, before=read_number(after), limit=limit + 1)
-    return page(found, limit, lambda each: each.id, backfill_document)
+    return await page(found, limit, lambda each: each.id, backfill_document)
 
 
 @router.get("/backfills/{id}", summary="One backfill", operation_id="get_backfill", response_model=BackfillModel)

@@ -22,7 +22,7 @@ router = APIRouter(prefix=f"{PREFIX}/calendars", tags=["calendars"])
 async def list_calendars(access: Viewer, limit: Limit = 100, after: AfterName = None) -> Any:
     """The stored calendars of a namespace; those that are built in are not among them."""
     found = await access.client.list_calendars(after=read_name(after), limit=limit + 1)
-    return page(found, limit, lambda each: each.name, calendar_document)
+    return await page(found, limit, lambda each: each.name, calendar_document)
 
 
 @router.get("/{name}", summary="One calendar", operation_id="get_calendar", response_model=CalendarModel)

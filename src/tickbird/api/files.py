@@ -61,7 +61,8 @@ async def export(
 ) -> Any:
     """A document that applying changes nothing by, and what stands in the store beside it."""
     document = await access.client.export(app=app, everything=everything)
-    return {"document": to_plain(document), "remarks": await access.client.remarks(document)}
+    plain = await asyncio.to_thread(to_plain, document)
+    return {"document": plain, "remarks": await access.client.remarks(document)}
 
 
 def _written(plan: FilePlan, *, applied: bool) -> Response:

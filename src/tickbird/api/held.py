@@ -27,7 +27,7 @@ async def list_held(
     """The schedules of which runs are held until a person lets them run, or drops them; by name."""
     behind = read_name(after)
     found = [each for each in await access.client.held(schedule) if each.schedule > behind]
-    return page(sorted(found, key=lambda each: each.schedule), limit, lambda each: each.schedule, held_document)
+    return await page(sorted(found, key=lambda each: each.schedule), limit, lambda each: each.schedule, held_document)
 
 
 @router.get(
@@ -39,7 +39,7 @@ async def list_held(
 async def list_held_runs(access: Viewer, name: str, limit: Limit = 100, after: AfterNumber = None) -> Any:
     """The held runs of a schedule, oldest first."""
     found = await access.client.list_held(name, after=read_number(after) or 0, limit=limit + 1)
-    return page(found, limit, lambda each: each.id, run_document)
+    return await page(found, limit, lambda each: each.id, run_document)
 
 
 @router.post(

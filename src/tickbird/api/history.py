@@ -26,7 +26,7 @@ router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["revisions"])
 async def list_revisions(access: Viewer, name: str, limit: Limit = 100, after: AfterNumber = None) -> Any:
     """Every revision, newest first: what it was, what it changed, who made it, when, and where it came from."""
     found = await access.client.history(name, before=read_number(after), limit=limit + 1)
-    return page(found, limit, lambda each: each.revision.revision, history_document)
+    return await page(found, limit, lambda each: each.revision.revision, history_document)
 
 
 @router.post(

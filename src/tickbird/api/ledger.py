@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -11,6 +12,7 @@ from tickbird.api.auth import Viewer
 from tickbird.api.instants import InstantText, read_instant
 from tickbird.api.models.ledger import DecisionsModel, Happenings, TickAuditModel
 from tickbird.api.models.runs import RunList
+from tickbird.api.paging import write_items
 from tickbird.api.patience import longer
 from tickbird.documents import decisions_document, happening_document, run_document
 
@@ -35,7 +37,7 @@ async def list_decisions(
 ) -> Any:
     """The runs and the skips whose ticks touch a range, oldest first; `/ticks` has them in one order, page by page."""
     begin, end = read_instant(first, "first"), read_instant(last, "last")
-    return decisions_document(await access.client.decisions(name, begin, end, limit=limit))
+    return await asyncio.to_thread(decisions_document, await access.client.decisions(name, begin, end, limit=limit))
 
 
 @router.get(
@@ -66,7 +68,7 @@ async def audit_ticks(
 )
 async def list_active_runs(access: Viewer, name: str) -> Any:
     """The runs of a schedule that wait, are queued or are running, oldest first; also of one that is deleted."""
-    return {"items": [run_document(run) for run in await access.client.active_runs(name)]}
+    return {"items": await write_items(await access.client.active_runs(name), run_document)}
 
 
 @router.get("/happenings", summary="What happened lately", operation_id="list_happenings", response_model=Happenings)
@@ -78,4 +80,4 @@ async def list_happenings(
 ) -> Any:
     """Runs that were planned, runs that ended and ticks that were skipped, oldest first; of each kind the newest."""
     found = await access.client.happenings(read_instant(since, "since"), schedule=schedule, limit=limit)
-    return {"items": [happening_document(each) for each in found]}
+    return {"items": await write_items(found, happening_document)}

@@ -25,7 +25,7 @@ Key = Annotated[str, Path(max_length=1_000, description="A concurrency key, as r
 async def list_limits(access: Viewer, limit: Limit = 100, after: AfterName = None) -> Any:
     """The concurrency keys that have a limit or active runs, by name."""
     found = await access.client.limits(after=read_name(after), limit=limit + 1)
-    return page(found, limit, lambda each: each.key, limit_document)
+    return await page(found, limit, lambda each: each.key, limit_document)
 
 
 @router.put("/limits/{key:path}", summary="Limit a key", operation_id="set_limit", response_model=LimitModel)
@@ -47,7 +47,7 @@ async def list_queues(access: Viewer, limit: Limit = 100, after: AfterName = Non
     """The queues that have a rate, active runs or a live worker, by name."""
     behind = read_name(after)
     found = [each for each in await access.client.queues() if each.name > behind]
-    return page(found, limit, lambda each: each.name, queue_document)
+    return await page(found, limit, lambda each: each.name, queue_document)
 
 
 @router.put("/queues/{queue}/rate", summary="Set a rate", operation_id="set_rate", response_model=ChangedQueue)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
@@ -13,6 +15,8 @@ from tickbird.domain.page_keys import NAME_KEY, NUMBER_KEY, read_name_key, read_
 T = TypeVar("T")
 MOST: Final = 1_000
 _LONGEST_KEY: Final = 2_000
+# Characters. The framework encodes a response in the event loop, so a page must not have a thousand payloads.
+_LARGEST_PAGE: Final = 4_000_000
 _TOLD: Final = "The `next` of the page before; the first page without it."
 
 Limit = Annotated[int, Query(ge=1, le=MOST, description="At most so many.")]
@@ -40,11 +44,27 @@ def read_number(key: str | None) -> int | None:
         raise _no_key(str(error)) from None
 
 
-def page(found: Sequence[T], limit: int, place: Callable[[T], str | int], document: Callable[[T], Any]) -> Any:
-    """One page of what was asked for with one more than `limit`."""
-    shown = found[:limit]
-    following = write_key(place(shown[-1])) if len(found) > limit else None
-    return {"items": [document(each) for each in shown], "next": following}
+async def page(rows: Sequence[T], limit: int, place: Callable[[T], str | int], document: Callable[[T], Any]) -> Any:
+    """One page of rows that were read with one more than `limit`; it ends early if its documents are large."""
+    items = await asyncio.to_thread(_write_page, rows[:limit], document)
+    following = write_key(place(rows[len(items) - 1])) if len(rows) > len(items) else None
+    return {"items": items, "next": following}
+
+
+async def write_items(rows: Sequence[T], document: Callable[[T], Any]) -> list[Any]:
+    """The documents of all rows."""
+    return await asyncio.to_thread(lambda: [document(row) for row in rows])
+
+
+def _write_page(rows: Sequence[T], document: Callable[[T], Any]) -> list[Any]:
+    items: list[Any] = []
+    size = 0
+    for row in rows:
+        items.append(document(row))
+        size += len(json.dumps(items[-1], default=str))
+        if size > _LARGEST_PAGE:
+            break
+    return items
 
 
 def _no_key(key: str) -> Problem:

@@ -11,7 +11,7 @@ from fastapi import Request
 P = ParamSpec("P")
 T = TypeVar("T")
 # Work on more bytes than these is done beside the loop.
-_LARGE: Final = 500_000
+_LARGE: Final = 50_000
 # An answer may begin so many seconds after the end of waiting.
 _ANSWER: Final = 10
 

@@ -44,7 +44,7 @@ async def list_pings(
     place = read_number(after)
     behind = None if place is None else EPOCH + min(place, LAST_SECOND * 10**6) * _MICROSECOND
     found = await access.client.pings(name, start, end, after=behind, limit=limit + 1)
-    return page(found, limit, lambda at: (at - EPOCH) // _MICROSECOND, _document)
+    return await page(found, limit, lambda at: (at - EPOCH) // _MICROSECOND, _document)
 
 
 def _document(at: datetime) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 # Here, so that no request has to wait until it is loaded.
@@ -32,4 +33,4 @@ async def preview(access: Viewer, body: PreviewBody) -> Any:
         name=body.name,
         **fields,
     )
-    return preview_document(found)
+    return await asyncio.to_thread(preview_document, found)

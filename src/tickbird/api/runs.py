@@ -43,7 +43,7 @@ async def list_runs(
 ) -> Any:
     """Runs of a namespace, newest first; also those of schedules that are deleted."""
     found = await access.client.runs(schedule=schedule, status=status, before=read_number(after), limit=limit + 1)
-    return page(found, limit, lambda each: each.id, run_document)
+    return await page(found, limit, lambda each: each.id, run_document)
 
 
 @router.post("", summary="Run a task", operation_id="create_run", response_model=TriggeredRun, status_code=201)

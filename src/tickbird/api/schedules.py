@@ -56,7 +56,7 @@ async def list_schedules(
     client = access.client
     found = await client.list(contains=contains, state=state, tag=tag, after=read_name(after), limit=limit + 1)
     workers, now = await client.workers(), await client.now()
-    return page(
+    return await page(
         found,
         limit,
         lambda row: row.schedule.name,

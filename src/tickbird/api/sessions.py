@@ -79,7 +79,7 @@ async def _page(
     found = await client_of(request, caller).sessions(
         token_id=token_id, within=caller.namespaces, live=live, after=read_name(after), limit=limit + 1
     )
-    return page(found, limit, lambda each: each.id, session_document)
+    return await page(found, limit, lambda each: each.id, session_document)
 
 
 async def find_session(request: Request, caller: Caller, session_id: str) -> SessionRecord:

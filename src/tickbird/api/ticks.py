@@ -11,7 +11,8 @@ from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
 from tickbird.api.instants import InstantText, read_instant
 from tickbird.api.models.ticks import ComingTicks, ExplanationModel, LedgerPage
-from tickbird.api.paging import AfterNumber, Limit, read_number
+from tickbird.api.paging import AfterNumber, Limit, read_number, write_items
+from tickbird.computing import compute
 from tickbird.documents import run_document, skip_document, tick_document
 from tickbird.domain.coming import with_notes
 from tickbird.domain.instants import LAST_SECOND, to_datetime, to_seconds, utc_text
@@ -31,8 +32,10 @@ async def next_ticks(
     """The next ticks as the schedule stands now, with what changes of the clock do to them."""
     client = access.client
     schedule, now = await client.get(name), await client.now()
-    ticks = with_notes(schedule, await client.next_ticks(name, count), now)
-    return {"now": utc_text(now), "items": [tick_document(tick, notes) for tick, notes in ticks]}
+    ticks = await client.next_ticks(name, count)
+    noted = await compute(with_notes, schedule, ticks, now)
+    items = await write_items(noted, lambda tick: tick_document(*tick))
+    return {"now": utc_text(now), "items": items}
 
 
 @router.get("/{name}/ticks", summary="The ledger", operation_id="list_ticks", response_model=LedgerPage)

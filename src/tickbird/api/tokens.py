@@ -32,7 +32,7 @@ async def list_tokens(
     found = await client_of(request, caller).tokens(
         within=caller.namespaces, live=live, after=read_name(after), limit=limit + 1
     )
-    return page(found, limit, lambda each: each.id, token_document)
+    return await page(found, limit, lambda each: each.id, token_document)
 
 
 @router.post("", summary="Make a token", operation_id="create_token", response_model=NewToken, status_code=201)

@@ -23,7 +23,7 @@ async def list_workers(access: Viewer, limit: Limit = 100, after: AfterName = No
     """The live workers of a namespace, by id: what they serve, how they are, and who drains."""
     behind = read_name(after)
     found = sorted((each for each in await access.client.workers() if each.id > behind), key=lambda each: each.id)
-    return page(found, limit, lambda each: each.id, worker_document)
+    return await page(found, limit, lambda each: each.id, worker_document)
 
 
 @router.get("/{worker}", summary="One worker", operation_id="get_worker", response_model=WorkerModel)

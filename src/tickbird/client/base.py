@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -138,7 +139,8 @@ class Base:
         if task in self._validators:
             return self._validators[task](payload), self._settings.get(task, {})
         published = find_published(await self._store.list_workers(self._namespace), task)
-        checked = check_by_schema(task, payload, published, unknown_task_ok=unknown_task_ok)
+        # A schema is checked value by value, and a payload may have a hundred thousand of them.
+        checked = await asyncio.to_thread(check_by_schema, task, payload, published, unknown_task_ok=unknown_task_ok)
         return checked, {} if published is None else read_settings(published)
 
     async def _task_settings(self, targets: Iterable[Target]) -> dict[str, Settings]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import get_args
 
+from tickbird.computing import compute_now
 from tickbird.domain.definition import check_text
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.findings import LATE
@@ -128,12 +128,12 @@ class Board:
         after = 0
         for _ in range(_MOST_LOAD // _LOAD_PAGE):
             rows = await self._readings.load(self._namespace, after=after, limit=_LOAD_PAGE, durations=durations)
-            counter.add(rows)
+            await compute_now(counter.add, rows)
             if len(rows) < _LOAD_PAGE:
                 break
             after = rows[-1].id
-        # Apart from the loop: of many different triggers it takes seconds.
-        return await asyncio.to_thread(counter.week)
+        # Not queued: it takes seconds for many different triggers, and all pages share it.
+        return await compute_now(counter.week)
 
     async def key(self, run_id: int) -> str | None:
         """The idempotency key that a run was asked for with; None where there was none."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tickbird.client.base import Base
 from tickbird.client.payloads import check_by_schema
+from tickbird.computing import compute_now
 from tickbird.domain.codec import decode_definition
 from tickbird.domain.definition import TASK_SETTINGS, Definition, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, TickbirdError
@@ -123,7 +124,7 @@ class Files(Base):
         mistakes += refused
         now = (await store.now()).timestamp()
         # Thousands are compared in seconds, in which a server serves others.
-        plan = await asyncio.to_thread(
+        plan = await compute_now(
             plan_files, document, known, namespace=namespace, actor=actor, now=now, prune=prune, adopt=adopt
         )
         wrong, unserved = await self._payloads(document, plan)
@@ -187,7 +188,7 @@ class Files(Base):
                 unserved.add(task)
                 continue
             try:
-                check_by_schema(task, definition.payload, published, unknown_task_ok=True)
+                await asyncio.to_thread(check_by_schema, task, definition.payload, published, unknown_task_ok=True)
             except PayloadError as error:
                 mistakes.append(Mistake(document.place("schedules", name, "payload"), f"schedule {name}: {error}"))
         return mistakes, sorted(unserved)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from tickbird.computing import compute
 from tickbird.domain.agenda import (
     BUSY,
     DAYS,
@@ -60,7 +60,7 @@ async def write_ical(
     else:
         planned = await _planned(client, tag, contains, remarks)
     now = await client.now()
-    return await asyncio.to_thread(_write, planned, now, days, limit, remarks)
+    return await compute(_write, planned, now, days, limit, remarks)
 
 
 async def _planned(client: Client, tag: str | None, contains: str, remarks: list[str]) -> list[Planned]:

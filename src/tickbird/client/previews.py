@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.client.base import Base
+from tickbird.computing import compute
 from tickbird.domain.commands import resolve_calendars
 from tickbird.domain.definition import Definition, Target, check_name
 from tickbird.domain.instants import to_seconds
@@ -45,13 +46,14 @@ class Previews(Base):
             stored = {each.name: each.closed for each in await self._store.list_calendars(self._namespace)}
             definition = replace(definition, closed=resolve_calendars(definition.calendars, stored))
         start = to_seconds(await self._store.now() if after is None else after)
-        found = preview(definition, start, count, namespace=self._namespace, name=name)
+        found = await compute(preview, definition, start, count, namespace=self._namespace, name=name)
         # One more than are looked at, besides the schedule itself, tells whether these are all.
         rows = await self._store.list_schedules(self._namespace, state="active", limit=MOST_SCHEDULES + 2)
         others = [row.schedule for row in rows if row.schedule.name != name]
         instants = [to_seconds(tick.due_at) for tick in found.ticks if tick.skipped is None]
         complete = len(others) <= MOST_SCHEDULES
-        return replace(found, load=load_around(instants, others[:MOST_SCHEDULES], complete=complete))
+        load = await compute(load_around, instants, others[:MOST_SCHEDULES], complete=complete)
+        return replace(found, load=load)
 
     async def _unstated(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """The settings of the task that a definition names."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from tickbird.client.base import Base, page_size
+from tickbird.computing import compute, compute_now
 from tickbird.domain.audit import Audit, Auditor, Decision
 from tickbird.domain.coming import ComingTick, coming_ticks
 from tickbird.domain.errors import InvalidError
@@ -24,6 +25,7 @@ from tickbird.store.protocol import (
 
 # So many successes of a schedule are looked through for the one that another one needed.
 _SUCCESSES = 200
+_FEW = 100
 
 
 class Ticks(Base):
@@ -31,12 +33,14 @@ class Ticks(Base):
 
     async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
         """The ticks to come, as the schedule stands now."""
-        return coming_ticks(await self.get(name), await self._store.now(), count)
+        schedule, now = await self.get(name), await self._store.now()
+        # A page that shows a few does not wait for a caller that asked for thousands.
+        return await (compute if count > _FEW else compute_now)(coming_ticks, schedule, now, count)
 
     async def why(self, name: str, at: datetime, *, tz: str | None = None) -> Explanation:
         """The whole chain of what was, or will be, decided for an instant, on the schedule's clock or another."""
         evidence = await self._evidence(await self._find(name), at)
-        return explain(evidence if tz is None else replace(evidence, tz=zone(tz).name))
+        return await compute_now(explain, evidence if tz is None else replace(evidence, tz=zone(tz).name))
 
     async def _evidence(self, schedule: Schedule, at: datetime) -> Evidence:
         """The rows that concern one instant of a schedule, and those that they name."""
@@ -116,10 +120,10 @@ class Ticks(Base):
             now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
             auditor = Auditor(schedule, revisions, start, end, now, pruned)
             async for decisions in self._ledger(schedule, auditor, start, page):
-                auditor.take(decisions)
+                await compute_now(auditor.take, decisions)
             # What was pruned meanwhile would look missing.
             if await self._pruned_until(schedule) == pruned:
-                return auditor.finish()
+                return await compute_now(auditor.finish)
 
     async def _pruned_until(self, schedule: Schedule) -> int | None:
         return (await self._store.ledger(schedule.id, EPOCH, EPOCH, EPOCH, 1)).pruned_until

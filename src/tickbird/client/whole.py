@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tickbird.client.base import Base, page_size
+from tickbird.computing import compute
 from tickbird.domain.definition import check_text
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.findings import diagnose
@@ -79,8 +80,8 @@ class Whole(Base):
             schedules += [row.schedule for row in rows if is_zoned(row.schedule)]
             after = rows[-1].schedule.name
         if against is None:
-            return by_instant(map(next_moves, schedules))
-        return by_instant(all_moves(schedules, against, since, since + days * 86_400))
+            return await compute(lambda: by_instant(map(next_moves, schedules)))
+        return await compute(lambda: by_instant(all_moves(schedules, against, since, since + days * 86_400)))
 
     async def audit(
         self, *, schedule: str | None = None, before: int | None = None, limit: int = 100

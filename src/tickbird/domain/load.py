@@ -9,6 +9,7 @@ from datetime import datetime
 from tickbird.domain.cautions import members
 from tickbird.domain.definition import Definition
 from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.interruption import checkpoint
 from tickbird.domain.schedule import Schedule
 
 # Of more schedules, and around more instants, nothing is counted.
@@ -46,6 +47,7 @@ def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete
         if definition is None or schedule.state != "active":
             continue
         known += 1
+        checkpoint()
         offset = schedule.offset
         for start, total in zip(starts, totals, strict=True):
             edges = [start - _HOUR, start, start + _MINUTE, start + _MINUTE + _HOUR]

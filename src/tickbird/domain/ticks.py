@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.interruption import checkpoint
 from tickbird.domain.zone_data import zone_info
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Ticks:
         return tick
 
     def _next(self, after: int) -> int | None:
+        checkpoint()
         if self._first is not None and after < self._first:
             after = self._first - 1
         tick = self._trigger.next_tick(after)
@@ -65,6 +67,7 @@ class Ticks:
 
     def count(self, after: int, until: int) -> int:
         """How many ticks lie in (after, until], excluded ones included."""
+        checkpoint()
         if self._first is not None:
             after = max(after, self._first - 1)
         if self._last is not None:

@@ -80,7 +80,7 @@ async def drawn(visit: Visit, base: Mapping[str, Any], texts: Mapping[str, str] 
     payload = base.get("payload")
     schema = await payload_form.published_schema(visit.client, Target(shown["task"]))
     kept = payload if isinstance(payload, Mapping) else {}
-    draft = Draft(base=base, texts=shown, payload=payload_form.draw(schema, kept))
+    draft = Draft(base=base, texts=shown, payload=await payload_form.draw_in_thread(schema, kept))
     _understand(visit, draft, base_texts(base))
     # Nobody has sent it yet.
     draft.wrong = {name: why for name, why in draft.wrong.items() if shown[name].strip()}
@@ -94,7 +94,7 @@ async def sent(visit: Visit, base: Mapping[str, Any]) -> Draft:
     shown = {**before, "name": form.text("name"), **texts}
     task = shown["task"].strip()
     schema = await payload_form.published_schema(visit.client, Target(task)) if task else None
-    read = payload_form.read(form, schema)
+    read = await payload_form.read_in_thread(form, schema)
     draft = Draft(base=base, texts=shown, payload=read.form)
     _understand(visit, draft, before)
     if any(name.startswith("payload.") for name in form.names()):
@@ -103,7 +103,7 @@ async def sent(visit: Visit, base: Mapping[str, Any]) -> Draft:
             if read.wrong:
                 draft.wrong["payload"] = "look at its fields"
     elif isinstance(base.get("payload"), Mapping):
-        draft.payload = payload_form.draw(schema, base["payload"])
+        draft.payload = await payload_form.draw_in_thread(schema, base["payload"])
     return draft
 
 

@@ -21,6 +21,7 @@ from tickbird.api.auth import Authority, Caller
 from tickbird.api.guard import Limits
 from tickbird.api.loopback import Loopback
 from tickbird.api.namespaces import choose
+from tickbird.api.patience import aside
 from tickbird.api.problems import Problem, busy, of_status, problem_of, unexpected
 from tickbird.api.rates import Pace
 from tickbird.api.streams import MEDIA_TYPE as STREAM
@@ -33,7 +34,7 @@ from tickbird.web.memory import Kept, Memory
 from tickbird.web.readings import Readings
 from tickbird.web.rendering import render
 from tickbird.web.times import read_clock
-from tickbird.web.visits import Door, Form, Visit, address_parts, first_namespace, read_form
+from tickbird.web.visits import Door, Form, RenderedPage, Visit, address_parts, first_namespace, read_form
 
 log = logging.getLogger("tickbird.web")
 SESSION: Final = "tickbird_session"
@@ -98,6 +99,8 @@ class Gate:
                     raise _away()
                 visit = await self._visit(door, request, caller, form)
                 answer = await door.page(visit)
+                if isinstance(answer, RenderedPage):
+                    await answer.fill()
                 if request.method not in ("GET", "HEAD"):
                     # Whoever did something sees it on the next page, also where nobody follows what happens.
                     self._readings.expire(visit.namespace)
@@ -151,7 +154,8 @@ class Gate:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
             raise Problem(415, "not-a-form", "This is no form that a page of ours sends.", hint="Go back to the page.")
-        form = read_form(await self.body(request, self._limits.body * _ENCODED))
+        body = await self.body(request, self._limits.body * _ENCODED)
+        form = await aside(len(body), read_form, body)
         given = request.headers.get(CSRF_HEADER) or form.raw(CSRF_FIELD) or ""
         if not hmac.compare_digest(given.encode(), self.csrf(request).encode()):
             raise Problem(

@@ -54,7 +54,9 @@ def render(template: str, context: Mapping[str, Any]) -> str:
 def plain(value: object, most: int = _LONGEST) -> str:
     """A text from data with what cannot be seen made visible, and cut where it is too long to look at."""
     whole = str(value)
-    shown = "".join(each if _visible(each) else _shown(each) for each in whole[:most])
+    part = whole[:most]
+    # By distinct characters: a text may have a million, and hardly more than a hundred different ones.
+    shown = part.translate({ord(each): _shown(each) for each in set(part) if not _visible(each)})
     return shown if len(whole) <= most else f"{shown}… ({len(whole):,} characters)"
 
 

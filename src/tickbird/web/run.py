@@ -19,7 +19,7 @@ from tickbird.domain.readings import RunFilter
 from tickbird.domain.runs import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedule import Schedule
 from tickbird.web.once import key_of, mark_of
-from tickbird.web.payload_form import PayloadForm, draw, published_schema, read
+from tickbird.web.payload_form import PayloadForm, draw_in_thread, published_schema, read_in_thread
 from tickbird.web.payload_schema import as_json
 from tickbird.web.pictures import AttemptLine, Picture, run_line
 from tickbird.web.run_log import LEVELS, last_page, sought, without_colours
@@ -208,9 +208,9 @@ async def change(visit: Visit) -> Response:
     found = await visit.client.run(run_number(visit))
     schema = await published_schema(visit.client, found.target)
     if visit.request.method != "POST":
-        form = draw(schema, found.payload, as_text=visit.query.get("as") == "json")
+        form = await draw_in_thread(schema, found.payload, as_text=visit.query.get("as") == "json")
         return _change_form(visit, found, form, schema, found.payload)
-    sent = read(visit.form, schema)
+    sent = await read_in_thread(visit.form, schema)
     if not visit.is_sent:
         return _change_form(visit, found, sent.form, schema, sent.payload)
     if sent.wrong:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,7 +30,9 @@ class Form:
     """What was sent with a form: texts by name, some of them more than once."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        self._pairs = pairs
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name, []).append(value)
 
     def text(self, name: str, default: str = "") -> str:
         """The last value of a field, without white space around it."""
@@ -43,14 +46,14 @@ class Form:
 
     def all(self, name: str) -> list[str]:
         """Every value of a field."""
-        return [value for key, value in self._pairs if key == name]
+        return self._values.get(name, [])
 
     def names(self) -> list[str]:
         """The fields that were sent, each once."""
-        return list(dict.fromkeys(key for key, _ in self._pairs))
+        return list(self._values)
 
     def __contains__(self, name: str) -> bool:
-        return any(key == name for key, _ in self._pairs)
+        return name in self._values
 
 
 def read_form(body: bytes) -> Form:
@@ -63,6 +66,20 @@ def read_form(body: bytes) -> Form:
         raise InvalidError("The form cannot be read.", hint="Send it again from its page.") from None
     # A browser ends lines as e-mail does.
     return Form([(key, value.replace("\r\n", "\n")) for key, value in pairs])
+
+
+class RenderedPage(HTMLResponse):
+    """A page whose template is rendered by `fill`, in a thread: a payload on it may be a megabyte."""
+
+    def __init__(self, template: str, context: Mapping[str, Any], status: int) -> None:
+        super().__init__(status_code=status)
+        self._template = template
+        self._context = context
+
+    async def fill(self) -> None:
+        """Render the body; once, before it is sent."""
+        self.body = await asyncio.to_thread(lambda: render(self._template, self._context).encode())
+        self.headers["content-length"] = str(len(self.body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +172,7 @@ class Visit:
     def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
         """A page."""
         said = self.request.cookies.get(SAID) if not self.by_htmx else None
-        context |= {"visit": self, "said": said}
-        answer = HTMLResponse(render(template, context), status)
+        answer = RenderedPage(template, {**context, "visit": self, "said": said}, status)
         if said:
             answer.delete_cookie(SAID, path=self.root or "/")
         return answer

@@ -7,30 +7,23 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from tickbird.computing import compute_now
 from tickbird.domain.backfills import (
     BackfillPlan,
     BackfillRecord,
     NewBackfill,
-    Wanted,
     cancel_reason,
     no_such_backfill,
     over_already,
 )
 from tickbird.domain.definition import check_payload
-from tickbird.domain.schedule import Schedule
+from tickbird.store.backfills import choose_ticks
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.changes import hold, settle
 from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.rows import numbers, to_schedule
+from tickbird.store.postgres.rows import numbers
 from tickbird.store.postgres.waiters import release
 from tickbird.store.zones import MayPlan
-
-
-async def preview(db: Session, namespace: str, name: str, new: NewBackfill) -> BackfillPlan:
-    """What a backfill would make."""
-    rows = await db.fetch_named("get_schedule", namespace=namespace, name=name)
-    wanted, ticks = await _wanted(db, to_schedule(rows[0]) if rows else None, name, new)
-    return wanted.plan(ticks)
 
 
 async def make(
@@ -47,7 +40,7 @@ async def make(
     held = await hold(db, found[0][0] if found else None, now)
     if found and may.plan(found[0][1]):
         held = await settle(db, known, held)
-    wanted, ticks = await _wanted(db, held.schedule, name, new)
+    wanted, ticks = await choose_ticks(db.fetch, held.schedule, name, new, compute_now)
     if not ticks:
         return wanted.plan(ticks)
     schedule, definition = wanted.schedule, wanted.definition
@@ -86,34 +79,6 @@ async def make(
     await _audit(db, held.now, new.actor, "backfill", namespace, schedule.id, name, wanted.detail(backfill_id, ticks))
     await db.execute("wake")
     return wanted.plan(ticks, backfill_id)
-
-
-async def _wanted(db: Session, schedule: Schedule | None, name: str, new: NewBackfill) -> tuple[Wanted, list[int]]:
-    """What is asked for, and the ticks of it to make a run of."""
-    while True:
-        pruned_until = await _pruned_until(db, schedule)
-        wanted = Wanted(schedule, name, new, pruned_until)
-        ticks = await _ticks(db, wanted)
-        # A run that was pruned after the first look is missing among those that were found by the second one.
-        if await _pruned_until(db, schedule) == pruned_until:
-            return wanted, ticks
-
-
-async def _pruned_until(db: Session, schedule: Schedule | None) -> int | None:
-    rows = await db.fetch("pruned_until", schedule_id=schedule.id) if schedule is not None else []
-    return rows[0][0] if rows else None
-
-
-async def _ticks(db: Session, wanted: Wanted) -> list[int]:
-    bounds = {"schedule_id": wanted.schedule.id, "first": wanted.runs_from, "last": wanted.last}
-    if wanted.unknown:
-        [(wanted.kept,)] = await db.fetch(
-            "count_taken", schedule_id=wanted.schedule.id, first=wanted.first, last=wanted.pruned_until
-        )
-    if wanted.is_countless:
-        [(taken,)] = await db.fetch("count_taken", **bounds)
-        raise wanted.too_many(taken)
-    return wanted.ticks({row[0] for row in await db.fetch("taken_ticks", **bounds)})
 
 
 async def read(db: Session, namespace: str, backfill_id: int) -> BackfillRecord:

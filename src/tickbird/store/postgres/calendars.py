@@ -13,7 +13,7 @@ from tickbird.domain.calendars import Calendar, calendar_to_json, content_from_j
 from tickbird.domain.schedule import Schedule
 from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.rows import texts, to_schedule
+from tickbird.store.postgres.rows import texts, to_schedules
 
 _MOST_NAMED: Final = 11
 
@@ -74,7 +74,7 @@ async def listed(
 async def naming(db: Session, namespace: str, name: str, after: str, limit: int) -> list[Schedule]:
     """Schedules that name a calendar, by name."""
     rows = await db.fetch_named("schedules_with_calendar", namespace=namespace, name=name, after=after, limit=limit)
-    return [to_schedule(row) for row in rows]
+    return await to_schedules(rows)
 
 
 async def contents(db: Session, namespace: str, names: Sequence[str]) -> dict[str, Calendar | None]:

@@ -31,7 +31,7 @@ from tickbird.domain.runs import RunRecord
 from tickbird.domain.schedule import LISTED_STATES, Schedule
 from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedule
+from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
 from tickbird.store.protocol import ScheduleRow
 
 Read = Callable[[Callable[[Session], Awaitable[list[Any]]]], Awaitable[list[Any]]]
@@ -67,17 +67,17 @@ class PostgresReadings:
         else:
             found = (await self._rows("find_schedules_before", before=before, **bounds))[::-1]
         ids = [row[0] for row in found]
-        rows = {row["id"]: row for row in await self._named("list_these", ids=numbers(ids))} if ids else {}
-        last_ids = [row["last_run_id"] for row in rows.values() if row["last_run_id"] is not None]
-        last = await self._these_runs(last_ids)
+        by_id = {row["id"]: row for row in await self._named("list_these", ids=numbers(ids))} if ids else {}
+        rows = [by_id[one] for one in ids if one in by_id]
+        last = await self._these_runs([row["last_run_id"] for row in rows if row["last_run_id"] is not None])
         return [
             ScheduleRow(
-                schedule=to_schedule(row),
+                schedule=schedule,
                 last_run=last.get(row["last_run_id"]),
                 failure_streak=row["failure_streak"],
                 held=row["held"],
             )
-            for row in (rows[each] for each in ids if each in rows)
+            for row, schedule in zip(rows, await to_schedules(rows), strict=True)
         ]
 
     async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> Count:
@@ -172,7 +172,7 @@ class PostgresReadings:
 
     async def _these_schedules(self, ids: Sequence[int]) -> list[Schedule]:
         rows = {row["id"]: row for row in await self._named("read_schedules", ids=numbers(ids))} if ids else {}
-        return [to_schedule(rows[one]) for one in ids if one in rows]
+        return await to_schedules([rows[one] for one in ids if one in rows])
 
     async def load(
         self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -58,6 +59,11 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     # A newer schema may have columns that this code has never heard of.
     known = {name: value for name, value in row.items() if name in _RUN_FIELDS}
     return RunRecord(target=target, covers=covers, held=held, awaiting=awaiting, override=override, **known)
+
+
+async def to_schedules(rows: Sequence[Mapping[str, Any]]) -> list[Schedule]:
+    """The schedules of rows, decoded in a thread: a definition may have thousands of closed days."""
+    return await asyncio.to_thread(lambda: [to_schedule(row) for row in rows])
 
 
 def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:

@@ -35,6 +35,7 @@ from tickbird.domain.shadows import MOST_PINGS
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
+from tickbird.store.backfills import choose_ticks
 from tickbird.store.copies import compare, same_database
 from tickbird.store.json_text import as_object
 from tickbird.store.migrations import outdated, read_version
@@ -67,7 +68,7 @@ from tickbird.store.postgres.errors import is_data_error, translate
 from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
 from tickbird.store.postgres.readings import PostgresReadings
-from tickbird.store.postgres.rows import texts, to_run, to_schedule
+from tickbird.store.postgres.rows import texts, to_run, to_schedule, to_schedules
 from tickbird.store.postgres.runs import START, cancel, enqueue, finish, page_of, prune, renew, rescue
 from tickbird.store.protocol import (
     AuditRecord,
@@ -381,7 +382,8 @@ class PostgresStore:
     ) -> BackfillPlan:
         """Make a run of each tick that is asked for and has none; they wait in order behind all other runs."""
         if dry_run:
-            return await self._once(lambda db: backfills.preview(db, namespace, name, new))
+            wanted, ticks = await choose_ticks(self._rows, await self.get_schedule(namespace, name), name, new)
+            return wanted.plan(ticks)
         may = await self._may_plan()
         return await self._transact(lambda db: backfills.make(db, self._known, may, namespace, name, new, now))
 
@@ -522,7 +524,9 @@ class PostgresStore:
     async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
         """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
         rows = await self._named("app_schedules", namespace=namespace, app=app, names=texts(list(names)))
-        return {row["name"]: StoredSchedule(to_schedule(row), frozenset(row["seen"])) for row in rows}
+        seen = [frozenset(row["seen"]) for row in rows]
+        schedules = await to_schedules(rows)
+        return {one.name: StoredSchedule(one, names) for one, names in zip(schedules, seen, strict=True)}
 
     # Calendars
 
@@ -811,6 +815,9 @@ class PostgresStore:
 
     async def _named(self, statement: str, **values: Any) -> list[dict[str, Any]]:
         return await self._once(lambda db: db.fetch_named(statement, **values))
+
+    async def _rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        return await self._once(lambda db: db.fetch(statement, **values))
 
     async def _once(self, work: Work[T]) -> T:
         return await self._plainly(self._connections.once(work))

@@ -19,7 +19,6 @@ from tickbird.domain.definition import check_payload
 from tickbird.domain.schedule import Schedule
 from tickbird.store.json_text import decode
 from tickbird.store.plans import KnownRevisions
-from tickbird.store.sqlite.reading import get_schedule
 from tickbird.store.sqlite.records import Row, dump, schedule_record
 from tickbird.store.sqlite.runs import reserve_ids, write_audit
 from tickbird.store.sqlite.schedules import up_to_date
@@ -27,12 +26,6 @@ from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import to_instant
 from tickbird.store.sqlite.waiters import release
 from tickbird.store.zones import MayPlan
-
-
-def preview(db: sqlite3.Connection, namespace: str, name: str, new: NewBackfill) -> BackfillPlan:
-    """What a backfill would make."""
-    wanted = _wanted(db, get_schedule(db, namespace, name), name, new)
-    return wanted.plan(_ticks(db, wanted))
 
 
 def make(

@@ -32,6 +32,7 @@ from tickbird.domain.sessions import NewSession, SessionRecord
 from tickbird.domain.sync import StoredSchedule
 from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.domain.zone_data import ZoneData, zone_source
+from tickbird.store.backfills import choose_ticks
 from tickbird.store.migrations import read_version
 from tickbird.store.plan_backoff import PlanBackoff
 from tickbird.store.plans import KnownRevisions
@@ -231,6 +232,9 @@ class SqliteStore:
 
         return await self._writer.run(transaction)
 
+    async def _rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        return await self._read(lambda db: db.execute(SQL[statement], values).fetchall())
+
     async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await self._reader.run(lambda db: read(db, lambda: work(db)))
 
@@ -426,7 +430,9 @@ class SqliteStore:
     ) -> BackfillPlan:
         """Make a run of each tick that is asked for and has none; they wait in order behind all other runs."""
         if dry_run:
-            return await self._read(lambda db: backfills.preview(db, namespace, name, new))
+            # Not in the thread of the connection, in which all others wait.
+            wanted, ticks = await choose_ticks(self._rows, await self.get_schedule(namespace, name), name, new)
+            return wanted.plan(ticks)
         at, may = to_micros(now), await self._may_plan()
         plan = await self._write(
             lambda db: backfills.make(db, self._known, may, namespace, name, new, clock() if at is None else at)

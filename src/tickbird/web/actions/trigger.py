@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import secrets
@@ -13,7 +14,7 @@ from starlette.responses import Response
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.runs import RunRecord
 from tickbird.web.actions.action import Action, doors_of
-from tickbird.web.payload_form import PayloadForm, SentPayload, draw, published_schema, read
+from tickbird.web.payload_form import PayloadForm, SentPayload, draw, draw_in_thread, published_schema, read_in_thread
 from tickbird.web.payload_schema import as_json
 
 _RECENT: Final = 10
@@ -52,7 +53,7 @@ class Trigger(Action):
         return f"web:{self.visit.caller.token_id}:{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
 
     async def _sent(self) -> SentPayload:
-        return read(self.visit.form, await self._schema())
+        return await read_in_thread(self.visit.form, await self._schema())
 
     async def _schema(self) -> Mapping[str, Any] | None:
         definition = self.schedule.definition
@@ -91,21 +92,17 @@ class Trigger(Action):
         """The form as it is to be shown, and the payload that it stands for, where it stands for any."""
         if not self.sent:
             payload = await self._begin_with(runs)
-            return draw(schema, payload), payload
-        sent = read(self.visit.form, schema)
+            return await draw_in_thread(schema, payload), payload
+        sent = await read_in_thread(self.visit.form, schema)
         broken = sent.form.whole is not None and bool(sent.wrong.get(""))
         if "switch" in self.visit.form and not broken:
-            return draw(schema, sent.payload, as_text=sent.form.whole is None), sent.payload
+            return await draw_in_thread(schema, sent.payload, as_text=sent.form.whole is None), sent.payload
         return sent.form, None if sent.wrong else sent.payload
 
     async def _recent(self) -> Sequence[RunRecord]:
         """The newest runs, one for each payload."""
-        found: dict[str, RunRecord] = {}
-        for run in await self.visit.client.runs(schedule=self.schedule.name, limit=_RECENT):
-            text = json.dumps(dict(run.payload), sort_keys=True)
-            if len(text) <= _LONGEST_RECENT:
-                found.setdefault(text, run)
-        return list(found.values())
+        runs = await self.visit.client.runs(schedule=self.schedule.name, limit=_RECENT)
+        return await asyncio.to_thread(_distinct, runs)
 
     async def _begin_with(self, runs: Sequence[RunRecord]) -> Mapping[str, Any]:
         like = self.visit.query.get("like", "")
@@ -115,6 +112,15 @@ class Trigger(Action):
         if run.schedule_id != self.schedule.id:
             raise NotFoundError(f"run {run.id} is not one of {self.schedule.name}.")
         return run.payload
+
+
+def _distinct(runs: Sequence[RunRecord]) -> Sequence[RunRecord]:
+    by_payload: dict[str, RunRecord] = {}
+    for run in runs:
+        text = json.dumps(dict(run.payload), sort_keys=True)
+        if len(text) <= _LONGEST_RECENT:
+            by_payload.setdefault(text, run)
+    return list(by_payload.values())
 
 
 DOORS: Final = doors_of("/run", Trigger, "operator")

@@ -1,0 +1,43 @@
+"""The ticks of a backfill, for every store: looked up and computed without holding a connection in between."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from tickbird.computing import compute
+from tickbird.domain.backfills import NewBackfill, Wanted
+from tickbird.domain.schedule import Schedule
+
+# The rows of a statement by its name.
+Fetch = Callable[..., Awaitable[list[tuple[Any, ...]]]]
+
+
+async def choose_ticks(
+    fetch: Fetch,
+    schedule: Schedule | None,
+    name: str,
+    new: NewBackfill,
+    offload: Callable[..., Awaitable[Any]] = compute,
+) -> tuple[Wanted, list[int]]:
+    """The range of a backfill, and the ticks in it to make a run of."""
+    while True:
+        pruned_until = await _pruned_until(fetch, schedule)
+        wanted: Wanted = await offload(Wanted, schedule, name, new, pruned_until)
+        bounds = {"schedule_id": wanted.schedule.id, "first": wanted.runs_from, "last": wanted.last}
+        if wanted.unknown:
+            pruned = {**bounds, "first": wanted.first, "last": wanted.pruned_until}
+            [(wanted.kept,)] = await fetch("count_taken", **pruned)
+        if wanted.is_countless:
+            [(taken,)] = await fetch("count_taken", **bounds)
+            raise wanted.too_many(taken)
+        rows = await fetch("taken_ticks", **bounds)
+        ticks: list[int] = await offload(wanted.ticks, {row[0] for row in rows})
+        # A run that was pruned after the first lookup is missing in the second one.
+        if await _pruned_until(fetch, schedule) == pruned_until:
+            return wanted, ticks
+
+
+async def _pruned_until(fetch: Fetch, schedule: Schedule | None) -> int | None:
+    rows = [] if schedule is None else await fetch("pruned_until", schedule_id=schedule.id)
+    return rows[0][0] if rows else None

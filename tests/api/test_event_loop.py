@@ -1,0 +1,243 @@
+"""No request keeps the event loop busy: each route gets the most expensive input that it accepts."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextvars import Context
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from annotated_types import Le
+
+from tickbird.api.app import ROUTERS
+from tickbird.api.guard import Limits
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.computing import compute
+from tickbird.domain.codec import decode_field
+from tickbird.domain.definition import check_payload
+from tickbird.domain.every import every
+from tickbird.testing.servers import PostgresServer
+from tickbird.web.app import DOORS, create_site
+
+BASE = "http://127.0.0.1:8420"
+# A grid whose next tick is expensive: it asks 32 crons, and looks for days that are open.
+HEAVY = {"any_of": [{"cron": f"{minute} {minute % 24} * * *", "tz": "Europe/Rome"} for minute in range(32)]}
+DATES = [f"{2020 + day // 336}-{day // 28 % 12 + 1:02}-{day % 28 + 1:02}" for day in range(2_000)]
+WIDE = {f"k{number}": number for number in range(20_000)}
+LARGEST = {f"k{number}": number for number in range(60_000)}
+KEYS = ",".join(f'"k{number}":1' for number in range(35_000))
+BODIES = (
+    # The duplicate key is the last one of many.
+    f'{{"definition":{{{KEYS},"k34999":2}}}}',
+    json.dumps(
+        {"definition": {"trigger": {"cron": "0 9 * * *"}, "target": {"task": "t"}, "payload": WIDE}, "name": "x"}
+    ),
+)
+MANY_TICKS_AGO = (datetime.now(UTC) - timedelta(days=105_000 // 32)).isoformat()
+DRAFT = {"trigger": HEAVY, "roll": "next", "calendars": ["closed"]}
+SPECIAL: dict[str, dict[str, Any]] = {
+    "preview": {"definition": DRAFT, "count": 10_000},
+    "simulate": {"days": 1},
+    "preview_calendar": {"definition": {"dates": DATES[:1_000]}, "horizon": 5 * 366 * 86_400},
+    # Nearly as many ticks as a range may have: all of them are looked at.
+    "preview_backfill": {"first": MANY_TICKS_AGO, "last": "2100-01-01T00:00:00Z"},
+    "skip_ticks": {"count": 10_000},
+    "trigger_schedule": {"payload": WIDE},
+    "create_run": {"task": "report", "payload": WIDE},
+    "diff": {"document": {"version": 1, "schedules": {f"s{number}": DRAFT for number in range(500)}}},
+}
+QUERIES = {
+    "first": "2000-01-01T00:00:00Z",
+    "last": "2100-01-01T00:00:00Z",
+    "since": "2000-01-01T00:00:00Z",
+    "at": "2027-01-01T00:00:00Z",
+    "everything": "true",
+}
+# The rest of a long computation is given up, so that the test goes on.
+LIMITS = Limits(answer_within=2.0, per_second=1_000)
+STREAMS = ("/live", "/api/v1/events", "/runs/{id}/lines")
+# A callback may take as long as checking the largest payload of a schedule ten times.
+MOST = 10
+
+
+class WatchedLoop(asyncio.SelectorEventLoop):
+    """Measures the most CPU time of one callback in the loop's thread, which does not depend on other processes."""
+
+    longest = 0.0
+
+    def _timed(self, callback: Callable[..., object]) -> Callable[..., object]:
+        def run(*args: object) -> object:
+            begun = time.thread_time()
+            try:
+                return callback(*args)
+            finally:
+                self.longest = max(self.longest, time.thread_time() - begun)
+
+        return run
+
+    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
+        return super().call_soon(self._timed(callback), *args, context=context)
+
+    def call_soon_threadsafe(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
+        return super().call_soon_threadsafe(self._timed(callback), *args, context=context)
+
+    def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
+        return super().call_at(when, self._timed(callback), *args, context=context)
+
+
+def limit_of_callbacks() -> float:
+    """Seconds of CPU time, calibrated on this machine."""
+    took = []
+    for _ in range(3):
+        begun = time.thread_time()
+        check_payload(LARGEST)
+        took.append(time.thread_time() - begun)
+    return MOST * max(took)
+
+
+def queries(route: Any) -> str:
+    """The largest number that each parameter accepts, and the widest range."""
+    asked = []
+    for field in route.dependant.query_params:
+        most = [bound.le for bound in field.field_info.metadata if isinstance(bound, Le)]
+        if most and field.alias != "wait":
+            asked.append(f"{field.alias}={most[0]}")
+        elif field.alias in QUERIES:
+            asked.append(f"{field.alias}={QUERIES[field.alias]}")
+    return "&".join(asked)
+
+
+def fill(path: str, name: str, run_id: int) -> str:
+    path = re.sub(r"\{(name|key|worker|queue)(:path)?\}", name, path)
+    path = re.sub(r"\{calendar\}", "closed", path)
+    return re.sub(r"\{(id|to|tick|token|token_id|session|session_id)\}", str(run_id), path)
+
+
+def api_requests(run_id: int) -> Iterator[tuple[str, str, Any]]:
+    for route in (route for router in ROUTERS for route in router.routes if route.path not in STREAMS):
+        for name in ("closed",) if "/calendars" in route.path else ("heavy", "wide"):
+            path = fill(route.path, name, run_id)
+            for method in route.methods if name != "wide" or path != route.path else ():
+                yield method, f"{path}?{queries(route)}", None
+                if route.body_field is not None and name != "wide":
+                    special = SPECIAL.get(route.operation_id)
+                    for body in (*BODIES, *([] if special is None else [json.dumps(special)])):
+                        yield method, path, body
+
+
+def page_requests(run_id: int) -> Iterator[tuple[str, str, Any]]:
+    when = " or ".join(f"{minute} {minute % 24} * * *" for minute in range(32))
+    forms = (
+        {"when": when, "tz": "Europe/Rome", "roll": "next", "task": "report", "name": "x", "calendars": "closed"},
+        {"when": "0 9 * * *", "tz": "UTC", "task": "report", "payload.whole": json.dumps(WIDE), "payload": "{}"},
+        {f"payload.integer:k{number}": "1" for number in range(19_000)},
+    )
+    for door in (door for door in DOORS if door.path not in STREAMS):
+        for name in ("heavy", "wide"):
+            path = fill(door.path, name, run_id)
+            for method in door.methods:
+                for form in (None,) if method == "GET" else forms if name == "heavy" else ():
+                    yield method, f"{path}?at=2027-01-01T00:00:00Z" if form is None else path, form
+
+
+async def prepare(client: Client) -> int:
+    """A store with intricate grids and large payloads; the id of a run."""
+    await client.put_calendar("closed", {"dates": DATES}, actor="ana")
+    trigger = decode_field("trigger", HEAVY)
+    options: dict[str, Any] = {"actor": "ana", "unknown_task_ok": True}
+    for name in ("heavy", *(f"other-{number:03}" for number in range(20))):
+        await client.create(name, trigger, "report", calendars=("closed",), roll="next", **options)
+    await client.create("wide", every(hours=1), "report", payload=WIDE, **options)
+    return [(await client.trigger("wide", actor="ana")).id for _ in range(3)][-1]
+
+
+async def send_everything(url: str) -> list[str]:
+    """The requests that kept the loop busy for too long."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, WatchedLoop)
+    store = open_store(url)
+    await store.open()
+    slow = []
+    try:
+        run_id = await prepare(Client(store))
+        site = create_site(lambda namespace: Client(store, namespace), loopback="default", limits=LIMITS)
+        transport = httpx.ASGITransport(site, client=("127.0.0.1", 1), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url=BASE, timeout=None) as http:
+            csrf = re.search(r'name="csrf" value="([^"]+)"', (await http.get("/schedules/new")).text)
+            assert csrf is not None
+            most = limit_of_callbacks()
+            requests = [*api_requests(run_id), *page_requests(run_id)]
+            # A schedule that was changed or deleted is not as expensive any more.
+            requests.sort(key=lambda request: (request[0] != "GET", request[0] == "DELETE" or "delete" in request[1]))
+            for method, path, body in requests:
+                headers = {"X-Tickbird": "1", "X-Csrf": csrf[1], "Origin": BASE}
+                if isinstance(body, str):
+                    sent: dict[str, Any] = {"content": body, "headers": headers | {"Content-Type": "application/json"}}
+                else:
+                    sent = {"data": body, "headers": headers}
+                await asyncio.sleep(0)
+                loop.longest = 0.0
+                answer = await http.request(method, path, **sent)
+                # The callback that got the answer is measured when it has ended.
+                await asyncio.sleep(0)
+                longest = loop.longest
+                assert answer.status_code < 500 or answer.status_code == 503, (method, path, answer.text[:500])
+                if longest > most:
+                    slow.append(f"{method} {path[:100]} {str(body)[:60]}: {longest:.2f} s, more than {most:.2f} s")
+        await site.state.authority.settle()
+    finally:
+        await store.close()
+    return slow
+
+
+def store_url(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """The address of a new store."""
+    if kind == "sqlite":
+        return f"sqlite:///{tmp_path}/t.db"
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return server.create_database()
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_no_request_keeps_the_event_loop_busy(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    url = store_url(kind, tmp_path, request)
+    if kind == "postgres":
+        asyncio.run(open_store(url).migrate())
+    with asyncio.Runner(loop_factory=WatchedLoop) as runner:
+        assert runner.run(send_everything(url)) == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_a_long_computation_holds_up_nobody(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Neither the connections of the store nor its threads; and it ends when its request is answered."""
+    url = store_url(kind, tmp_path, request)
+    store = open_store(url)
+    if kind == "postgres":
+        await store.migrate()
+    await store.open()
+    try:
+        await prepare(Client(store))
+        site = create_site(lambda namespace: Client(store, namespace), loopback="default", limits=LIMITS)
+        transport = httpx.ASGITransport(site, client=("127.0.0.1", 1), raise_app_exceptions=False)
+        async with httpx.AsyncClient(
+            transport=transport, base_url=BASE, timeout=None, headers={"X-Tickbird": "1"}
+        ) as http:
+            path, body = "/api/v1/schedules/heavy/backfill/preview", SPECIAL["preview_backfill"]
+            # More of them than there are connections.
+            long = [asyncio.create_task(http.post(path, json=body)) for _ in range(15)]
+            short = await http.get("/api/v1/schedules?limit=1")
+            assert short.status_code == 200
+            assert not any(each.done() for each in long)
+            assert {answer.status_code for answer in await asyncio.gather(*long)} <= {422, 503}
+            # The thread is free again.
+            assert await compute(len, "free") == 4
+        await site.state.authority.settle()
+    finally:
+        await store.close()
