@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from math import inf
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -44,9 +45,13 @@ _SETTINGS: Final = (
     " -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c timezone=UTC"
 )
 _PAUSES: Final = (0.02, 0.1, 0.3)
-# So often and so long is a connection waited for; in between it is seen whether the server is there at all.
+# How often and how many seconds a caller waits for a connection of the pool; after each wait, one connection of the
+# process checks whether the server can be reached at all.
 _WAITS: Final = 4
 _WAIT: Final = 2.5
+# Connections outside of the pool: listener, check of the server, `doctor`, migrations. With the size of the pool, this
+# limits the connections of a store however many callers wait.
+_MOST_APART: Final = 8
 
 
 class Session:
@@ -92,8 +97,13 @@ class Connections:
         self.url = str(parsed)
         self.place = parsed.place
         self._size = size
+        # A caller that wants an answer soon is refused soon; a worker has nothing better to do than to wait.
+        self._within = inf if within is None else within
+        self._waits = _WAITS if within is None else 1
         self._patience = patience(self.conninfo)
         self._pool: Pool | None = None
+        self._apart = 0
+        self._check: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Make the pool; the caller has seen that a connection can be made."""
@@ -114,21 +124,36 @@ class Connections:
     async def close(self) -> None:
         """Let go of every connection."""
         pool, self._pool = self._pool, None
+        check, self._check = self._check, None
+        if check is not None:
+            check.cancel()
         if pool is not None:
             await pool.close()
 
     @asynccontextmanager
     async def apart(self, conninfo: str | None = None) -> AsyncIterator[Connection]:
-        """A connection of its own, outside of the pool."""
+        """A connection of its own, outside of the pool; StoreUnavailableError if there are too many of them."""
+        if self._apart >= _MOST_APART:
+            raise StoreUnavailableError(
+                f"{self.place}: {_MOST_APART} connections are open beside the pool already.", hint="Try again."
+            )
+        self._apart += 1
         try:
-            connection = await psycopg.AsyncConnection.connect(conninfo or self.conninfo, autocommit=True)
-            register(connection)
+            connection = await self._connect(conninfo or self.conninfo)
+            try:
+                yield connection
+            finally:
+                await connection.close()
+        finally:
+            self._apart -= 1
+
+    async def _connect(self, conninfo: str) -> Connection:
+        try:
+            connection = await psycopg.AsyncConnection.connect(conninfo, autocommit=True)
         except psycopg.Error as error:
             raise translate(error, self.place) from None
-        try:
-            yield connection
-        finally:
-            await connection.close()
+        register(connection)
+        return connection
 
     async def transact(self, work: Callable[[Session], Awaitable[T]], *, patient: bool = True) -> T:
         """Do the work in one transaction; again if it was surely rolled back for a passing reason.
@@ -143,7 +168,7 @@ class Connections:
 
     async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool, patient: bool = True) -> T:
         pauses = iter((*_PAUSES, None))
-        stale = 0
+        stale, began = 0, time.monotonic()
         while True:
             committing = lost = False
             try:
@@ -173,7 +198,7 @@ class Connections:
                     await self._replace_broken()
                 # Once COMMIT was sent nobody knows whether it counted; the caller decides.
                 unsafe = committing and not is_transient(error)
-                pause = next(pauses)
+                pause = next(pauses) if time.monotonic() - began < self._within else None
                 again = is_transient(error) and (patient or not isinstance(error, errors.LockNotAvailable))
                 if pause is None or unsafe or not (lost or again):
                     raise (_unreachable(error) if lost else error) from None
@@ -191,18 +216,31 @@ class Connections:
             await pool.putconn(connection)
 
     async def _take(self, pool: Pool) -> Connection:
-        for _ in range(_WAITS):
+        for _ in range(self._waits):
             try:
                 return await pool.getconn()
             except PoolClosed:
                 raise StoreError("the store is closed;", hint="open it again.") from None
             except PoolTimeout:
-                # Only a connection of its own can tell why: this raises if the server cannot be reached.
-                async with self.apart():
-                    pass
+                await self._check_server()
         raise StoreUnavailableError(
             f"all {self._size} connections to {self.place} are busy.", hint="Try again, or allow more."
         )
+
+    async def _check_server(self) -> None:
+        """Raise if the server cannot be reached. All callers share one connection: many would use up the server's."""
+        check = self._check
+        if check is None or check.done():
+            check = self._check = asyncio.create_task(self._reach(), name="tickbird check of the server")
+            # The callers may have been cancelled when it fails.
+            check.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.wait({check})
+        if not check.cancelled():
+            check.result()
+
+    async def _reach(self) -> None:
+        async with self.apart():
+            pass
 
     async def _replace_broken(self) -> None:
         """After one connection was lost the idle ones probably are too."""
