@@ -312,3 +312,32 @@ async def test_a_lease_does_not_end_by_a_jump() -> None:
         run = await store.get_run(claimed.runs[0].id)
         assert run is not None
         assert (run.status, run.crashes) == ("running", 0)
+
+
+class Steady:
+    """A steady clock beside a store that has its own."""
+
+    def __init__(self) -> None:
+        self.elapsed = 0.0
+
+    def now(self) -> None:
+        return None
+
+    def monotonic(self) -> float:
+        return self.elapsed
+
+
+@pytest.mark.parametrize(
+    "jump, dated", [(86_400, START + timedelta(seconds=10)), (-86_400, None)], ids=["ahead", "back"]
+)
+def test_records_are_not_dated_by_a_clock_that_is_ahead(jump: float, dated: datetime | None) -> None:
+    clock = Steady()
+    watch = ClockWatch(clock)
+    watch.see(START, 0.0)
+    assert watch.date() is None
+    clock.elapsed = 10.0
+    watch.see(START + timedelta(seconds=10 + jump), 10.0)
+    assert watch.alarmed
+    assert watch.date() == dated
+    watch.see(START + timedelta(seconds=10), 10.0)
+    assert watch.date() is None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Executor, Future
 from contextvars import ContextVar
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -51,11 +53,15 @@ class Tasks:
         self.go_on = asyncio.Event()
         self.bird.task(self.note)
         self.bird.task(self.hold)
+        self.bird.task(self.block)
         self.bird.task(self.mark)
         self.bird.task(self.leave)
 
     async def note(self, run: Run) -> None:
         self.seen.append((run.id, run.attempt, MARK.get()))
+
+    def block(self, run: Run) -> None:
+        self.seen.append(run.id)
 
     async def hold(self, run: Run) -> None:
         self.seen.append(run.id)
@@ -84,7 +90,9 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "_TIMES_AHEAD", 1)
 
 
-def executing(store: Store, tasks: Tasks, slots: int = 10, clock: ManualClock = CLOCK) -> Execution:
+def executing(
+    store: Store, tasks: Tasks, slots: int = 10, clock: ManualClock = CLOCK, threads: Executor | None = None
+) -> Execution:
     """The execution steps of a worker whose engine and work share a loop."""
     return Execution(
         store,
@@ -93,7 +101,7 @@ def executing(store: Store, tasks: Tasks, slots: int = 10, clock: ManualClock = 
         tasks.bird.tasks,
         lease=30.0,
         work_loop=asyncio.get_running_loop(),
-        threads=None,
+        threads=threads,
     )
 
 
@@ -191,7 +199,7 @@ async def test_runs_of_one_batch_do_not_see_each_others_context(store: Store) ->
     await send(store, ("mark", {"value": 1}), ("mark", {"value": 2}), ("note", {}))
     await execution.claim()
     await settle(execution)
-    assert [tasks.seen[0], tasks.seen[1], tasks.seen[2][2]] == ["validated", "validated", ""]
+    assert sorted(map(str, tasks.seen)) == ["(3, 1, '')", "validated", "validated"]
 
 
 async def test_one_that_cannot_begin_does_not_keep_others_from_it(store: Store) -> None:
@@ -374,3 +382,81 @@ async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
     assert attempt.stop_reason == "lease"
     tasks.go_on.set()
     await store.close()
+
+
+async def test_a_clock_that_jumps_ahead_starts_no_run_that_waits_for_it(store: Store) -> None:
+    tasks, clock = Tasks(), ManualClock(START)
+    execution = executing(store, tasks, clock=clock)
+    later, now = NewRun(Target("note"), {}, delay=3_600), NewRun(Target("note"), {})
+    [delayed] = await store.enqueue("default", [later], "a", now=START)
+    await execution.claim()
+    clock.jump(days=1)
+    [asked_for] = await store.enqueue("default", [now], "a", now=clock.now())
+    # It looks again soon, since the clock may be set right.
+    assert await execution.claim() == 30.0
+    await settle(execution)
+    assert [run_id for run_id, *_ in tasks.seen] == [asked_for]
+    clock.jump(days=-1)
+    clock.move_to(START + timedelta(hours=1))
+    await execution.claim()
+    await settle(execution)
+    assert [run_id for run_id, *_ in tasks.seen] == [asked_for, delayed]
+
+
+class FreezingExecutor(Executor):
+    """Threads of a process that is frozen before a function begins."""
+
+    def __init__(self, freeze: Callable[[], None]) -> None:
+        self._freeze = freeze
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+        """Freeze, then call."""
+        self._freeze()
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*args, **options))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize("task", ["note", "block"])
+@pytest.mark.parametrize("seconds, begins", [(20, True), (25, False), (3_600, False)])
+async def test_a_process_that_freezes_before_the_function_does_not_begin_it(
+    store: Store, task: str, seconds: int, begins: bool
+) -> None:
+    tasks, clock = Tasks(), ManualClock(START)
+
+    def freeze() -> None:
+        clock.move_to(clock.now() + timedelta(seconds=seconds))
+
+    execution = executing(store, tasks, clock=clock, threads=FreezingExecutor(freeze))
+    [run_id] = await send(store, (task, {}))
+    await execution.claim()
+    await asyncio.sleep(0)
+    if task == "note":
+        # Told to begin, the coroutine has not had its turn.
+        freeze()
+    await settle(execution)
+    run = await store.get_run(run_id)
+    assert run is not None
+    assert bool(tasks.seen) == begins
+    # It is put back, and counts neither as a failure nor as a lost worker.
+    assert (run.status, run.failures, run.crashes) == ("succeeded" if begins else "queued", 0, 0)
+
+
+async def test_a_late_start_ends_nothing_that_another_worker_has_begun(store: Store) -> None:
+    tasks, clock = Tasks(), ManualClock(START)
+    execution = executing(store, tasks, clock=clock)
+    [run_id] = await send(store, ("note", {}))
+    await execution.claim()
+    await asyncio.sleep(0)
+    clock.move_to(START + timedelta(seconds=60))
+    await store.rescue(now=clock.now())
+    other = replace(execution.worker, id="other")
+    [run] = (await store.claim_runs(other, 1, 30.0, queues=other.queues, tasks=["note"], now=clock.now())).runs
+    await settle(execution)
+    assert tasks.seen == []
+    after = await store.get_run(run_id)
+    assert after is not None
+    assert (after.status, after.attempt, after.worker) == ("running", run.attempt, "other")

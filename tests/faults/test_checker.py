@@ -200,3 +200,30 @@ def test_a_worker_that_is_told_twice_to_drain_is_gone(signals: int, ended: float
     told = [Note("told to drain", 7, 3.0 + 2 * number, 0.0) for number in range(signals)]
     [execution] = read_executions([began, *told]).all
     assert execution.ended == ended
+
+
+def _frozen_from_3_to_9(*notes: Note) -> list[Note]:
+    return sorted([Note("frozen", 7, 3.0, 0.0), Note("thawed", 7, 9.0, 0.0), *notes], key=lambda note: note.at)
+
+
+@pytest.mark.parametrize(
+    "checked, ended, still, late",
+    [
+        # The freeze came between the look at the lease and the function: nobody could prevent that.
+        (2.9, 9.2, True, True),
+        # It looked after it woke: it should not have begun.
+        (9.001, 9.2, False, False),
+        # It was not stopped in time.
+        (2.9, 11.0, False, True),
+        # It does not say when it looked.
+        (None, 9.2, False, False),
+    ],
+)
+def test_a_start_after_a_freeze_is_excused_only_by_an_earlier_look(
+    checked: float | None, ended: float, still: bool, late: bool
+) -> None:
+    detail = {} if checked is None else {"lease_checked_at": checked}
+    began = Note("began", 7, 9.002, 0.0, run=1, attempt=1, detail=detail)
+    executions = read_executions(_frozen_from_3_to_9(began, Note("done", 7, ended, 0.0, run=1, attempt=1)))
+    [one] = executions.all
+    assert (executions.stood_still(one), executions.started_late(one)) == (still, late)

@@ -12,7 +12,8 @@ from tests.faults.fleet import all_runs, all_skips, final, settled, ticking
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
-from tickbird.store.protocol import Store
+from tickbird.domain.runs import Outcome
+from tickbird.store.protocol import Store, Worker
 from tickbird.testing.faults import Fleet, Proxy, SetClock, until
 from tickbird.testing.servers import PostgresServer, ServerMissing
 
@@ -115,6 +116,54 @@ async def test_a_jump_and_back(
         assert stored.planned_until is not None
         assert stored.planned_until <= now
         assert not [skip for skip in await all_skips(store, name) if skip.count > 100]
+
+
+async def test_nothing_starts_early_and_no_deadline_passes(
+    store: Store, client: Client, fleet: Fleet, clock: SetClock
+) -> None:
+    for _ in range(2):
+        fleet.start(lease=6.0, heartbeat=2.0, slots=4)
+    await fleet.started(2)
+    # The slots are full, so that what comes next waits for one.
+    blockers = [await client.enqueue("held", {"gate": "gate"}, actor="ada") for _ in range(8)]
+    await until(lambda: all(fleet.notes("began", run_id) for run_id in blockers))
+    backed_off = await _retry_later(store, client)
+    urgent = [await client.enqueue("brief", actor="ada", start_within="10m") for _ in range(5)]
+    delayed = [await client.enqueue("brief", actor="ada", delay="12h") for _ in range(50)]
+    clock.set(DAY)
+
+    async def held() -> bool:
+        workers = await client.workers()
+        return len(workers) == 2 and all("the store's clock has jumped" in worker.held for worker in workers)
+
+    await until(held)
+    fleet.open("gate")
+    # What was due before the jump, and what is asked for now, is done; that shows that workers claim.
+    for run_id in (*urgent, await client.enqueue("brief", actor="ada")):
+        run = await final(client, run_id)
+        assert (run.status, run.attempt) == ("succeeded", 1)
+    clock.set(0)
+
+    async def trusted() -> bool:
+        return not any(worker.held for worker in await client.workers())
+
+    await until(trusted)
+    assert (await final(client, await client.enqueue("brief", actor="ada"))).status == "succeeded"
+    for run_id in (*delayed, backed_off):
+        run = await client.run(run_id)
+        assert (run.status, run.attempt) == ("queued", int(run_id == backed_off))
+
+
+async def _retry_later(store: Store, client: Client) -> int:
+    """A run whose first attempt has failed, and that is to be tried again in an hour."""
+    worker = Worker(id="gone", namespace="default", app="", host="host", pid=1, version="0")
+    run_id = await client.enqueue("brief", actor="ada")
+    claimed = await store.claim_runs(worker, 1, 60, queues=["default"], tasks=["brief"])
+    [run] = claimed.runs
+    assert run.id == run_id
+    outcome = Outcome(run.id, run.attempt, "queued", error="not yet", failure_kind="raised", delay=3_600, failures=1)
+    assert (await store.finish([outcome], worker=worker)).accepted == {run_id}
+    return run_id
 
 
 async def test_a_jump_between_the_look_and_the_lock(

@@ -100,7 +100,8 @@ def daemonize(seconds: int = 600) -> None:
 
 
 # Found in the command lines of processes whose environment is empty; each process that tests has its own.
-MARK = os.environ.setdefault("TICKBIRD_TEST_MARK", f"{os.getpid():07d}")
+MARK_NAME = f"TICKBIRD_TEST_MARK_{os.environ.get('PYTEST_XDIST_WORKER', '')}"
+MARK = os.environ.setdefault(MARK_NAME, f"{os.getpid():07d}")
 
 
 @bird.task(isolation="process")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.isolation.app import MARK, bird
+from tests.isolation.app import MARK, MARK_NAME, bird
 from tickbird import Tickbird
 from tickbird.client import Client
 from tickbird.domain.runs import FINAL, RunRecord
@@ -96,7 +96,7 @@ def leftovers() -> list[str]:
             state = (path / "stat").read_bytes().rpartition(b")")[2].split()[0]
         except OSError:
             continue
-        ours = f"TICKBIRD_TEST_MARK={MARK}".encode() in environment and f"{VARIABLE}=".encode() in environment
+        ours = f"{MARK_NAME}={MARK}".encode() in environment and f"{VARIABLE}=".encode() in environment
         if state != b"Z" and (ours or f".{MARK}" in command):
             found.append(f"{path.name} {command}")
     return found

@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,10 @@ from tickbird import Tickbird, every
 from tickbird.domain.runs import FINAL, ClaimedRun, RunRecord
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.isolation.process import App
-from tickbird.engine.shown import Failed
-from tickbird.targets.protocol import Kept, Run
+from tickbird.engine.shown import Failed, LateStart
+from tickbird.engine.steady import steady
+from tickbird.targets.command import Command
+from tickbird.targets.protocol import Kept, Launch, Run
 
 ROOT = Path(__file__).resolve().parents[2]
 # A thousand take minutes; the number that every change is tested with is smaller.
@@ -186,9 +189,50 @@ async def test_children_end_when_idle() -> None:
         children.close()
 
 
-def _execute(children: Children, app: Tickbird, task: str) -> Kept:
+def _execute(children: Children, app: Tickbird, task: str, begin_by: float = inf) -> Kept:
     claimed = ClaimedRun(1, 1, 0, task, "manual", datetime.now(UTC), {})
-    return children.execute(claimed, Run(claimed), app.tasks[task], lambda: None).answer.result(60)
+    away = children.execute(claimed, Run(claimed), app.tasks[task], lambda: None, lambda: begin_by)
+    return away.answer.result(60)
+
+
+@pytest.mark.parametrize("task", ["noop", "echo"])
+def test_a_child_begins_nothing_after_its_lease(task: str) -> None:
+    children = Children(App("tests.isolation.app:bird", bird.url, "default"), {}, lease=30.0)
+    try:
+        with pytest.raises(LateStart):
+            _execute(children, bird, task, steady() - 0.001)
+        assert _execute(children, bird, task, steady() + 60).value
+    finally:
+        children.close()
+
+
+class Shell(Command):
+    """A shell that leaves a file behind."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("/bin/sh")
+        self._path = path
+
+    def launch(self, run: Run) -> Launch:
+        return Launch(argv=[self.name, "-c", f"echo here > {self._path}"], env={}, folder="/", success=[0])
+
+
+def test_a_program_begins_nothing_after_its_lease(tmp_path: Path) -> None:
+    children = Children(None, {}, lease=30.0)
+    claimed = ClaimedRun(1, 1, 0, "/bin/sh", "manual", datetime.now(UTC), {})
+    shell = Shell(tmp_path / "touched")
+
+    def start(begin_by: float) -> Kept:
+        return children.execute(claimed, Run(claimed), shell, lambda: None, lambda: begin_by).answer.result(60)
+
+    try:
+        with pytest.raises(LateStart):
+            start(steady() - 0.001)
+        assert not (tmp_path / "touched").exists()
+        assert start(steady() + 60).value == {"exit_code": 0}
+        assert (tmp_path / "touched").exists()
+    finally:
+        children.close()
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,9 @@ def _show(screen: Screen, report: Any, minutes: float) -> None:
             ("again", f"{count(verdict.repeated, 'run')} executed again because the worker was lost"),
         ]
     )
+    if verdict.late_starts:
+        text = "began late: the worker was frozen between its last lease check and the function. Its end was refused."
+        screen.fields([("late", f"{count(verdict.late_starts, 'attempt')} {text}")])
     screen.line()
     for violation in verdict.violations[:_MOST]:
         screen.line(Cell(f"✗ {violation.promise}: {violation.text}", "red"))

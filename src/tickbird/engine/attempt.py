@@ -6,6 +6,8 @@ import asyncio
 import contextvars
 import logging
 import random
+import time
+from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Any, Literal, Protocol
@@ -16,7 +18,8 @@ from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome, Status
 from tickbird.domain.texts import clean_text
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation.children import Away, Children, Reason
-from tickbird.engine.shown import Failed, encode_error, refuse_awaitable
+from tickbird.engine.shown import Failed, LateStart, encode_error, refuse_awaitable
+from tickbird.engine.steady import steady
 from tickbird.targets.protocol import CURRENT, Executable, Kept, Run, Sink
 
 log = logging.getLogger("tickbird.engine")
@@ -45,7 +48,9 @@ class Attempt:
         "_away",
         "_call",
         "_loop",
+        "_margin",
         "_may_start_again",
+        "_monotonic",
         "_policy",
         "_reported",
         "_reports",
@@ -65,6 +70,9 @@ class Attempt:
         on_crash: str,
         lease_ends: float,
         sink: Sink | None = None,
+        *,
+        margin: float = 0.0,
+        monotonic: Callable[[], float] = steady,
     ) -> None:
         self.claimed = claimed
         self.run = Run(claimed, sink)
@@ -75,6 +83,7 @@ class Attempt:
         self._may_start_again = (definition.on_crash if definition else on_crash) == "retry"
         # On the worker's monotonic clock; past it the run may belong to somebody else.
         self.lease_ends = lease_ends
+        self._margin, self._monotonic = margin, monotonic
         self.stop_reason: StopReason | None = None
         self._call: asyncio.Future[Kept] | None = None
         # Where it is executed, when that is a child process.
@@ -82,6 +91,15 @@ class Attempt:
         self._timer: asyncio.TimerHandle | None = None
         self._timed_out = False
         self._reported = False
+
+    @property
+    def is_expiring(self) -> bool:
+        """Is it time to stop, or too late to begin? The lease may end before the margin is used up."""
+        return self._monotonic() > self.begin_by()
+
+    def begin_by(self) -> float:
+        """The latest instant at which its function may begin, on the worker's monotonic clock."""
+        return self.lease_ends - self._margin
 
     def ask_to_stop(self, reason: StopReason) -> None:
         """Cancel a coroutine; end a child process; tell a thread, which can only be asked."""
@@ -129,7 +147,7 @@ class Attempt:
         self._call.add_done_callback(self._done)
 
     def _go_away(self, children: Children) -> None:
-        self._away = children.execute(self.claimed, self.run, self.executable, self._begun)
+        self._away = children.execute(self.claimed, self.run, self.executable, self._begun, self.begin_by)
         self._call = asyncio.wrap_future(self._away.answer, loop=self._loop)
         self._call.add_done_callback(self._done)
 
@@ -152,11 +170,18 @@ class Attempt:
         inline = self._loop.create_future()
         try:
             inline.set_result(context.run(self._block, arguments))
-        except Failed as error:
+        except (Failed, LateStart) as error:
             inline.set_exception(error)
         return inline
 
+    def _check_lease(self) -> None:
+        """Called directly before the function: the process may have been frozen since it was told to begin."""
+        self.run.lease_checked_at = time.monotonic()
+        if self.is_expiring:
+            raise LateStart
+
     async def _await(self, arguments: Any) -> Kept:
+        self._check_lease()
         try:
             return Kept(encode_value(await self.executable.call(arguments)))
         except asyncio.CancelledError:
@@ -165,6 +190,7 @@ class Attempt:
             raise encode_error(error) from None
 
     def _block(self, arguments: Any) -> Kept:
+        self._check_lease()
         try:
             result = self.executable.call(arguments)
             refuse_awaitable(result)
@@ -223,6 +249,9 @@ class Attempt:
             return self.put_back()
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
+        if isinstance(error, LateStart):
+            log.error("run %d is left to others: its lease ends before it could begin", self.claimed.id)
+            return self.unstarted("drain")
         if isinstance(error, Failed):
             return self._failed("raised", error.text, again=error.again)
         if error is not None:

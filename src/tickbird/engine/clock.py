@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.domain.instants import EPOCH
+from tickbird.engine.steady import steady
 from tickbird.store.protocol import Expected
 
 log = logging.getLogger("tickbird.engine")
@@ -19,10 +19,6 @@ log = logging.getLogger("tickbird.engine")
 TOLERANCE: Final = 30.0
 PATIENCE: Final = 300.0
 QUICK: Final = 10.0
-
-# Goes on while a laptop or a virtual machine sleeps, as the store's clock does. Where the system has none, waking up
-# looks like a jump of the store's clock, and planning may begin five minutes later.
-_STEADY: Final[int | None] = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 class Clock(Protocol):
@@ -46,7 +42,7 @@ class StoreClock:
 
     def monotonic(self) -> float:
         """The machine's own steady clock, which nobody can set."""
-        return time.monotonic() if _STEADY is None else time.clock_gettime(_STEADY)
+        return steady()
 
 
 class ClockWatch:
@@ -93,6 +89,13 @@ class ClockWatch:
             return None
         middle = self._clock.monotonic() + self._offset
         return _instant(middle - TOLERANCE), _instant(middle + TOLERANCE)
+
+    def date(self) -> datetime | None:
+        """What to date records with; None: the store's clock, unless that is ahead of what is believed."""
+        now = self._clock.now()
+        if now is not None or self._jumped is None or self._offset is None or self._jumped[0] < self._offset:
+            return now
+        return _instant(self._clock.monotonic() + self._offset)
 
     def believes(self, now: datetime, asked_at: float, expected: Expected | None) -> bool:
         """See an answer to a question that named what was expected; False: the store has therefore done nothing."""

@@ -64,6 +64,7 @@ class Engine:
         self.logs = Logs(store)
         self._store = store
         self._options = options
+        watch = ClockWatch(clock)
         self.execution = Execution(
             store,
             clock,
@@ -75,8 +76,8 @@ class Engine:
             on_crash=on_crash,
             sink=sink or self.logs,
             children=children,
+            watch=watch,
         )
-        watch = ClockWatch(clock)
         hand_off = self.execution.hand_off if options.execute else None
         self.planning = Planning(store, clock, self._wake_claim, watch=watch, hand_off=hand_off)
         self.standing = Standing(store, clock, plans=options.plan, off=options.off)
@@ -104,8 +105,7 @@ class Engine:
         self._prune = Repeat("prune", self._unless_copied(self.upkeep.prune), PRUNE_PAUSE)
         self._zones = Repeat("zones", self.standing.step, PRUNE_PAUSE)
         self.standing.on_change = self._wake_standing
-        # Others must not go by a clock that has jumped either.
-        watch.on_alarm = self._heartbeat.wake
+        watch.on_alarm = self._wake_alarmed
         self.standing.on_outdated = self.drain
         self.standing.on_drained = self.drain
         self.execution.on_room = self._claim.wake
@@ -125,6 +125,11 @@ class Engine:
     def _wake_standing(self) -> None:
         for repeat in (self._zones, self._claim, self._plan, self._rescue, self._prune):
             repeat.wake()
+
+    def _wake_alarmed(self) -> None:
+        """Tell other workers, which must not go by a clock that has jumped either; claim runs that waited for it."""
+        self._heartbeat.wake()
+        self._claim.wake()
 
     def _unless_copied(self, step: Step) -> Step:
         """Do nothing in a copy of a store until somebody accepts it."""

@@ -13,7 +13,7 @@ from tickbird.domain.errors import StoreError
 from tickbird.domain.runs import ClaimedRun, Outcome
 from tickbird.domain.unreadable import Unreadable
 from tickbird.engine.attempt import Attempt, StopReason
-from tickbird.engine.clock import Clock
+from tickbird.engine.clock import Clock, ClockWatch
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.outbox import Outbox
 from tickbird.engine.workplace import Ending, Workplace
@@ -49,9 +49,11 @@ class Execution:
         on_crash: Mapping[str, str] | None = None,
         sink: Sink | None = None,
         children: Children | None = None,
+        watch: ClockWatch | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
+        self._watch = watch or ClockWatch(clock)
         self.worker = worker
         self._executables = executables
         self._lease = lease
@@ -70,9 +72,7 @@ class Execution:
         self.busy = 0
         self._reserved = 0
         self._turned_away = False
-        self._workplace = Workplace(
-            self.slots, work_loop, threads, self._loop, self._collect, children, is_expiring=self._is_expiring
-        )
+        self._workplace = Workplace(self.slots, work_loop, threads, self._loop, self._collect, children)
         # How briskly slots become free: when and in what time as many runs ended as there are slots.
         self._turn, self._turned_at, self._returned = inf, -inf, 0
         self._more = False
@@ -160,7 +160,15 @@ class Execution:
 
     def _attempt(self, run: ClaimedRun, lease_ends: float) -> Attempt:
         on_crash = self._on_crash.get(run.target, "retry")
-        return Attempt(run, self._executables[run.target], on_crash, lease_ends, self._sink)
+        return Attempt(
+            run,
+            self._executables[run.target],
+            on_crash,
+            lease_ends,
+            self._sink,
+            margin=self._margin,
+            monotonic=self._clock.monotonic,
+        )
 
     async def claim(self) -> float | None:
         """Claim as many runs as there is room for, and start them."""
@@ -174,7 +182,7 @@ class Execution:
             # What a planner has reserved and then not used is free again.
             self._turned_away = self._reserved > 0
             return None
-        began = self._clock.monotonic()
+        began, expected = self._clock.monotonic(), self._watch.expected()
         try:
             claimed = await self._store.claim_runs(
                 self.worker,
@@ -183,6 +191,7 @@ class Execution:
                 queues=self.worker.queues,
                 tasks=self._executables,
                 at_once=at_once,
+                expected=expected,
                 now=self._clock.now(),
             )
         except BaseException:
@@ -192,7 +201,13 @@ class Execution:
         self._note_unreadable(claimed.unreadable)
         if not self.take(claimed.runs, room, began):
             return 0.0
-        if self._more or claimed.next_at is None:
+        believed = self._watch.believes(claimed.now, began, expected)
+        if self._more:
+            return None
+        if not believed:
+            # Runs that wait for this clock are not claimed by it.
+            return self._watch.patience
+        if claimed.next_at is None:
             return None
         return (claimed.next_at - claimed.now).total_seconds() - (self._clock.monotonic() - began)
 
@@ -236,7 +251,7 @@ class Execution:
 
     async def _record(self, batch: Sequence[Outcome]) -> None:
         self._finishing = {(outcome.run_id, outcome.attempt) for outcome in batch}
-        finished = await self._store.finish(batch, worker=self.worker, now=self._clock.now())
+        finished = await self._store.finish(batch, worker=self.worker, now=self._watch.date())
         for outcome in batch:
             if outcome.run_id not in finished.accepted:
                 log.warning("run %d: the finish of attempt %d came too late", outcome.run_id, outcome.attempt)
@@ -306,13 +321,10 @@ class Execution:
         left = min(ends, default=self._clock.monotonic() + self._lease) - self._margin - self._clock.monotonic()
         return min(self._lease / 3, max(self._lease / 20, left))
 
-    def _is_expiring(self, attempt: Attempt) -> bool:
-        return self._clock.monotonic() > attempt.lease_ends - self._margin
-
     def _stop_expiring(self) -> None:
         """Stop work before its lease can have expired: by then it may have begun elsewhere."""
         for attempt in self.held.values():
-            if attempt.stop_reason != "lease" and self._is_expiring(attempt):
+            if attempt.stop_reason != "lease" and attempt.is_expiring:
                 log.error("run %d: its lease could not be kept, so it is asked to stop", attempt.claimed.id)
                 self._stop(attempt, "lease")
 

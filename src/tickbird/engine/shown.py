@@ -26,6 +26,10 @@ class Failed(Exception):
         self.text, self.again = text, again
 
 
+class LateStart(Exception):
+    """The lease of a run ended, or nearly, before its function could begin; so another worker may have begun it."""
+
+
 def encode_error(error: BaseException) -> Failed:
     """What a task raised, as a future can carry it and a store can keep it."""
     if isinstance(error, StopIteration) or not isinstance(error, Exception):

@@ -32,8 +32,6 @@ class Workplace:
         engine_loop: asyncio.AbstractEventLoop,
         collect: Collect,
         children: Children | None = None,
-        *,
-        is_expiring: Callable[[Attempt], bool],
     ) -> None:
         self._slots = slots
         self._loop = loop
@@ -41,7 +39,6 @@ class Workplace:
         self._engine_loop = engine_loop
         self._collect = collect
         self._children = children
-        self._is_expiring = is_expiring
         self._executing = 0
         # Claimed ahead, with the instant since which they wait.
         self._waiting: deque[tuple[float, Attempt]] = deque()
@@ -59,7 +56,7 @@ class Workplace:
     def _fill(self) -> None:
         while self._waiting and self._executing < self._slots:
             _, attempt = self._waiting.popleft()
-            if self._is_expiring(attempt):
+            if attempt.is_expiring:
                 # The process stood still since it was leased: by now it may have begun elsewhere.
                 log.error("run %d is left to others: its lease ends before it could begin", attempt.claimed.id)
                 self._leave(attempt, "lease")

@@ -42,6 +42,16 @@ from tickbird.store.readings import Readings
 Expected = tuple[datetime, datetime]
 
 
+def middle(expected: Expected) -> datetime:
+    """The instant that the store's clock should show."""
+    return expected[0] + (expected[1] - expected[0]) / 2
+
+
+def believed_now(now: datetime, expected: Expected | None) -> datetime:
+    """What counts as now for runs that wait for the clock: not an instant that is ahead of what is expected."""
+    return now if expected is None or now <= expected[1] else middle(expected)
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What a planning step did, and when the next schedule is due."""
@@ -461,11 +471,13 @@ class Store(Protocol):
         queues: Collection[str],
         tasks: Collection[str],
         at_once: int | None = None,
+        expected: Expected | None = None,
         now: datetime | None = None,
     ) -> Claimed:
         """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first.
 
         So many of them begin at once, all if not said: of a queue with a rate nothing is leased that begins later.
+        If the store's clock is ahead of what is expected, runs that waited for it are not leased, see `believed_now`.
         A run whose revision or payload this process cannot read is not leased.
         """
         ...

@@ -80,13 +80,15 @@ _FORM = logging.Formatter("%(message)s")
 class Run:
     """The run that a function is executing; ask for it by annotating a parameter with `Run`."""
 
-    __slots__ = ("_cancelled", "_claimed", "_log", "_sink")
+    __slots__ = ("_cancelled", "_claimed", "_log", "_sink", "lease_checked_at")
 
     def __init__(self, claimed: ClaimedRun, sink: Sink | None = None) -> None:
         self._claimed = claimed
         self._sink = sink
         self._log: RunLog | None = None
         self._cancelled = False
+        # When the worker last made sure of its lease before the function began, by time.monotonic().
+        self.lease_checked_at = 0.0
 
     @property
     def log(self) -> RunLog:

@@ -8,12 +8,13 @@ from tickbird.domain.runs import ClaimedRun, Covers
 from tickbird.engine.isolation.frames import Message
 
 
-def to_message(run: ClaimedRun, module: str) -> Message:
-    """What a child must know of a run; `module` is where its function is defined."""
+def to_message(run: ClaimedRun, module: str, begin_by: float) -> Message:
+    """What a child must know of a run; `module` is where its function is defined, which must begin by then or not."""
     covers = run.covers
     return {
         "do": "run",
         "module": module,
+        "begin_by": begin_by,
         "id": run.id,
         "attempt": run.attempt,
         "failures": run.failures,

@@ -24,7 +24,8 @@ from tickbird.domain.texts import clean_text
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation.calls import from_message
 from tickbird.engine.isolation.frames import HUNG_UP, LONGEST_LINE, MARK, MOST_LINES, Message, Unpacker, pack
-from tickbird.engine.shown import encode_error, refuse_awaitable
+from tickbird.engine.shown import LateStart, encode_error, refuse_awaitable
+from tickbird.engine.steady import steady
 from tickbird.targets.protocol import Executable, Run
 
 
@@ -192,7 +193,7 @@ class Child:
         # None sees what another run has set.
         context = contextvars.copy_context()
         try:
-            result = self._call(task, arguments, context)
+            result = self._call(task, arguments, context, order["begin_by"])
             self._answering = True
             return {"result": encode_value(result)}
         except asyncio.CancelledError:
@@ -201,24 +202,36 @@ class Child:
             return {"error": "the coroutine was cancelled from inside"}
         except Stopped:
             raise
+        except LateStart:
+            return {"late": True}
         except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
             self._answering = True
             return {"error": encode_error(error).text}
         finally:
             self._run = self._task = None
 
-    def _call(self, task: Executable, arguments: Mapping[str, Any], context: contextvars.Context) -> Any:
+    def _call(
+        self, task: Executable, arguments: Mapping[str, Any], context: contextvars.Context, begin_by: float
+    ) -> Any:
         if not task.blocking:
-            return self._runner.run(self._await(task, arguments), context=context)
+            return self._runner.run(self._await(task, arguments, begin_by), context=context)
+        _check_lease(begin_by)
         result = context.run(task.call, arguments)
         refuse_awaitable(result)
         return result
 
-    async def _await(self, task: Executable, arguments: Mapping[str, Any]) -> Any:
+    async def _await(self, task: Executable, arguments: Mapping[str, Any], begin_by: float) -> Any:
         self._task = asyncio.current_task()
         if self._stopping.is_set():
             raise asyncio.CancelledError
+        _check_lease(begin_by)
         return await task.call(arguments)
+
+
+def _check_lease(begin_by: float) -> None:
+    """Called directly before the function: this process or its worker may have been frozen meanwhile."""
+    if steady() > begin_by:
+        raise LateStart
 
 
 def serve(app: str, descriptor: int) -> None:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from math import inf
 from typing import Any, Literal, TypeVar
 
 from tickbird.domain.errors import InvalidError
@@ -77,9 +78,19 @@ class Children:
         self._calls: set[Call] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def execute(self, claimed: ClaimedRun, run: Run, executable: Executable, started: Callable[[], None]) -> Away:
-        """Begin a run; `started` is called in the children's thread when its function is."""
-        call = Call(claimed, run, self._modules.get(claimed.target, ""), executable.memory, started)
+    def execute(
+        self,
+        claimed: ClaimedRun,
+        run: Run,
+        executable: Executable,
+        started: Callable[[], None],
+        begin_by: Callable[[], float] = lambda: inf,
+    ) -> Away:
+        """Begin a run; `started` is called in the children's thread when its function is.
+
+        It must not begin after `begin_by`, which moves as its lease is renewed.
+        """
+        call = Call(claimed, run, self._modules.get(claimed.target, ""), executable.memory, started, begin_by)
         if isinstance(executable, Launchable):
             call.program = True
             return Away(self, call, self._submit(self._start_program(call, executable)))

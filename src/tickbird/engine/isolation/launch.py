@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from tickbird.engine.isolation import processes
 from tickbird.engine.isolation.frames import Message, Unpacker, pack
+from tickbird.engine.steady import steady
 
 # As of a shell that cannot start a program.
 _UNSTARTED = 127
@@ -18,6 +19,10 @@ _UNSTARTED = 127
 
 class _Refused(Exception):
     """Why a program cannot be started, for a person."""
+
+
+class _Late(Exception):
+    """This process or its worker was frozen until the lease had nearly ended."""
 
 
 def launch(channel: int) -> NoReturn:
@@ -28,6 +33,8 @@ def launch(channel: int) -> NoReturn:
     if told is not None:
         try:
             _become(told)
+        except _Late:
+            line.sendall(pack({"late": True}))
         except _Refused as error:
             line.sendall(pack({"failed": str(error)}))
     os._exit(_UNSTARTED)
@@ -56,6 +63,8 @@ def _become(told: Message) -> None:
     # What a Python process ignores, a program expects to end it.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
+    if steady() > told["begin_by"]:
+        raise _Late
     try:
         os.execve(argv[0], argv, told["env"])  # noqa: S606 - allowed by this worker, by its path
     except OSError as error:

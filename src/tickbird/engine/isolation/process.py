@@ -16,7 +16,7 @@ from tickbird.engine.isolation import processes
 from tickbird.engine.isolation.calls import to_message
 from tickbird.engine.isolation.frames import HUNG_UP, Message
 from tickbird.engine.isolation.watched import Stopped, WatchedProcess, size
-from tickbird.engine.shown import Failed
+from tickbird.engine.shown import Failed, LateStart
 from tickbird.targets.protocol import Kept, Run
 
 # How long one that is told to leave may take.
@@ -56,6 +56,8 @@ class Call:
     module: str
     memory: int | None
     started: Callable[[], None]
+    # The latest instant at which it may begin, on the steady clock.
+    begin_by: Callable[[], float]
     # Seconds between being asked to stop and SIGTERM; None while it may go on.
     grace: float | None = None
     # It starts a program.
@@ -114,7 +116,7 @@ class ChildProcess(WatchedProcess):
         self._limit = call.memory or 0
         self._order(b"limit %d\n" % self._limit)
         try:
-            await self._send(to_message(call.claimed, call.module))
+            await self._send(to_message(call.claimed, call.module, call.begin_by()))
             return await self._answer(call)
         finally:
             for output in self._outputs:
@@ -130,6 +132,8 @@ class ChildProcess(WatchedProcess):
             for message in self._taken():
                 if "result" in message:
                     return Kept(encode_value(Kept(message["result"])))
+                if "late" in message:
+                    raise LateStart
                 if "stopped" in message:
                     raise Stopped
                 if "error" in message or "refused" in message:

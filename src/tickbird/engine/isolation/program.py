@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from tickbird.engine.isolation.process import Call
 from tickbird.engine.isolation.watched import MARK, Stopped, WatchedProcess
-from tickbird.engine.shown import Failed
+from tickbird.engine.shown import Failed, LateStart
 from tickbird.targets.protocol import Kept, Launch
 
 
@@ -23,7 +23,7 @@ class ProgramProcess(WatchedProcess):
             output.begin(call.run)
         # By this all that it starts is found, should somebody kill its keeper.
         marked = {**what.env, MARK: self._token}
-        await self._send({**asdict(what), "env": marked})
+        await self._send({**asdict(what), "env": marked, "begin_by": call.begin_by()})
         await self._starts(call)
         await self._ends(call)
         if call.grace is not None:
@@ -40,6 +40,8 @@ class ProgramProcess(WatchedProcess):
             await self._until_news(None)
         for message in self._taken():
             await self.kill(0)
+            if "late" in message:
+                raise LateStart
             raise Failed(message["failed"])
         call.started()
 

@@ -15,8 +15,9 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.queues import pace, save_starts
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.protocol import Claimed, Worker
+from tickbird.store.protocol import Claimed, Expected, Worker, middle
 from tickbird.store.rates import Paced
+from tickbird.store.turns import Turns
 from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
 
 T = TypeVar("T")
@@ -41,7 +42,9 @@ class Wanted:
     tasks: Collection[str]
     at_once: int
     now: datetime | None
+    expected: Expected | None = None
     unread: UnreadableRuns = field(default_factory=UnreadableRuns)
+    turns: Turns = field(default_factory=Turns)
 
     def values(self) -> dict[str, Any]:
         """What every statement asks for."""
@@ -50,6 +53,8 @@ class Wanted:
             "queues": texts(sorted(set(self.queues))),
             "tasks": texts(sorted(set(self.tasks))),
             "now": self.now,
+            "latest": None if self.expected is None else self.expected[1],
+            "believed": None if self.expected is None else middle(self.expected),
             "unread_runs": numbers(self.unread.runs),
             "unread_schedules": numbers(schedule_id for schedule_id, _ in self.unread.revisions),
             "unread_revisions": numbers(revision for _, revision in self.unread.revisions),
@@ -65,10 +70,11 @@ class Claims:
         self._transact = transact
         self._paced = False
         self._unread = UnreadableRuns()
+        self._turns = Turns()
 
     async def claim(self, wanted: Wanted) -> Claimed:
         """Lease runs to a worker, without those that this process cannot read."""
-        wanted = replace(wanted, unread=self._unread)
+        wanted = replace(wanted, unread=self._unread, turns=self._turns)
         for _ in range(ROUNDS):
             before = len(self._unread)
             claimed = await self._claim(wanted)
@@ -152,12 +158,14 @@ async def claim(
         lease=free.lease,
         free=values["queues"],
         most=numbers(limited[queue] for queue in sorted(limited)),
+        served=texts(free.turns.served),
     )
     seen_at, next_at, first_id = rows[0][:3]
     if rows[0][-1]:
         return None
     if first_id is None:
         return Claimed(seen_at, next_at=next_at)
+    free.turns.serve((row[3], row[7]) for row in rows)
     learnt = await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
     runs: list[ClaimedRun] = []
     unread: list[tuple[Any, ...]] = []

@@ -141,35 +141,41 @@ ORDER BY s.name
 LIMIT %(limit)s;
 
 -- name: examine_waiting
--- What could start now, by queue and target. What nobody takes stays in front of its queue, so the first ones tell.
-WITH RECURSIVE queues AS (
+-- What could start now, by queue and target: the oldest runs of each, as many as are counted.
+WITH RECURSIVE lines AS (
     (
-        SELECT queue FROM tickbird.runs
-        WHERE namespace = %(namespace)s AND status = 'queued'
-        ORDER BY queue LIMIT 1
+        SELECT queue, target, (schedule_id IS NULL)::integer AS ad_hoc, priority FROM tickbird.runs
+        WHERE status = 'queued' AND namespace = %(namespace)s
+        ORDER BY queue, target, (schedule_id IS NULL)::integer, priority LIMIT 1
     )
     UNION ALL
-    SELECT (
-        SELECT r.queue FROM tickbird.runs AS r
-        WHERE r.namespace = %(namespace)s AND r.status = 'queued' AND r.queue > q.queue
-        ORDER BY r.queue LIMIT 1
-    )
-    FROM queues AS q
-    WHERE q.queue IS NOT NULL
+    SELECT r.queue, r.target, r.ad_hoc, r.priority
+    FROM lines AS l
+    CROSS JOIN LATERAL (
+        SELECT r.queue, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority FROM tickbird.runs AS r
+        WHERE r.status = 'queued'
+            AND r.namespace = %(namespace)s
+            AND (r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority)
+                > (l.queue, l.target, l.ad_hoc, l.priority)
+        ORDER BY r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
+    ) AS r
 )
-SELECT q.queue, f.target, count(*)::integer, min(f.available_at)
-FROM queues AS q
+SELECT l.queue, l.target, count(*)::integer, min(f.available_at)
+FROM lines AS l
 CROSS JOIN LATERAL (
-    SELECT r.target, r.available_at FROM tickbird.runs AS r
-    WHERE r.namespace = %(namespace)s
-        AND r.queue = q.queue
-        AND r.status = 'queued'
+    SELECT r.available_at FROM tickbird.runs AS r
+    WHERE r.status = 'queued'
+        AND r.namespace = %(namespace)s
+        AND r.queue = l.queue
+        AND r.target = l.target
+        AND (r.schedule_id IS NULL)::integer = l.ad_hoc
+        AND r.priority = l.priority
         AND r.available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
-    ORDER BY r.priority DESC, r.behind, r.available_at, r.id
+    ORDER BY r.behind, r.available_at
     LIMIT %(limit)s
 ) AS f
-GROUP BY q.queue, f.target
-ORDER BY min(f.available_at), q.queue, f.target
+GROUP BY l.queue, l.target
+ORDER BY min(f.available_at), l.queue, l.target
 LIMIT %(limit)s;
 
 -- name: examine_scheduled

@@ -2,10 +2,10 @@
 
 -- name: ended_since
 SELECT * FROM tickbird.run_details
-WHERE namespace = %(namespace)s
-    AND status IN ('succeeded', 'failed', 'cancelled')
-    AND finished_at >= %(since)s
-ORDER BY finished_at DESC, id DESC
+WHERE status IN ('succeeded', 'failed', 'cancelled')
+    AND (namespace, finished_at) >= (%(namespace)s, %(since)s::timestamptz)
+    AND (namespace, finished_at) <= (%(namespace)s, 'infinity'::timestamptz)
+ORDER BY namespace DESC, finished_at DESC, id DESC
 LIMIT %(limit)s;
 
 -- name: skipped_since

@@ -18,3 +18,10 @@ CREATE INDEX CONCURRENTLY attempts_by_age ON tickbird.attempts (ended_at);
 -- name: cursors_at_rest
 CREATE INDEX CONCURRENTLY cursors_at_rest ON tickbird.cursors (state, schedule_id)
     WHERE state IN ('paused', 'parked', 'ended', 'deleted');
+
+-- name: runs_of_namespace
+CREATE INDEX CONCURRENTLY runs_of_namespace ON tickbird.runs (namespace, id);
+
+-- name: runs_ended
+CREATE INDEX CONCURRENTLY runs_ended ON tickbird.runs (namespace, finished_at, id)
+    WHERE status IN ('succeeded', 'failed', 'cancelled');

@@ -17,10 +17,11 @@ waiting AS MATERIALIZED (
     SELECT namespace, lane FROM tickbird.runs WHERE status = 'waiting' LIMIT %(most)s
 ),
 ended AS MATERIALIZED (
-    SELECT namespace, status FROM tickbird.runs
+    SELECT status FROM tickbird.runs
     WHERE status IN ('succeeded', 'failed', 'cancelled')
-        AND finished_at > (SELECT now FROM clock) - make_interval(secs => %(recently)s)
-    ORDER BY finished_at DESC LIMIT %(most)s
+        AND (namespace, finished_at) > (%(namespace)s, (SELECT now FROM clock) - make_interval(secs => %(recently)s))
+        AND (namespace, finished_at) <= (%(namespace)s, 'infinity'::timestamptz)
+    ORDER BY namespace DESC, finished_at DESC LIMIT %(most)s
 ),
 due AS MATERIALIZED (
     SELECT schedule_id, next_run_at FROM tickbird.cursors
@@ -37,7 +38,7 @@ UNION ALL SELECT 'run', 'queued', count(*), NULL FROM queued
 UNION ALL SELECT 'run', 'running', count(*), NULL FROM running WHERE namespace = %(namespace)s
 UNION ALL SELECT 'run', 'waiting', count(*), NULL FROM waiting WHERE namespace = %(namespace)s
 UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = %(namespace)s AND lane = 2
-UNION ALL SELECT 'ended', status, count(*), NULL FROM ended WHERE namespace = %(namespace)s GROUP BY status
+UNION ALL SELECT 'ended', status, count(*), NULL FROM ended GROUP BY status
 UNION ALL SELECT 'since', 'queued', 0, min(available_at) FROM queued WHERE available_at <= (SELECT now FROM clock)
 UNION ALL
 SELECT 'since', 'due', 0, min(due.next_run_at)

@@ -8,66 +8,69 @@ WITH RECURSIVE paced AS MATERIALIZED (
     FROM tickbird.rates AS t
     WHERE t.namespace = %(namespace)s AND t.queue = ANY(%(queues)s::text[])
 ),
-levels AS (
-    SELECT paced.queue, top.priority
-    FROM paced
-    CROSS JOIN LATERAL (
-        SELECT r.priority FROM tickbird.runs AS r
+unread AS MATERIALIZED (
+    SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
+),
+targets AS (
+    SELECT paced.queue, (
+        SELECT min(r.target) FROM tickbird.runs AS r
         WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = paced.queue
-        ORDER BY r.priority DESC LIMIT 1
-    ) AS top
+    ) AS target
+    FROM paced
     UNION ALL
-    SELECT levels.queue, lower.priority
-    FROM levels
-    CROSS JOIN LATERAL (
-        SELECT r.priority FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = levels.queue AND r.priority < levels.priority
-        ORDER BY r.priority DESC LIMIT 1
-    ) AS lower
+    SELECT t.queue, (
+        SELECT min(r.target) FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = t.queue AND r.target > t.target
+    )
+    FROM targets AS t
+    WHERE t.target IS NOT NULL
+),
+lines AS (
+    SELECT t.queue, t.target, k.ad_hoc, (
+        SELECT max(r.priority) FROM tickbird.runs AS r
+        WHERE r.status = 'queued'
+            AND r.namespace = %(namespace)s
+            AND r.queue = t.queue
+            AND r.target = t.target
+            AND (r.schedule_id IS NULL)::integer = k.ad_hoc
+    ) AS priority
+    FROM targets AS t
+    CROSS JOIN (VALUES (0), (1)) AS k(ad_hoc)
+    WHERE t.target = ANY(%(tasks)s::text[])
+    UNION ALL
+    SELECT l.queue, l.target, l.ad_hoc, (
+        SELECT max(r.priority) FROM tickbird.runs AS r
+        WHERE r.status = 'queued'
+            AND r.namespace = %(namespace)s
+            AND r.queue = l.queue
+            AND r.target = l.target
+            AND (r.schedule_id IS NULL)::integer = l.ad_hoc
+            AND r.priority < l.priority
+    )
+    FROM lines AS l
+    WHERE l.priority IS NOT NULL
 )
 SELECT c.now, paced.queue, paced.count, paced.seconds, paced.starts, (
     SELECT min(first.available_at)
-    FROM levels
+    FROM lines AS l
+    CROSS JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last)
     CROSS JOIN LATERAL (
-        (
-            SELECT r.available_at FROM tickbird.runs AS r
-            WHERE r.status = 'queued'
-                AND r.namespace = %(namespace)s
-                AND r.queue = levels.queue
-                AND r.priority = levels.priority
-                AND r.behind = 0
-                AND r.target = ANY(%(tasks)s::text[])
-                AND r.id <> ALL(%(unread_runs)s::bigint[])
-                AND (
-                    r.schedule_id = ANY(%(unread_schedules)s::bigint[])
-                    AND (r.schedule_id, r.revision) IN (
-                        SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[])
-                    )
-                ) IS NOT TRUE
-                AND (r.start_by IS NULL OR r.start_by >= c.now)
-            ORDER BY r.available_at LIMIT 1
-        )
-        UNION ALL
-        (
-            SELECT r.available_at FROM tickbird.runs AS r
-            WHERE r.status = 'queued'
-                AND r.namespace = %(namespace)s
-                AND r.queue = levels.queue
-                AND r.priority = levels.priority
-                AND r.behind > 0
-                AND r.target = ANY(%(tasks)s::text[])
-                AND r.id <> ALL(%(unread_runs)s::bigint[])
-                AND (
-                    r.schedule_id = ANY(%(unread_schedules)s::bigint[])
-                    AND (r.schedule_id, r.revision) IN (
-                        SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[])
-                    )
-                ) IS NOT TRUE
-                AND (r.start_by IS NULL OR r.start_by >= c.now)
-            ORDER BY r.behind, r.available_at LIMIT 1
-        )
+        SELECT r.available_at FROM tickbird.runs AS r
+        WHERE r.status = 'queued'
+            AND r.namespace = %(namespace)s
+            AND r.queue = l.queue
+            AND r.target = l.target
+            AND (r.schedule_id IS NULL)::integer = l.ad_hoc
+            AND r.priority = l.priority
+            AND r.behind >= b.first
+            AND r.behind <= b.last
+            AND (r.start_by IS NULL OR r.start_by >= c.now)
+            AND r.id <> ALL(%(unread_runs)s::bigint[])
+            AND NOT EXISTS (SELECT FROM unread AS u WHERE u.schedule_id = r.schedule_id AND u.revision = r.revision)
+        ORDER BY r.behind, r.available_at
+        LIMIT 1
     ) AS first
-    WHERE levels.queue = paced.queue
+    WHERE l.queue = paced.queue AND l.priority IS NOT NULL
 )
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 CROSS JOIN paced

@@ -161,8 +161,10 @@ WITH seen AS MATERIALIZED (
     (
         SELECT schedule_id, namespace, finished_at AS at, status = 'failed' AS failed, false AS running
         FROM tickbird.runs
-        WHERE status IN ('succeeded', 'failed', 'cancelled') AND finished_at >= %(first)s
-        ORDER BY finished_at DESC
+        WHERE status IN ('succeeded', 'failed', 'cancelled')
+            AND (namespace, finished_at) >= (%(namespace)s, %(first)s::timestamptz)
+            AND (namespace, finished_at) <= (%(namespace)s, 'infinity'::timestamptz)
+        ORDER BY namespace DESC, finished_at DESC
         LIMIT %(most)s
     )
     UNION ALL
@@ -215,11 +217,13 @@ LIMIT %(limit)s;
 SELECT schedule_id, id, status, due_at, started_at, finished_at
 FROM (
     SELECT * FROM tickbird.runs
-    WHERE status IN ('succeeded', 'failed', 'cancelled') AND finished_at >= %(since)s
-    ORDER BY finished_at DESC, id DESC
+    WHERE status IN ('succeeded', 'failed', 'cancelled')
+        AND (namespace, finished_at) >= (%(namespace)s, %(since)s::timestamptz)
+        AND (namespace, finished_at) <= (%(namespace)s, 'infinity'::timestamptz)
+    ORDER BY namespace DESC, finished_at DESC, id DESC
     LIMIT %(most)s
 ) AS ended
-WHERE namespace = %(namespace)s AND started_at IS NOT NULL AND due_at >= %(since)s
+WHERE started_at IS NOT NULL AND due_at >= %(since)s
 ORDER BY finished_at DESC, id DESC
 LIMIT %(limit)s;
 
@@ -257,33 +261,38 @@ LIMIT %(limit)s;
 SELECT id, left(coalesce(error, ''), 10000) FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[]);
 
 -- name: late_runs
--- What nobody takes stays in front of its queue, so the first ones of each tell.
-WITH RECURSIVE queues AS (
+-- The oldest runs of each task and priority of a queue. If a run stands behind the line, an older one stands in it.
+WITH RECURSIVE lines AS (
     (
-        SELECT queue FROM tickbird.runs
-        WHERE namespace = %(namespace)s AND status = 'queued'
-        ORDER BY queue LIMIT 1
+        SELECT queue, target, (schedule_id IS NULL)::integer AS ad_hoc, priority FROM tickbird.runs
+        WHERE status = 'queued' AND namespace = %(namespace)s
+        ORDER BY queue, target, (schedule_id IS NULL)::integer, priority LIMIT 1
     )
     UNION ALL
-    SELECT (
-        SELECT r.queue FROM tickbird.runs AS r
-        WHERE r.namespace = %(namespace)s AND r.status = 'queued' AND r.queue > q.queue
-        ORDER BY r.queue LIMIT 1
-    )
-    FROM queues AS q
-    WHERE q.queue IS NOT NULL
+    SELECT r.queue, r.target, r.ad_hoc, r.priority
+    FROM lines AS l
+    CROSS JOIN LATERAL (
+        SELECT r.queue, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority FROM tickbird.runs AS r
+        WHERE r.status = 'queued'
+            AND r.namespace = %(namespace)s
+            AND (r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority)
+                > (l.queue, l.target, l.ad_hoc, l.priority)
+        ORDER BY r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
+    ) AS r
 )
-SELECT f.id, s.name AS schedule, q.queue, f.target, f.available_at
-FROM (SELECT queue FROM queues WHERE queue IS NOT NULL LIMIT %(limit)s) AS q
+SELECT f.id, s.name AS schedule, l.queue, l.target, f.available_at
+FROM (SELECT * FROM lines LIMIT %(most)s) AS l
 CROSS JOIN LATERAL (
-    SELECT w.*
-    FROM (
-        SELECT r.id, r.schedule_id, r.target, r.available_at FROM tickbird.runs AS r
-        WHERE r.namespace = %(namespace)s AND r.queue = q.queue AND r.status = 'queued'
-        ORDER BY r.priority DESC, r.behind, r.available_at, r.id
-        LIMIT %(most)s
-    ) AS w
-    WHERE w.available_at < %(before)s
+    SELECT r.id, r.schedule_id, r.available_at FROM tickbird.runs AS r
+    WHERE r.status = 'queued'
+        AND r.namespace = %(namespace)s
+        AND r.queue = l.queue
+        AND r.target = l.target
+        AND (r.schedule_id IS NULL)::integer = l.ad_hoc
+        AND r.priority = l.priority
+        AND r.behind = 0
+        AND r.available_at < %(before)s
+    ORDER BY r.available_at, r.id
     LIMIT %(limit)s
 ) AS f
 LEFT JOIN tickbird.schedules AS s ON s.id = f.schedule_id
@@ -330,12 +339,12 @@ LIMIT %(limit)s;
 SELECT idempotency_key FROM tickbird.runs WHERE id = %(id)s AND namespace = %(namespace)s;
 
 -- name: find_runs
--- At most so many are looked at; the last of these is told as well, so that the next page can begin behind it.
+-- Written for the index by namespace, as list_runs. At most so many are looked at; the last of these is told as well, so that the next page can begin behind it.
 SELECT id, place, wanted
 FROM (
     SELECT
         id,
-        row_number() OVER (ORDER BY id DESC) AS place,
+        row_number() OVER (ORDER BY namespace DESC, id DESC) AS place,
         (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
             AND (%(origin)s::text IS NULL OR origin = %(origin)s)
             AND (%(target)s::text IS NULL OR target = %(target)s)
@@ -346,8 +355,9 @@ FROM (
             AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
             AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
     FROM tickbird.runs
-    WHERE namespace = %(namespace)s AND id < coalesce(%(before)s::bigint, 9223372036854775807)
-    ORDER BY id DESC
+    WHERE (namespace, id) >= (%(namespace)s, 0)
+        AND (namespace, id) < (%(namespace)s, coalesce(%(before)s::bigint, 9223372036854775807))
+    ORDER BY namespace DESC, id DESC
     LIMIT %(most)s
 ) AS seen
 WHERE wanted OR place = %(most)s
@@ -358,7 +368,7 @@ SELECT id, place, wanted
 FROM (
     SELECT
         id,
-        row_number() OVER (ORDER BY id) AS place,
+        row_number() OVER (ORDER BY namespace, id) AS place,
         (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
             AND (%(origin)s::text IS NULL OR origin = %(origin)s)
             AND (%(target)s::text IS NULL OR target = %(target)s)
@@ -369,8 +379,9 @@ FROM (
             AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
             AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
     FROM tickbird.runs
-    WHERE namespace = %(namespace)s AND id > %(after)s::bigint
-    ORDER BY id
+    WHERE (namespace, id) > (%(namespace)s, %(after)s::bigint)
+        AND (namespace, id) <= (%(namespace)s, 9223372036854775807)
+    ORDER BY namespace, id
     LIMIT %(most)s
 ) AS seen
 WHERE wanted OR place = %(most)s

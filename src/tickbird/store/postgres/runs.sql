@@ -99,108 +99,181 @@ WHERE r.namespace = CAST(%(namespace)s AS text) AND r.idempotency_key = CAST(%(i
 UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s;
 
 -- name: claim_runs
--- Each queue by its own index, then the best of them; what was locked in vain is free again at once.
--- Where nothing was found, the only row has the clock, and when a run becomes available that could be claimed then: one
--- probe for each priority of each queue. What is available already is in the hands of another claimer, who may leave it:
--- look again soon. Where one of the queues that are taken to have no rate has one, nothing is claimed, and the answer says
--- so; of the others, it is said how many may begin. Runs that this process cannot read are left out.
+-- The queued runs of one task, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
+-- Lines are found by jumping through the index, so neither the runs of tasks that this worker does not have nor runs for
+-- later are walked. Each line offers its first runs. The best priority is served first. Lines of one priority are served in
+-- turn, and first the one that this process has not served for the longest time. Runs that stand behind a line (`behind`)
+-- come after all that stand in one. Another claimer may have locked what was offered: then the next ones are taken.
+-- If nothing was found, the only row has the clock, and when a run becomes available that could be claimed then. If one
+-- is available already, another claimer holds it and may leave it: look again soon. If a queue that is taken to have no
+-- rate has one, nothing is claimed, and the answer says so; `most` says how many may begin in the others.
+-- Runs that this process cannot read are left out.
+-- If the clock is ahead of what the worker expects, a run that waited for it is not claimed: one that was enqueued for
+-- later, or is to be tried again. One that was due when it was made, or waited only for others, is. Leases and rates
+-- go by the clock as it is, since other workers may believe it.
 WITH RECURSIVE limited AS MATERIALIZED (
     SELECT EXISTS (
         SELECT FROM tickbird.rates AS t WHERE t.namespace = %(namespace)s AND t.queue = ANY(%(free)s::text[])
     ) AS it
 ),
-picked AS MATERIALIZED (
-    SELECT r.id
+clock AS MATERIALIZED (
+    SELECT c.now, CASE WHEN c.now > %(latest)s::timestamptz THEN %(believed)s::timestamptz ELSE c.now END AS believed
+    FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
+),
+unread AS MATERIALIZED (
+    SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
+),
+targets AS (
+    SELECT q.queue, q.most, (
+        SELECT min(r.target) FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
+    ) AS target
     FROM unnest(%(queues)s::text[], %(most)s::integer[]) AS q(queue, most)
+    WHERE NOT (SELECT limited.it FROM limited)
+    UNION ALL
+    SELECT t.queue, t.most, (
+        SELECT min(r.target) FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = t.queue AND r.target > t.target
+    )
+    FROM targets AS t
+    WHERE t.target IS NOT NULL
+),
+lines AS (
+    SELECT t.queue, t.most, t.target, k.ad_hoc, (
+        SELECT max(r.priority) FROM tickbird.runs AS r
+        WHERE r.status = 'queued'
+            AND r.namespace = %(namespace)s
+            AND r.queue = t.queue
+            AND r.target = t.target
+            AND (r.schedule_id IS NULL)::integer = k.ad_hoc
+    ) AS priority
+    FROM targets AS t
+    CROSS JOIN (VALUES (0), (1)) AS k(ad_hoc)
+    WHERE t.target = ANY(%(tasks)s::text[])
+    UNION ALL
+    SELECT l.queue, l.most, l.target, l.ad_hoc, (
+        SELECT max(r.priority) FROM tickbird.runs AS r
+        WHERE r.status = 'queued'
+            AND r.namespace = %(namespace)s
+            AND r.queue = l.queue
+            AND r.target = l.target
+            AND (r.schedule_id IS NULL)::integer = l.ad_hoc
+            AND r.priority < l.priority
+    )
+    FROM lines AS l
+    WHERE l.priority IS NOT NULL
+),
+offers AS MATERIALIZED (
+    SELECT
+        l.queue, l.most, l.target, l.ad_hoc, l.priority, b.first, b.last, o.available, o.first_at,
+        coalesce(array_position(%(served)s::text[], l.ad_hoc || l.target), 0) AS turn
+    FROM lines AS l
+    CROSS JOIN clock
+    CROSS JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last)
     CROSS JOIN LATERAL (
-        SELECT id, priority, behind, available_at
+        SELECT count(*) FILTER (WHERE w.available_at <= clock.now) AS available, min(w.available_at) AS first_at
+        FROM (
+            SELECT r.available_at FROM tickbird.runs AS r
+            WHERE r.status = 'queued'
+                AND r.namespace = %(namespace)s
+                AND r.queue = l.queue
+                AND r.target = l.target
+                AND (r.schedule_id IS NULL)::integer = l.ad_hoc
+                AND r.priority = l.priority
+                AND r.behind >= b.first
+                AND r.behind <= b.last
+                AND (r.start_by IS NULL OR r.start_by >= clock.believed)
+                AND (
+                    r.available_at <= clock.believed
+                    OR r.available_at > clock.now
+                    OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= greatest(r.created_at, clock.believed))
+                )
+                AND r.id <> ALL(%(unread_runs)s::bigint[])
+                AND NOT EXISTS (
+                    SELECT FROM unread AS u WHERE u.schedule_id = r.schedule_id AND u.revision = r.revision
+                )
+            ORDER BY r.behind, r.available_at, r.id
+            LIMIT %(limit)s
+        ) AS w
+    ) AS o
+    WHERE l.priority IS NOT NULL AND o.first_at IS NOT NULL
+),
+shares AS MATERIALIZED (
+    SELECT s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at, count(*) AS runs
+    FROM (
+        SELECT p.*
+        FROM (
+            SELECT o.*, g.place, row_number() OVER (
+                PARTITION BY o.queue ORDER BY o.priority DESC, o.first, g.place, o.turn, o.first_at
+            ) AS number
+            FROM offers AS o
+            CROSS JOIN LATERAL generate_series(1, o.available) AS g(place)
+        ) AS p
+        WHERE p.number <= coalesce(p.most, %(limit)s)
+        ORDER BY p.priority DESC, p.first, p.place, p.turn, p.first_at
+        LIMIT %(limit)s
+    ) AS s
+    GROUP BY s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at
+),
+picked AS MATERIALIZED (
+    SELECT r.id, s.priority, s.first, s.turn, s.first_at, row_number() OVER (
+        PARTITION BY s.queue, s.target, s.ad_hoc, s.priority, s.first ORDER BY r.behind, r.available_at, r.id
+    ) AS place
+    FROM shares AS s
+    CROSS JOIN clock
+    CROSS JOIN LATERAL (
+        SELECT id, behind, available_at
         FROM tickbird.runs
         WHERE status = 'queued'
             AND namespace = %(namespace)s
-            AND queue = q.queue
-            AND available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
-            AND (start_by IS NULL OR start_by >= coalesce(%(now)s::timestamptz, statement_timestamp()))
-            AND target = ANY(%(tasks)s::text[])
-            AND id <> ALL(%(unread_runs)s::bigint[])
+            AND queue = s.queue
+            AND target = s.target
+            AND (schedule_id IS NULL)::integer = s.ad_hoc
+            AND priority = s.priority
+            AND behind >= s.first
+            AND (behind, available_at) <= (s.last, clock.now)
+            AND available_at <= clock.now
+            AND (start_by IS NULL OR start_by >= clock.believed)
             AND (
-                schedule_id = ANY(%(unread_schedules)s::bigint[])
-                AND (schedule_id, revision) IN (
-                    SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[])
-                )
-            ) IS NOT TRUE
-        ORDER BY priority DESC, behind, available_at, id
-        LIMIT coalesce(q.most, %(limit)s)
+                available_at <= clock.believed
+                OR (attempt = 0 AND released_at IS NULL AND due_at <= greatest(created_at, clock.believed))
+            )
+            AND id <> ALL(%(unread_runs)s::bigint[])
+            AND NOT EXISTS (
+                SELECT FROM unread AS u WHERE u.schedule_id = runs.schedule_id AND u.revision = runs.revision
+            )
+        ORDER BY behind, available_at, id
+        LIMIT s.runs
         FOR UPDATE SKIP LOCKED
     ) AS r
-    WHERE NOT (SELECT limited.it FROM limited)
-    ORDER BY r.priority DESC, r.behind, r.available_at, r.id
-    LIMIT %(limit)s
 ),
 taken AS (
     UPDATE tickbird.runs AS r
     SET status = 'running',
         attempt = r.attempt + 1,
         worker = %(worker)s,
-        started_at = coalesce(%(now)s::timestamptz, statement_timestamp()),
-        lease_until = coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => %(lease)s)
+        started_at = (SELECT clock.believed FROM clock),
+        lease_until = (SELECT clock.now FROM clock) + make_interval(secs => %(lease)s)
     WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
     RETURNING
         r.id, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at, r.scheduled_for,
-        r.covers_first, r.covers_last, r.covers_count, r.priority, r.behind, r.available_at, r.concurrency_key
-),
-levels AS (
-    SELECT q.queue, top.priority
-    FROM unnest(%(queues)s::text[]) AS q(queue)
-    CROSS JOIN LATERAL (
-        SELECT r.priority FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
-        ORDER BY r.priority DESC LIMIT 1
-    ) AS top
-    UNION ALL
-    SELECT levels.queue, lower.priority
-    FROM levels
-    CROSS JOIN LATERAL (
-        SELECT r.priority FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = levels.queue AND r.priority < levels.priority
-        ORDER BY r.priority DESC LIMIT 1
-    ) AS lower
+        r.covers_first, r.covers_last, r.covers_count, r.concurrency_key
 )
 SELECT
-    c.now,
+    clock.now,
     CASE WHEN taken.id IS NULL THEN (
-        SELECT min(
-            CASE
-                WHEN first.available_at <= c.now THEN c.now + interval '100 ms'
-                ELSE first.available_at
-            END
-        )
-        FROM levels
-        CROSS JOIN LATERAL (
-            SELECT r.available_at FROM tickbird.runs AS r
-            WHERE r.status = 'queued'
-                AND r.namespace = %(namespace)s
-                AND r.queue = levels.queue
-                AND r.priority = levels.priority
-                AND r.target = ANY(%(tasks)s::text[])
-                AND r.id <> ALL(%(unread_runs)s::bigint[])
-                AND (
-                    r.schedule_id = ANY(%(unread_schedules)s::bigint[])
-                    AND (r.schedule_id, r.revision) IN (
-                        SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[])
-                    )
-                ) IS NOT TRUE
-                AND (r.start_by IS NULL OR r.start_by >= c.now)
-            ORDER BY r.behind, r.available_at LIMIT 1
-        ) AS first
+        SELECT min(CASE WHEN o.first_at <= clock.now THEN clock.now + interval '100 ms' ELSE o.first_at END)
+        FROM offers AS o
     ) END,
     taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
     taken.due_at, taken.scheduled_for, taken.covers_first, taken.covers_last, taken.covers_count,
     p.payload::text, taken.concurrency_key,
     (SELECT limited.it FROM limited)
-FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
+FROM clock
 LEFT JOIN taken ON true
+LEFT JOIN picked ON picked.id = taken.id
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
-ORDER BY taken.priority DESC, taken.behind, taken.available_at, taken.id;
+ORDER BY picked.priority DESC, picked.first, picked.place, picked.turn, picked.first_at, taken.id;
 
 -- name: return_runs
 -- Undo the claim of runs that this process cannot read; other workers may have looked for them in between.
@@ -331,6 +404,8 @@ done AS (
                 THEN coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => h.delay)
             ELSE r.available_at
         END,
+        -- A run that waits for its next attempt would hide others behind the line from claims.
+        behind = CASE WHEN h.failures > 0 THEN 0 ELSE r.behind END,
         finished_at = CASE WHEN h.status <> 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp()) END,
         result = h.result::json,
         error = h.error,
@@ -633,11 +708,13 @@ WHERE live_until < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_
 SELECT * FROM tickbird.run_details WHERE id = %(id)s;
 
 -- name: list_runs
+-- Written for the index by namespace: a bare condition on the namespace would tempt the primary key, and a walk through
+-- the runs of all others.
 SELECT * FROM tickbird.run_details
-WHERE namespace = %(namespace)s
+WHERE (namespace, id) >= (%(namespace)s, 0)
+    AND (namespace, id) < (%(namespace)s, coalesce(%(before)s::bigint, 9223372036854775807))
     AND (%(status)s::text IS NULL OR status = %(status)s)
-    AND id < coalesce(%(before)s::bigint, 9223372036854775807)
-ORDER BY id DESC
+ORDER BY namespace DESC, id DESC
 LIMIT %(limit)s;
 
 -- name: list_runs_of

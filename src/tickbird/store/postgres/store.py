@@ -326,11 +326,12 @@ class PostgresStore:
         queues: Collection[str],
         tasks: Collection[str],
         at_once: int | None = None,
+        expected: Expected | None = None,
         now: datetime | None = None,
     ) -> Claimed:
         """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first."""
         begin = limit if at_once is None else at_once
-        return await self._claims.claim(Wanted(worker, limit, lease, queues, tasks, begin, now))
+        return await self._claims.claim(Wanted(worker, limit, lease, queues, tasks, begin, now, expected))
 
     async def renew(
         self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None

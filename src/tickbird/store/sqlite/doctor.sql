@@ -127,7 +127,7 @@ LIMIT :limit;
 -- name: examine_held
 SELECT count(*), count(DISTINCT schedule_id)
 FROM runs
-WHERE status = 'waiting' AND lane = 2 AND namespace = :namespace;
+WHERE status = 'waiting' AND lane = 2 AND +namespace = :namespace;
 
 -- name: examine_file
 SELECT

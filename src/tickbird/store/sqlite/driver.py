@@ -93,6 +93,7 @@ from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, 
 from tickbird.store.sqlite.schema import meta_of
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, clock, to_instant, to_micros
+from tickbird.store.turns import Turns
 from tickbird.store.unreadable import UnreadableRuns
 from tickbird.store.zones import UNKNOWN, MayPlan
 
@@ -121,6 +122,7 @@ class SqliteStore:
         self._known = KnownRevisions()
         self._unread = UnreadableRuns()
         self._backoff = PlanBackoff()
+        self._turns = Turns()
         self._zones = UNKNOWN
         self._place: Place | None = None
         self.plans = True
@@ -363,6 +365,7 @@ class SqliteStore:
         queues: Collection[str],
         tasks: Collection[str],
         at_once: int | None = None,
+        expected: Expected | None = None,
         now: datetime | None = None,
     ) -> Claimed:
         """Lease up to `limit` available runs."""
@@ -370,7 +373,9 @@ class SqliteStore:
 
         def work(db: sqlite3.Connection) -> Claimed:
             at = clock() if now is None else to_micros(now)
-            return claim(db, self._known, self._unread, worker, limit, lease, queues, tasks, at, begin)
+            return claim(
+                db, self._known, self._unread, self._turns, worker, limit, lease, queues, tasks, at, begin, expected
+            )
 
         return await self._write(work)
 

@@ -77,7 +77,7 @@ UNION ALL
 SELECT rank, at, id, namespace FROM found
 WHERE (at, rank, id) > (:at, :rank, :id)
     AND at <= :until
-    AND namespace IN (SELECT value FROM json_each(:namespaces))
+    AND +namespace IN (SELECT value FROM json_each(:namespaces))
 ORDER BY at, rank, id;
 
 -- name: told_skips

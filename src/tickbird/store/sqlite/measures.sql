@@ -7,13 +7,14 @@ WITH known AS MATERIALIZED (
     JOIN cursors AS c ON c.schedule_id = s.id
 ),
 queued AS MATERIALIZED (
-    SELECT available_at FROM runs WHERE status = 'queued' AND namespace = :namespace LIMIT :most
+    SELECT available_at FROM runs INDEXED BY runs_queued
+    WHERE status = 'queued' AND namespace = :namespace LIMIT :most
 ),
 running AS MATERIALIZED (SELECT namespace FROM runs WHERE status = 'running' LIMIT :most),
 waiting AS MATERIALIZED (SELECT namespace, lane FROM runs WHERE status = 'waiting' LIMIT :most),
 ended AS MATERIALIZED (
-    SELECT namespace, status FROM runs
-    WHERE finished_at IS NOT NULL AND finished_at > :now - :recently
+    SELECT status FROM runs
+    WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at > :now - :recently
     ORDER BY finished_at DESC LIMIT :most
 ),
 due AS MATERIALIZED (
@@ -29,7 +30,7 @@ UNION ALL SELECT 'run', 'queued', count(*), NULL FROM queued
 UNION ALL SELECT 'run', 'running', count(*), NULL FROM running WHERE namespace = :namespace
 UNION ALL SELECT 'run', 'waiting', count(*), NULL FROM waiting WHERE namespace = :namespace
 UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = :namespace AND lane = 2
-UNION ALL SELECT 'ended', status, count(*), NULL FROM ended WHERE namespace = :namespace GROUP BY status
+UNION ALL SELECT 'ended', status, count(*), NULL FROM ended GROUP BY status
 UNION ALL SELECT 'since', 'queued', 0, min(available_at) FROM queued WHERE available_at <= :now
 UNION ALL
 SELECT 'since', 'due', 0, min(due.next_run_at)

@@ -29,11 +29,12 @@ FROM run_records
 WHERE id IN (
     SELECT id
     FROM (
-        SELECT id FROM runs WHERE :status = 'running' AND status = 'running' AND namespace = :namespace
+        SELECT id FROM runs WHERE :status = 'running' AND status = 'running' AND +namespace = :namespace
         UNION ALL
-        SELECT id FROM runs WHERE :status = 'queued' AND status = 'queued' AND namespace = :namespace
+        SELECT id FROM runs INDEXED BY runs_queued
+        WHERE :status = 'queued' AND status = 'queued' AND namespace = :namespace
         UNION ALL
-        SELECT id FROM runs WHERE :status = 'waiting' AND status = 'waiting' AND namespace = :namespace
+        SELECT id FROM runs WHERE :status = 'waiting' AND status = 'waiting' AND +namespace = :namespace
     )
     WHERE +id < coalesce(:before, 9223372036854775807)
     ORDER BY +id DESC

@@ -18,9 +18,16 @@ UPDATE rates SET starts = :starts WHERE namespace = :namespace AND queue = :queu
 
 -- name: count_queues
 -- How many runs of each queue wait, are queued and run; where a queue is named, its alone.
+-- Each status by its own index.
 SELECT queue, sum(status = 'waiting'), sum(status = 'queued'), sum(status = 'running')
-FROM runs
-WHERE status IN ('waiting', 'queued', 'running') AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
+FROM (
+    SELECT queue, status FROM runs WHERE status = 'waiting' AND +namespace = :namespace
+    UNION ALL
+    SELECT queue, status FROM runs INDEXED BY runs_queued WHERE status = 'queued' AND namespace = :namespace
+    UNION ALL
+    SELECT queue, status FROM runs WHERE status = 'running' AND +namespace = :namespace
+)
+WHERE :queue IS NULL OR queue = :queue
 GROUP BY queue;
 
 -- name: behind_of

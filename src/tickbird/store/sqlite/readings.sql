@@ -152,7 +152,7 @@ WITH seen AS MATERIALIZED (
     SELECT * FROM (
         SELECT schedule_id, namespace, finished_at AS at, status = 'failed' AS failed, 0 AS running
         FROM runs
-        WHERE finished_at IS NOT NULL AND finished_at >= :first
+        WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at >= :first
         ORDER BY finished_at DESC
         LIMIT :most
     )
@@ -163,7 +163,7 @@ WITH seen AS MATERIALIZED (
     UNION ALL
     SELECT * FROM (
         SELECT schedule_id, namespace, available_at, 0, 0
-        FROM runs
+        FROM runs INDEXED BY runs_queued
         WHERE status = 'queued' AND namespace = :namespace AND available_at <= :last
         LIMIT :most
     )
@@ -198,11 +198,11 @@ LIMIT :limit;
 SELECT schedule_id, id, status, due_at, started_at, finished_at
 FROM (
     SELECT * FROM runs
-    WHERE finished_at IS NOT NULL AND finished_at >= :since
+    WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at >= :since
     ORDER BY finished_at DESC, id DESC
     LIMIT :most
 )
-WHERE namespace = :namespace AND started_at IS NOT NULL AND due_at >= :since
+WHERE started_at IS NOT NULL AND due_at >= :since
 ORDER BY finished_at DESC, id DESC
 LIMIT :limit;
 
@@ -408,7 +408,7 @@ WITH seen AS MATERIALIZED (
     )
     UNION ALL
     SELECT * FROM (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
+        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs INDEXED BY runs_queued
         WHERE 'queued' IN (SELECT value FROM json_each(:statuses))
             AND status = 'queued' AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
         LIMIT :most

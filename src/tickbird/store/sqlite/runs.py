@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -19,7 +19,7 @@ from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, Run
 from tickbird.domain.sessions import SESSION_KEPT
 from tickbird.store.json_text import clean
 from tickbird.store.plans import Known, KnownRevisions
-from tickbird.store.protocol import Claimed, Finished, Held, Renewed, Rescued, Worker
+from tickbird.store.protocol import Claimed, Expected, Finished, Held, Renewed, Rescued, Worker, believed_now
 from tickbird.store.rates import Paced
 from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
 from tickbird.store.sqlite.enqueueing import audit_row, enqueueing, run_row
@@ -27,9 +27,10 @@ from tickbird.store.sqlite.rates import pace, save_starts
 from tickbird.store.sqlite.records import Row, dump, run_record
 from tickbird.store.sqlite.revisions import try_revision
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_instant
+from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.waiters import release, room
 from tickbird.store.steps import do
+from tickbird.store.turns import Turns
 from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
 
 
@@ -84,6 +85,7 @@ def claim(
     db: sqlite3.Connection,
     known: KnownRevisions,
     unread: UnreadableRuns,
+    turns: Turns,
     worker: Worker,
     limit: int,
     lease: float,
@@ -91,8 +93,13 @@ def claim(
     tasks: Collection[str],
     now: int,
     at_once: int,
+    expected: Expected | None = None,
 ) -> Claimed:
-    """Lease what is available, by priority, then oldest first; of a queue with a rate, what may begin now."""
+    """Lease what is available, by priority, then from each line in turn; of a queue with a rate, what may begin now.
+
+    Leases and rates go by the clock as it is, since other workers may believe it.
+    """
+    believed = to_micros(believed_now(to_instant(now), expected))
     if unread.is_due(to_instant(now)):
         unread.keep((), (), to_instant(now))
     for _ in range(ROUNDS):
@@ -100,13 +107,14 @@ def claim(
             "namespace": worker.namespace,
             "tasks": dump(list(tasks)),
             "now": now,
+            "believed": believed,
             "unread_runs": dump(list(unread.runs)),
             "unread": dump([f"{schedule_id}:{revision}" for schedule_id, revision in unread.revisions]),
         }
-        levels = db.execute(SQL["queued_levels"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
-        paced = Paced({queue: pace(*row) for queue, _, _, *row in levels if row[0] is not None}, now, at_once)
+        lines = db.execute(SQL["queued_lines"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
+        paced = Paced({queue: pace(*row) for queue, _, _, _, _, *row in lines if row[0] is not None}, now, at_once)
         before = len(unread)
-        taken = _pick(db, known, unread, wanted, levels, paced, limit)
+        taken = _pick(db, known, unread, turns, wanted, lines, paced, limit)
         if taken or len(unread) == before:
             break
     else:
@@ -116,50 +124,73 @@ def claim(
         save_starts(db, worker.namespace, queue, starts)
     if taken:
         ids, until = dump([run.id for run in taken]), now + round(lease * MICROS)
-        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "now": now})
+        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "started": believed})
         return Claimed(to_instant(now), taken, to_instant(now), unread.snapshot())
     later = [
-        (queue, row[0])
-        for queue, priority, behind, *_ in levels
-        for statement in (("next_available", "next_behind") if behind else ("next_available",))
-        for row in db.execute(SQL[statement], {**wanted, "queue": queue, "priority": priority})
+        (line[0], row[0])
+        for line in lines
+        for statement in (("next_available", "next_behind") if line[4] else ("next_available",))
+        for row in db.execute(SQL[statement], {**wanted, **_line(line)})
     ]
     return Claimed(to_instant(now), next_at=to_instant(paced.next_look(later)), unreadable=unread.snapshot())
+
+
+def _line(line: Row) -> dict[str, Any]:
+    """The values that name a line in statements."""
+    return dict(zip(("queue", "target", "ad_hoc", "priority"), line, strict=False))
 
 
 def _pick(
     db: sqlite3.Connection,
     known: KnownRevisions,
     unread: UnreadableRuns,
+    turns: Turns,
     wanted: Mapping[str, Any],
-    levels: Sequence[Row],
+    lines: Sequence[Row],
     paced: Paced,
     limit: int,
 ) -> list[ClaimedRun]:
     """The runs to lease; those that cannot be read are added to `unread`."""
     limit = paced.most(limit) if paced.left else limit
+    now = to_instant(wanted["now"])
     taken: list[ClaimedRun] = []
-    for priority in dict.fromkeys(level[1] for level in levels):
-        if len(taken) >= limit:
-            break
-        rows: list[Row] = []
-        names = [(queue, behind) for queue, level, behind, *_ in levels if level == priority]
-        for queue, behind in names:
-            most = max(0, min(limit - len(taken), paced.left.get(queue, limit)))
-            level = {**wanted, "queue": queue, "priority": priority, "limit": most}
-            found = db.execute(SQL["available_runs"], level).fetchall()
-            if behind and len(found) < most:
-                found += db.execute(SQL["available_behind"], {**level, "limit": most - len(found)})
-            if queue in paced.left:
-                paced.found(queue, [row[0] for row in found])
-            rows += found
-        if len(names) > 1:
-            rows.sort(key=lambda row: (row[15], row[1], row[0]))
-        now = to_instant(wanted["now"])
-        taken += filter(None, (_read(db, known, unread, row, now) for row in rows[: limit - len(taken)]))
-        if paced.left:
-            paced.take(run.id for run in taken)
+    for priority in dict.fromkeys(line[3] for line in lines):
+        # Those behind a line come after all that stand in one.
+        for statement in ("available_runs", "available_behind"):
+            level = [line for line in lines if line[3] == priority and (line[4] or statement == "available_runs")]
+            for queue, row in _in_turn(db, statement, turns, wanted, level, limit - len(taken)):
+                if len(taken) >= limit:
+                    break
+                if paced.left.get(queue, 1) > 0 and (run := _read(db, known, unread, row, now)) is not None:
+                    taken.append(run)
+                    if queue in paced.left:
+                        paced.found(queue, [run.id])
+                        paced.take([run.id])
+    turns.serve((run.schedule_id, run.target) for run in taken)
     return taken
+
+
+def _in_turn(
+    db: sqlite3.Connection,
+    statement: str,
+    turns: Turns,
+    wanted: Mapping[str, Any],
+    lines: Sequence[Row],
+    limit: int,
+) -> Iterator[tuple[str, Row]]:
+    """The available runs of these lines, one of each at a time, with their queues."""
+    if limit <= 0:
+        return
+    offers = []
+    for line in lines:
+        rows = db.execute(SQL[statement], {**wanted, **_line(line), "limit": limit}).fetchall()
+        if rows:
+            offers.append((turns.of(f"{line[2]}{line[1]}"), rows[0][1], rows[0][0], line[0], rows))
+    offers.sort(key=lambda offer: offer[:3])
+    for place in range(max((len(rows) for *_, rows in offers), default=0)):
+        for *_, queue, rows in offers:
+            if place < len(rows):
+                yield queue, rows[place]
 
 
 def _read(

@@ -61,46 +61,82 @@ UPDATE runs SET idempotency_key = :idempotency_key WHERE id = :id;
 -- name: insert_payload
 INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
 
--- name: queued_levels
--- What queues and priorities there are, found by jumping through the index, so that runs for later are never walked;
--- does any run stand behind their line; and the rate of a queue that has one.
-WITH RECURSIVE levels (queue, priority) AS (
+-- name: queued_lines
+-- The queued runs of one task, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
+-- Found by jumping through the index, so that neither runs for later nor runs of other tasks are walked. With each line:
+-- whether any run stands behind it, and the rate of its queue if that has one.
+WITH RECURSIVE targets (queue, target) AS (
     SELECT
         q.value,
-        (
-            SELECT max(r.priority)
-            FROM runs AS r
-            WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = q.value
-        )
+        (SELECT min(r.target) FROM runs AS r WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = q.value)
     FROM json_each(:queues) AS q
     UNION ALL
     SELECT
+        t.queue,
+        (
+            SELECT min(r.target)
+            FROM runs AS r
+            WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = t.queue AND r.target > t.target
+        )
+    FROM targets AS t
+    WHERE t.target IS NOT NULL
+),
+lines (queue, target, ad_hoc, priority) AS (
+    SELECT
+        t.queue,
+        t.target,
+        k.value,
+        (
+            SELECT max(r.priority)
+            FROM runs AS r
+            WHERE r.status = 'queued'
+                AND r.namespace = :namespace
+                AND r.queue = t.queue
+                AND r.target = t.target
+                AND (r.schedule_id IS NULL) = k.value
+        )
+    FROM targets AS t
+    CROSS JOIN json_each('[0, 1]') AS k
+    WHERE t.target IN (SELECT value FROM json_each(:tasks))
+    UNION ALL
+    SELECT
         l.queue,
+        l.target,
+        l.ad_hoc,
         (
             SELECT max(r.priority)
             FROM runs AS r
             WHERE r.status = 'queued'
                 AND r.namespace = :namespace
                 AND r.queue = l.queue
+                AND r.target = l.target
+                AND (r.schedule_id IS NULL) = l.ad_hoc
                 AND r.priority < l.priority
         )
-    FROM levels AS l
+    FROM lines AS l
     WHERE l.priority IS NOT NULL
 )
 SELECT
     l.queue,
+    l.target,
+    l.ad_hoc,
     l.priority,
     (
         SELECT max(r.behind) FROM runs AS r
-        WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = l.queue AND r.priority = l.priority
+        WHERE r.status = 'queued'
+            AND r.namespace = :namespace
+            AND r.queue = l.queue
+            AND r.target = l.target
+            AND (r.schedule_id IS NULL) = l.ad_hoc
+            AND r.priority = l.priority
     ) > 0,
     t.count,
     t.seconds,
     t.starts
-FROM levels AS l
+FROM lines AS l
 LEFT JOIN rates AS t ON t.namespace = :namespace AND t.queue = l.queue
 WHERE l.priority IS NOT NULL
-ORDER BY l.priority DESC, l.queue;
+ORDER BY l.priority DESC;
 
 -- name: available_runs
 SELECT
@@ -111,16 +147,21 @@ LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.status = 'queued'
     AND r.namespace = :namespace
     AND r.queue = :queue
+    AND r.target = :target
+    AND (r.schedule_id IS NULL) = :ad_hoc
     AND r.priority = :priority
     AND r.behind = 0
     AND r.available_at <= :now
-    AND r.target IN (SELECT value FROM json_each(:tasks))
     AND (:unread_runs = '[]' OR r.id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
         :unread = '[]'
         OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
     )
-    AND (r.start_by IS NULL OR r.start_by >= :now)
+    AND (r.start_by IS NULL OR r.start_by >= :believed)
+    AND (
+        r.available_at <= :believed
+        OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
+    )
 ORDER BY r.available_at, r.id
 LIMIT :limit;
 
@@ -134,16 +175,21 @@ LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.status = 'queued'
     AND r.namespace = :namespace
     AND r.queue = :queue
+    AND r.target = :target
+    AND (r.schedule_id IS NULL) = :ad_hoc
     AND r.priority = :priority
     AND r.behind > 0
     AND r.available_at <= :now
-    AND r.target IN (SELECT value FROM json_each(:tasks))
     AND (:unread_runs = '[]' OR r.id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
         :unread = '[]'
         OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
     )
-    AND (r.start_by IS NULL OR r.start_by >= :now)
+    AND (r.start_by IS NULL OR r.start_by >= :believed)
+    AND (
+        r.available_at <= :believed
+        OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
+    )
 ORDER BY r.behind, r.available_at, r.id
 LIMIT :limit;
 
@@ -153,9 +199,10 @@ FROM runs
 WHERE status = 'queued'
     AND namespace = :namespace
     AND queue = :queue
+    AND target = :target
+    AND (schedule_id IS NULL) = :ad_hoc
     AND priority = :priority
     AND behind = 0
-    AND target IN (SELECT value FROM json_each(:tasks))
     AND (:unread_runs = '[]' OR id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
         :unread = '[]'
@@ -171,9 +218,10 @@ FROM runs
 WHERE status = 'queued'
     AND namespace = :namespace
     AND queue = :queue
+    AND target = :target
+    AND (schedule_id IS NULL) = :ad_hoc
     AND priority = :priority
     AND behind > 0
-    AND target IN (SELECT value FROM json_each(:tasks))
     AND (:unread_runs = '[]' OR id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
         :unread = '[]'
@@ -185,7 +233,7 @@ LIMIT 1;
 
 -- name: lease_runs
 UPDATE runs
-SET status = 'running', attempt = attempt + 1, worker = :worker, lease_until = :until, started_at = :now
+SET status = 'running', attempt = attempt + 1, worker = :worker, lease_until = :until, started_at = :started
 WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: held_runs
@@ -211,7 +259,8 @@ WHERE id = ?1;
 -- A run that has started did so in time, so `start_by` no longer binds it.
 UPDATE runs
 SET status = 'queued', available_at = ?2, error = ?3, failure_kind = ?4, reason = ?5, failures = failures + ?6,
-    crashes = crashes + ?7, lease_until = NULL, worker = NULL, start_by = iif(?8, NULL, start_by)
+    crashes = crashes + ?7, lease_until = NULL, worker = NULL, start_by = iif(?8, NULL, start_by),
+    behind = iif(?6 > 0, 0, behind)
 WHERE id = ?1;
 
 -- name: insert_attempt

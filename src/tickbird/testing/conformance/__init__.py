@@ -17,6 +17,7 @@ from collections import Counter
 from tickbird.testing.conformance.answers import Answers
 from tickbird.testing.conformance.backfills import Backfills
 from tickbird.testing.conformance.calendars import Calendars
+from tickbird.testing.conformance.clocks import ClockAlarms
 from tickbird.testing.conformance.dependencies import Dependencies
 from tickbird.testing.conformance.doctor import Doctors
 from tickbird.testing.conformance.durations import Durations
@@ -71,6 +72,7 @@ class Exercise(
     Runs,
     Retries,
     UnreadableRuns,
+    ClockAlarms,
     Keys,
     Logs,
     Waiting,

@@ -1,4 +1,4 @@
-"""Fairness: one schedule with a mountain of runs does not keep the others of its queue waiting."""
+"""Fairness: a mountain of runs of one schedule or task does not keep the others of its queue waiting."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections import Counter
 
 from tickbird.domain.backfills import NewBackfill
 from tickbird.domain.commands import PauseCommand, Resume, Trigger
+from tickbird.domain.definition import Target
 from tickbird.domain.lines import MINUTE
 from tickbird.domain.rates import Rate, Turn
-from tickbird.domain.runs import ClaimedRun
+from tickbird.domain.runs import ClaimedRun, NewRun
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.limits import KEY, limit
 from tickbird.testing.conformance.steps import (
@@ -197,3 +198,76 @@ class Fairness:
             # Nobody has had a place twice more often than another who wants one.
             assert max(ran.values()) - min(ran[name] for name in names) <= 1, ran
         assert ran == dict.fromkeys(names, 5)
+
+    async def test_a_tick_does_not_wait_for_runs_that_were_enqueued_before(self, store: Store) -> None:
+        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(200)], "ada", now=later(0))
+        await create(store, "tick", SECOND)
+        await plan(store, 1)
+        # One slot becomes free at a time, and the task is the same.
+        begun = [run.schedule for run in await serve(store, 2, 2, slots=1)]
+        assert "tick" in begun
+        rest = await serve(store, 3, 4, slots=100)
+        assert [run.id for run in rest] == sorted(run.id for run in rest)
+        assert len(rest) == 199
+
+    async def test_enqueued_runs_do_not_wait_for_those_of_another_task(self, store: Store) -> None:
+        both = ("work", "other")
+        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(50)], "ada", now=later(0))
+        mine = {await enqueue(store, 1, task="other") for _ in range(5)}
+        begun = []
+        for _ in range(10):
+            [run] = (await claim(store, 2, 1, tasks=both)).runs
+            begun.append(run.target)
+        assert Counter(begun) == {"work": 5, "other": 5}
+        assert not mine & {run.id for run in (await claim(store, 3, 100, tasks=both)).runs}
+
+    async def test_a_claim_of_many_has_some_of_each_task(self, store: Store) -> None:
+        for task, count in (("a", 90), ("b", 3), ("c", 90)):
+            await store.enqueue(NAMESPACE, [NewRun(Target(task), {}) for _ in range(count)], "ada", now=later(0))
+        found = (await claim(store, 1, 21, tasks=("a", "b", "c"))).runs
+        assert Counter(run.target for run in found) == {"a": 9, "b": 3, "c": 9}
+        # A worker that claims ahead begins them in this order.
+        assert [run.target for run in found[:6]] == ["a", "b", "c"] * 2
+
+    async def test_runs_that_were_delayed_to_one_instant_let_others_pass(self, store: Store) -> None:
+        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}, delay=60) for _ in range(50)], "ada", now=later(0))
+        other = await enqueue(store, 61, task="other")
+        begun = [run.id for _ in range(2) for run in (await claim(store, 62, 1, tasks=("work", "other"))).runs]
+        assert other in begun
+
+    async def test_another_queue_is_served_in_turn(self, store: Store) -> None:
+        many = [NewRun(Target("work"), {}, queue="bulk") for _ in range(50)]
+        await store.enqueue(NAMESPACE, many, "ada", now=later(0))
+        other = await enqueue(store, 1, task="other")
+        queues = ("bulk", "default")
+        begun = [
+            run.id for _ in range(2) for run in (await claim(store, 2, 1, queues=queues, tasks=("work", "other"))).runs
+        ]
+        assert other in begun
+
+    async def test_a_better_priority_comes_first_whosever_turn_it_is(self, store: Store) -> None:
+        await store.enqueue(NAMESPACE, [NewRun(Target("a"), {}, priority=1) for _ in range(6)], "ada", now=later(0))
+        await store.enqueue(NAMESPACE, [NewRun(Target("b"), {}, priority=1)], "ada", now=later(0))
+        await store.enqueue(NAMESPACE, [NewRun(Target("c"), {}) for _ in range(6)], "ada", now=later(0))
+        found = [
+            run.target for slots in (1, 1, 5, 3) for run in (await claim(store, 1, slots, tasks=("a", "b", "c"))).runs
+        ]
+        assert sorted(found[:7]) == ["a"] * 6 + ["b"]
+        assert found[7:] == ["c"] * 3
+
+    async def test_a_rate_is_shared_too(self, store: Store) -> None:
+        await store.limit_queue(NAMESPACE, "default", Rate(4, 60), "ada", now=later(0))
+        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(50)], "ada", now=later(0))
+        for _ in range(2):
+            await enqueue(store, 1, task="other")
+        found = (await claim(store, 2, 10, tasks=("work", "other"))).runs
+        assert Counter(run.target for run in found) == {"work": 2, "other": 2}
+        assert not (await claim(store, 3, 10, tasks=("work", "other"))).runs
+
+    async def test_tasks_that_a_worker_does_not_have_keep_nothing_back(self, store: Store) -> None:
+        many = [NewRun(Target(f"foreign{number}"), {}, priority=number % 3) for number in range(50)]
+        await store.enqueue(NAMESPACE, many, "ada", now=later(0))
+        mine = await enqueue(store, 1)
+        assert [run.id for run in (await claim(store, 2, 5)).runs] == [mine]
+        found = await claim(store, 3, 5)
+        assert (list(found.runs), found.next_at) == ([], None)

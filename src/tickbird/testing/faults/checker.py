@@ -45,6 +45,8 @@ class Verdict:
     # Ticks with two runs, which never may be; and runs executed again after a fault, which may.
     doubled: int = 0
     repeated: int = 0
+    # Attempts that began although another one had, since their process was frozen after its last look at the lease.
+    late_starts: int = 0
     worst_lateness: float = 0.0
     unread: list[str] = field(default_factory=list)
 
@@ -310,12 +312,16 @@ class Checker:
                 self._broken("I1", f"run {run_id} was executed, but the store has no such run")
             calls.sort(key=lambda call: call.attempt)
             for one, other in pairwise(calls):
-                if other.began < one.ended and not self._executions.stood_still(one):
+                if other.began >= one.ended:
+                    continue
+                if not self._executions.stood_still(one):
                     self._broken(
                         "I8",
                         f"run {run_id}: attempt {one.attempt} went on in {one.pid} for {one.ended - other.began:.2f} s "
                         f"while attempt {other.attempt} had begun in {other.pid}",
                     )
+                elif self._executions.started_late(one):
+                    self.verdict.late_starts += 1
         ticks: dict[tuple[str, int], set[int]] = defaultdict(set)
         for call in self._executions.all:
             origin = self._evidence.runs[call.run].origin if call.run in self._evidence.runs else ""

@@ -30,6 +30,11 @@ class Execution:
     ended: float = inf
     ending: str = ""
 
+    @property
+    def checked(self) -> float:
+        """When its process last looked at its lease before it began."""
+        return min(self.began, self.detail.get("lease_checked_at") or self.began)
+
 
 @dataclass
 class Executions:
@@ -49,10 +54,17 @@ class Executions:
         return found
 
     def stood_still(self, one: Execution) -> bool:
-        """Did its process stand still and then end it soon? Nobody can stop what does not know."""
+        """Did its process stand still after it looked at its lease, and then end it soon?
+
+        Nobody can stop what does not know.
+        """
         return any(
-            end >= one.began and begin <= one.ended <= end + _SOON for begin, end in self._still.get(one.pid, ())
+            end >= one.checked and begin <= one.ended <= end + _SOON for begin, end in self._still.get(one.pid, ())
         )
+
+    def started_late(self, one: Execution) -> bool:
+        """Did its process stand still between that look and the first line of the function? Nobody can prevent that."""
+        return any(one.checked <= end <= one.began for _, end in self._still.get(one.pid, ()))
 
 
 def read_executions(notes: Sequence[Note]) -> Executions:

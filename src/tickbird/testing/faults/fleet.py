@@ -64,8 +64,9 @@ class Member:
         """SIGCONT: it goes on where it was."""
         if self.frozen:
             self.frozen = False
-            self._signal(signal.SIGCONT)
+            # Noted before: a look at a lease that comes after this was made by a process that was awake.
             self._ledger.note("thawed", pid=self.pid)
+            self._signal(signal.SIGCONT)
 
     def drain(self) -> None:
         """SIGTERM: it takes nothing new, finishes and ends."""

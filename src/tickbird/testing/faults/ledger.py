@@ -51,6 +51,8 @@ class Ledger:
             tick = run.scheduled_for
             line |= {"run": run.id, "attempt": run.attempt, "schedule": run.schedule}
             line["tick"] = None if tick is None else int(tick.timestamp())
+            if event == "began":
+                detail["lease_checked_at"] = run.lease_checked_at
         os.write(self._file, json.dumps({**line, "detail": detail}).encode() + b"\n")
         os.fsync(self._file)
 

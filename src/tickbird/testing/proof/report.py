@@ -71,6 +71,7 @@ class Report:
             },
             "lateness": {name: round(value, 3) for name, value in asdict(self.lateness).items()},
             "runs_repeated": verdict.repeated,
+            "late_starts": verdict.late_starts,
             "faults": dict(self.faults),
             "wrong_clocks": list(self.wrong_clocks),
             "violations": [asdict(violation) for violation in verdict.violations],

@@ -9,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from tickbird.domain.definition import Backoff
+from tickbird.engine.shown import encode_error
 from tickbird.targets.protocol import Run
 
 if TYPE_CHECKING:
@@ -102,8 +103,8 @@ class SimulatedTask:
         return {"queue": "default", "schema": {}}
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """A coroutine; of a thread only its end, since its time has passed already."""
-        return arguments["end"]() if self.blocking else self._work(arguments["run"])
+        """A coroutine; in a thread the outcome at once, which `SimulatedThreads` holds back for its time."""
+        return arguments["enter"]() if self.blocking else self._work(arguments["run"])
 
     async def _work(self, run: Run) -> int:
         world = self._host.world
@@ -133,31 +134,56 @@ class SimulatedThreads:
         world, run = self._host.world, arguments["run"]
         duration, raises = world.behaviour.draw(calm=world.calm)
         polite = world.chance.random() < 0.5
-        effect = world.ledger.begin(self._host.id, run, True, world.elapsed)
-        world.note(self._host.id, f"run {run.id} attempt {run.attempt} begins in a thread, for {duration:.3f} s")
+        # The pool is busy, or the machine is: the process may be frozen before the function begins.
+        waits = 0.0 if world.calm or world.chance.random() < 0.9 else world.behaviour.lease * world.chance.random()
         future: asyncio.Future[Any] = loop.create_future()
-        until = loop.time() + duration
+        effects: list[Effect] = []
 
-        def end() -> int:
-            stopped = loop.time() < until
-            world.ledger.end(effect, "stopped" if stopped else "raised" if raises else "done", world.elapsed)
-            if stopped or raises:
+        def enter() -> int:
+            effects.append(world.ledger.begin(self._host.id, run, True, world.elapsed))
+            world.note(self._host.id, f"run {run.id} attempt {run.attempt} begins in a thread, for {duration:.3f} s")
+            if raises:
                 raise Broken("simulated")
             return int(run.id)
 
-        def look() -> None:
-            if loop.time() < until and not (polite and run.cancelled):
-                loop.call_at(min(until, loop.time() + max(duration / 4, 0.001)), look)
+        def start() -> None:
+            outcome = _call(call)
+            if not effects:
+                # Refused before the function began.
+                _settle(future, outcome)
                 return
-            try:
-                result = call()
-            except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
-                if not future.done():
-                    future.set_exception(error)
-            else:
-                if not future.done():
-                    future.set_result(result)
+            until = loop.time() + duration
 
-        arguments["end"] = end
-        loop.call_at(min(until, loop.time() + max(duration / 4, 0.001)) if polite else until, look)
+            def look() -> None:
+                stopped = loop.time() < until and polite and run.cancelled
+                if loop.time() < until and not stopped:
+                    loop.call_at(min(until, loop.time() + max(duration / 4, 0.001)), look)
+                    return
+                world.ledger.end(effects[0], "stopped" if stopped else "raised" if raises else "done", world.elapsed)
+                _settle(future, encode_error(Broken("simulated")) if stopped else outcome)
+
+            loop.call_at(min(until, loop.time() + max(duration / 4, 0.001)) if polite else until, look)
+
+        arguments["enter"] = enter
+        if waits:
+            loop.call_at(loop.time() + waits, start)
+        else:
+            start()
         return future
+
+
+def _call(call: Callable[[], Any]) -> Any:
+    """What it returns or raises."""
+    try:
+        return call()
+    except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
+        return error
+
+
+def _settle(future: asyncio.Future[Any], outcome: Any) -> None:
+    if future.done():
+        return
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)

@@ -6,6 +6,8 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from tickbird.domain.rates import micros
+from tickbird.store.protocol import believed_now
 from tickbird.testing.simulation.effects import Effect
 from tickbird.testing.simulation.held import is_held
 from tickbird.testing.simulation.history import Event, RunRow
@@ -146,7 +148,12 @@ class Lifecycle:
         early = old.available_at if old.attempt else max(old.due_at, old.available_at)
         if now < early:
             self.broken("I2", f"run {old.id} started {early - now} µs too early")
-        if old.start_by is not None and old.start_by < now:
+        # By a clock that is ahead of what its worker expects, nothing starts that waited for that clock.
+        believed = now if call.expected is None else micros(believed_now(call.now, call.expected))
+        waited_for = old.available_at if old.attempt else old.due_at
+        if believed < waited_for and (old.attempt or old.created_at < old.due_at):
+            self.broken("I14", f"run {old.id} started {waited_for - believed} µs early by a clock that had jumped")
+        if old.start_by is not None and old.start_by < believed:
             self.broken("I11", f"run {old.id} started after the instant by which it had to")
         if new.lease_until is None or new.lease_until > now + self._checker.record.scenario.lease * MICROS + 1:
             self.broken("I8", f"run {old.id} has a lease until {new.lease_until}")

@@ -1,0 +1,40 @@
+"""Whose turn it is: the lines of queued runs that a process served last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+_MOST: Final = 100
+
+
+class Turns:
+    """Lines in the order in which they were last served; for one thread or loop.
+
+    A line has the runs of one task: those of its schedules, or those that belong to none.
+    """
+
+    def __init__(self) -> None:
+        self._served: dict[str, None] = {}
+
+    @property
+    def served(self) -> list[str]:
+        """The names of these lines; the last was served last."""
+        return list(self._served)
+
+    def of(self, line: str) -> int:
+        """A line with a smaller number is served before others; 0 was not served lately."""
+        return next((place for place, name in enumerate(self._served, 1) if name == line), 0)
+
+    def serve(self, runs: Iterable[tuple[int | None, str]]) -> None:
+        """Runs were claimed, each with its schedule and its task."""
+        for line in dict.fromkeys(line_name(schedule_id, target) for schedule_id, target in runs):
+            self._served.pop(line, None)
+            self._served[line] = None
+        for line in list(self._served)[:-_MOST]:
+            del self._served[line]
+
+
+def line_name(schedule_id: int | None, target: str) -> str:
+    """The name of the line in which a run of this task stands; as the statement claim_runs writes it."""
+    return f"{int(schedule_id is None)}{target}"

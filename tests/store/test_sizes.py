@@ -1,0 +1,191 @@
+"""The cost of frequent verbs does not grow with rows that they are not about: of other namespaces, tasks and days.
+
+It is counted in blocks that PostgreSQL touches, and in steps of SQLite's machine, so that no other load changes it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.store.conftest import EMPTY
+from tests.store.test_postgres import Database, opened, until
+from tickbird.domain.rates import Rate
+from tickbird.domain.readings import RunFilter
+from tickbird.store.protocol import Store
+from tickbird.store.sqlite import SqliteStore
+from tickbird.testing.conformance.steps import NAMESPACE, claim, enqueue, later
+
+DAY = 86_400
+SIZES = (2_000, 20_000)
+# A few more levels of an index, pages that are half full, hints that are set once.
+GROWTH, SLACK = 2.0, 60
+COLUMNS = "namespace, target, queue, priority, status, origin, due_at, available_at, created_at, finished_at"
+# What each size has: runs of another namespace, queued and finished; of tasks that nobody here has; and for tomorrow.
+CROWDS = (
+    ("other", "work", "default", "queued", 0),
+    ("other", "work", "default", "succeeded", 0),
+    (NAMESPACE, "foreign", "default", "queued", 0),
+    (NAMESPACE, "foreign", "bulk", "queued", 0),
+    (NAMESPACE, "work", "default", "queued", DAY),
+)
+
+Verb = Callable[[Store], Awaitable[Any]]
+
+
+async def _claim_one(store: Store) -> None:
+    run_id = await enqueue(store, 1)
+    assert [run.id for run in (await claim(store, 2, 1)).runs] == [run_id]
+
+
+async def _claim_nothing(store: Store) -> None:
+    found = await claim(store, 2, 10, queues=("default", "bulk"))
+    assert (list(found.runs), found.next_at) == ([], later(DAY))
+
+
+async def _claim_by_rate(store: Store) -> None:
+    run_id = await enqueue(store, 1)
+    assert [run.id for run in (await claim(store, 2, 1)).runs] == [run_id]
+
+
+async def _list_runs(store: Store) -> None:
+    assert len(await store.list_runs("third", limit=10)) == 1
+
+
+async def _read_runs(store: Store) -> None:
+    assert len((await store.readings.runs("third", RunFilter(), limit=10)).rows) == 1
+
+
+VERBS: dict[str, Verb] = {
+    "claim one": _claim_one,
+    "claim nothing": _claim_nothing,
+    "claim by a rate": _claim_by_rate,
+    "list runs": _list_runs,
+    "read runs": _read_runs,
+    "timeline": lambda store: store.readings.timeline("third", later(-DAY), later(DAY)),
+    "timings": lambda store: store.readings.timings("third", since=later(-DAY)),
+    "streaks": lambda store: store.readings.streaks("third"),
+    "late runs": lambda store: store.readings.late_runs("third", later(1)),
+    "recent": lambda store: store.recent("third", later(-DAY)),
+    "measure": lambda store: store.measure("third", now=later(1)),
+    "queues": lambda store: store.list_queues("third", now=later(1)),
+    "examine": lambda store: store.examine("third", now=later(1)),
+    "late runs of many": lambda store: store.readings.late_runs(NAMESPACE, later(1)),
+    "rescue": lambda store: store.rescue(now=later(1)),
+    "plan": lambda store: store.plan_due(now=later(1)),
+}
+
+
+async def _prepare(store: Store, name: str) -> None:
+    await enqueue(store, namespace="third")
+    if name == "claim by a rate":
+        await store.limit_queue(NAMESPACE, "default", Rate(1_000, 60), "ada", now=later(0))
+
+
+def _postgres_rows(size: int) -> str:
+    start = f"'{later(0).isoformat()}'::timestamptz"
+    values = ", ".join(
+        f"('{namespace}', '{target}', '{queue}', '{status}', {seconds})"
+        for namespace, target, queue, status, seconds in CROWDS
+    )
+    return f"""INSERT INTO tickbird.runs ({COLUMNS})
+        SELECT v.namespace, v.target, v.queue, n %% 3, v.status, 'manual', t.at, t.at, t.at,
+            CASE WHEN v.status = 'succeeded' THEN t.at END
+        FROM generate_series(1, {size}) AS n
+        CROSS JOIN (VALUES {values}) AS v(namespace, target, queue, status, seconds)
+        CROSS JOIN LATERAL (SELECT {start} + make_interval(secs => v.seconds) AS at) AS t"""
+
+
+async def _postgres_blocks(database: Database, verb: Verb) -> int:
+    """How many blocks of all tables and indexes a verb touches."""
+
+    async def blocks() -> int:
+        return int(
+            await database.one(
+                """SELECT sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit + idx_blks_read, 0))
+                FROM pg_statio_user_tables WHERE schemaname = 'tickbird'"""
+            )
+        )
+
+    async def gone() -> bool:
+        return not await database.execute("SELECT FROM pg_stat_activity WHERE application_name = 'sizes'")
+
+    before = await blocks()
+    async with opened(f"{database.url}?application_name=sizes") as store:
+        await verb(store)
+    # A session reports its counts before it ends.
+    await until(gone)
+    return await blocks() - before
+
+
+@pytest.mark.parametrize("name", VERBS)
+async def test_blocks_that_postgresql_touches(name: str, migrated_url: str) -> None:
+    database = Database(migrated_url)
+    # What it touches would count as well.
+    for table in ("runs", "run_payloads", "audit"):
+        await database.execute(f"ALTER TABLE tickbird.{table} SET (autovacuum_enabled = false)")
+    counts = []
+    for size in SIZES:
+        await database.execute(EMPTY)
+        await database.execute(_postgres_rows(size))
+        async with opened(database.url) as store:
+            await _prepare(store, name)
+        await database.execute("VACUUM ANALYZE tickbird.runs")
+        counts.append(await _postgres_blocks(database, VERBS[name]))
+    assert counts[1] <= GROWTH * counts[0] + SLACK, counts
+
+
+def _sqlite_rows(size: int) -> str:
+    start = int(later(0).timestamp()) * 1_000_000
+    values = ", ".join(
+        f"('{namespace}', '{target}', '{queue}', '{status}', {start + seconds * 1_000_000})"
+        for namespace, target, queue, status, seconds in CROWDS
+    )
+    return f"""WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {size}),
+        crowds (namespace, target, queue, status, at) AS (VALUES {values})
+        INSERT INTO runs (id, target_kind, crash_limit, {COLUMNS})
+        SELECT row_number() OVER (), 'task', 1, c.namespace, c.target, c.queue, n % 3, c.status, 'manual',
+            c.at, c.at, c.at, iif(c.status = 'succeeded', c.at, NULL)
+        FROM numbers CROSS JOIN crowds AS c"""
+
+
+async def _sqlite_steps(store: SqliteStore, verb: Verb) -> int:
+    """How many hundred steps of SQLite's machine a verb takes."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    connections = [connection._db for connection in (store._writer, store._reader)]
+    for connection in connections:
+        assert connection is not None
+        connection.set_progress_handler(count, 100)
+    await verb(store)
+    for connection in connections:
+        assert connection is not None
+        connection.set_progress_handler(None, 0)
+    return steps
+
+
+# The doctor checks the whole file, and what is late is looked for among the first ten thousand queued runs.
+@pytest.mark.parametrize("name", sorted(VERBS.keys() - {"examine", "late runs of many"}))
+async def test_steps_that_sqlite_takes(name: str, tmp_path: Path) -> None:
+    counts = []
+    for size in SIZES:
+        store = SqliteStore(str(tmp_path / f"{size}.db"))
+        await store.migrate()
+        with sqlite3.connect(store.path) as connection:
+            connection.execute(_sqlite_rows(size))
+            connection.execute("UPDATE counters SET last = ? WHERE name = 'run'", (size * len(CROWDS),))
+        connection.close()
+        await store.open()
+        await _prepare(store, name)
+        counts.append(await _sqlite_steps(store, VERBS[name]))
+        await store.close()
+    assert counts[1] <= GROWTH * counts[0] + SLACK, counts
