@@ -80,6 +80,9 @@ class Rates:
         if bisect_right(self._jumps, call.at):
             # By a clock that was set, what began may count for longer.
             return
+        if call.expected is not None and call.now > call.expected[1]:
+            # A process that was frozen does not believe the clock, and leaves runs that waited for it to others.
+            return
         for run in self._queued.values():
             pace = self._paces.get(run.queue)
             may = pace is not None and len(pace.begun(now)) < pace.count and run.available_at <= now

@@ -196,7 +196,15 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return task
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
-        future: asyncio.Future[Any] = executor.begin(self, lambda: func(*args), args[-1])
+        if executor is None:
+            # A computation, which takes no simulated time.
+            future: asyncio.Future[Any] = self.create_future()
+            try:
+                future.set_result(func(*args))
+            except Exception as error:  # noqa: BLE001 - the caller of the computation raises it
+                future.set_exception(error)
+            return future
+        future = executor.begin(self, lambda: func(*args), args[-1])
         return future
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
