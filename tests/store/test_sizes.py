@@ -21,7 +21,7 @@ from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance.steps import NAMESPACE, claim, enqueue, later
 
 DAY = 86_400
-SIZES = (2_000, 20_000)
+SIZES = (1_000, 8_000)
 # A few more levels of an index, pages that are half full, hints that are set once.
 GROWTH, SLACK = 2.0, 60
 COLUMNS = "namespace, target, queue, priority, status, origin, due_at, available_at, created_at, finished_at"
@@ -111,14 +111,16 @@ async def _postgres_blocks(database: Database, verb: Verb) -> int:
             )
         )
 
-    async def gone() -> bool:
-        return not await database.execute("SELECT FROM pg_stat_activity WHERE application_name = 'sizes'")
+    async def alone() -> bool:
+        query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        return not await database.execute(query)
 
-    before = await blocks()
-    async with opened(f"{database.url}?application_name=sizes") as store:
-        await verb(store)
     # A session reports its counts before it ends.
-    await until(gone)
+    await until(alone)
+    before = await blocks()
+    async with opened(database.url) as store:
+        await verb(store)
+    await until(alone)
     return await blocks() - before
 
 
