@@ -198,13 +198,13 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
         if executor is None:
             # A computation, which takes no simulated time.
-            future: asyncio.Future[Any] = self.create_future()
+            done: asyncio.Future[Any] = self.create_future()
             try:
-                future.set_result(func(*args))
+                done.set_result(func(*args))
             except Exception as error:  # noqa: BLE001 - the caller of the computation raises it
-                future.set_exception(error)
-            return future
-        future = executor.begin(self, lambda: func(*args), args[-1])
+                done.set_exception(error)
+            return done
+        future: asyncio.Future[Any] = executor.begin(self, lambda: func(*args), args[-1])
         return future
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
