@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -54,8 +54,10 @@ class PlanBackoff:
         instants = [refusal.retry_at for refusal in self._refusals.values()]
         return min(instants if other is None else [*instants, other], default=None)
 
-    def remove(self, schedule_id: int) -> None:
-        """A schedule was planned: those that were refused with the same error return to the batches with it."""
-        if (removed := self._refusals.pop(schedule_id, None)) is not None:
-            refusals = self._refusals.items()
-            self._refusals = {key: refusal for key, refusal in refusals if refusal.error != removed.error}
+    def remove(self, schedule_id: int, now: datetime) -> None:
+        """A schedule was planned: those that were refused with the same error are tried again at once."""
+        if (removed := self._refusals.pop(schedule_id, None)) is None:
+            return
+        for key, refusal in self._refusals.items():
+            if refusal.error == removed.error:
+                self._refusals[key] = replace(refusal, retry_at=min(refusal.retry_at, now))

@@ -164,9 +164,7 @@ class Step:
         if error is not None:
             await self._refuse(schedule_id, error, total)
         else:
-            self.backoff.remove(schedule_id)
-            # Schedules that return to the batches may be due.
-            total.left = True
+            self.backoff.remove(schedule_id, _now(total))
 
     async def _refuse(self, schedule_id: int, error: Exception, total: Batch) -> None:
         """Park a schedule whose row is the cause; try it again later if it is not, or if parking is refused too."""
@@ -174,11 +172,10 @@ class Step:
         if is_of_row(error):
             unparkable = await self._plan_these([schedule_id], total, refusal=text)
             if unparkable is None:
-                self.backoff.remove(schedule_id)
+                self.backoff.remove(schedule_id, _now(total))
                 return
             text = f"{text} (and it could not be parked: {refusal_text(unparkable)})"
-        now = total.now
-        assert now is not None
+        now = _now(total)
         retry_at = self.backoff.add(schedule_id, text, now)
         total.refused.append(RefusedPlan(await self._show(schedule_id, text, now), text, retry_at))
 
@@ -195,3 +192,8 @@ class Step:
             return await self.connections.transact(work, patient=False)
         except Exception:  # noqa: BLE001 - it is logged and tried again in any case
             return f"with id {schedule_id}"
+
+
+def _now(total: Batch) -> datetime:
+    assert total.now is not None
+    return total.now

@@ -213,7 +213,7 @@ class Step:
         if (error := self._plan_these([schedule_id])) is not None:
             self._refuse(schedule_id, error)
         else:
-            self.backoff.remove(schedule_id)
+            self.backoff.remove(schedule_id, to_instant(self.now))
 
     def _refuse(self, schedule_id: int, error: Exception) -> None:
         """Park a schedule whose row is the cause; try it again later if it is not, or if parking is refused too."""
@@ -221,7 +221,7 @@ class Step:
         if isinstance(error, _ROW_ERRORS):
             unparkable = self._try(lambda: self._park(schedule_id, text))
             if unparkable is None:
-                self.backoff.remove(schedule_id)
+                self.backoff.remove(schedule_id, to_instant(self.now))
                 return
             text = f"{text} (and it could not be parked: {error_text(unparkable)})"
         retry_at = self.backoff.add(schedule_id, text, to_instant(self.now))
