@@ -22,6 +22,7 @@ from tickbird.domain.ticks import Segment, Ticks
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockWatch
 from tickbird.engine.execution import Execution
+from tickbird.store.plan_backoff import PlanBackoff
 from tickbird.store.protocol import Held
 from tickbird.store.sqlite import backfills, driver, planning, runs, waiters
 from tickbird.store.sqlite.statements import SQL
@@ -308,6 +309,17 @@ def a_retry_runs_the_schedule_as_it_is_now(patch: Patch) -> None:
     patch.setattr(commands.Trigger, "_repeat", newest)
 
 
+def a_refused_schedule_is_never_tried_again(patch: Patch) -> None:
+    """Planning leaves it out for ever."""
+    patch.setattr(PlanBackoff, "due", lambda *_: [])
+    patch.setattr(PlanBackoff, "next_at", lambda _, other: other)
+
+
+def a_refused_schedule_is_parked(patch: Patch) -> None:
+    """A trigger that raises counts as an error of the row."""
+    patch.setattr(planning, "_ROW_ERRORS", (Exception,))
+
+
 PLANNER = (
     last_tick_of_a_window_is_lost,
     coalesced_into_the_wrong_label,
@@ -335,6 +347,7 @@ SHADOWS = (a_shadow_is_caught_up, a_shadow_waits_for_others)
 LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
 DEPLOYS = (old_workers_revert_a_deploy,)
+REFUSALS = (a_refused_schedule_is_never_tried_again, a_refused_schedule_is_parked)
 MUTATIONS = (
     PLANNER
     + OVERRIDES
@@ -349,6 +362,7 @@ MUTATIONS = (
     + LEASE
     + CLOCK
     + DEPLOYS
+    + REFUSALS
 )
 # These show only in scenarios that have what they spoil.
 FEATURES = {
@@ -358,6 +372,7 @@ FEATURES = {
     **dict.fromkeys(HELD, "holds"),
     **dict.fromkeys(DEPENDENCIES, "dependencies"),
     **dict.fromkeys(SHADOWS, "shadows"),
+    **dict.fromkeys(REFUSALS, "refusals"),
 }
 # Where each was seen last, which is tried first; where the simulation has changed since, all seeds are tried in turn.
 SEEN: dict[Callable[[Patch], None], int] = {

@@ -120,8 +120,11 @@ class Checker:
             self._see_backfill(call, new_runs, skipped)
         elif call.verb == "plan_due" and call.believed:
             for schedule in self.schedules.values():
-                if schedule.id in new_runs or schedule.id in skipped or schedule.may_be_due(self.now):
+                is_due = schedule.may_be_due(self.now) and schedule.id not in call.refused
+                if schedule.id in new_runs or schedule.id in skipped or is_due:
                     self._plan(schedule, new_runs, skipped)
+            if call.refused and call.at > self.undisturbed_from:
+                self.broken("I5", f"schedules {sorted(call.refused)} are left out though nothing refuses them")
         elif new_runs or skipped:
             self.broken("I4", f"{call.verb} decided ticks")
         for schedule_id in {**new_runs, **skipped}:

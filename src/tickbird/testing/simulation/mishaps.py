@@ -31,6 +31,7 @@ class Mishaps:
         """From now on nothing happens; whoever is missing comes back."""
         self._stopped = True
         self._nobody = False
+        self._accept_runs()
 
     def staff(self) -> None:
         """Start as many workers of the wanted version as are missing."""
@@ -76,6 +77,8 @@ class Mishaps:
             kinds += [self._deploy] * 4
         if scenario.jumps:
             kinds += [self._jump] * 6
+        if scenario.refusals:
+            kinds += [self._refuse_runs] * 6
         for _ in range(scenario.mishaps):
             await asyncio.sleep(chance.random() * 2 * gap)
             if self._stopped:
@@ -135,6 +138,20 @@ class Mishaps:
         await asyncio.sleep(world.chance.random() * 3 * world.scenario.lease)
         world.store_is_down = False
         world.note("", "the store is back")
+
+    async def _refuse_runs(self) -> None:
+        """A trigger refuses new runs of a schedule, or of all, for a while."""
+        world = self._world
+        db = world.store._writer._db
+        ids = [schedule_id for (schedule_id,) in db.execute("SELECT id FROM schedules ORDER BY id")]
+        condition = world.chance.choice(["", *(f"WHEN NEW.schedule_id = {schedule_id}" for schedule_id in ids)])
+        world.note("", f"new runs are refused {condition}".rstrip())
+        db.execute(f"CREATE TRIGGER refuse BEFORE INSERT ON runs {condition} BEGIN SELECT raise(ABORT, 'refused'); END")
+        await asyncio.sleep(world.chance.random() * 3 * world.scenario.beat)
+        self._accept_runs()
+
+    def _accept_runs(self) -> None:
+        self._world.store._writer._db.execute("DROP TRIGGER IF EXISTS refuse")
 
     async def _outage(self) -> None:
         """No worker lives for a while."""

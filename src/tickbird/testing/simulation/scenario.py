@@ -67,6 +67,7 @@ class Scenario:
     holds: bool = False
     dependencies: bool = False
     shadows: bool = False
+    refusals: bool = False
 
     def add(self, spec: Spec) -> int:
         """Remember a spec; its mark."""
@@ -107,6 +108,7 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         dependencies=chance.random() < 0.25,
         # By a chance of its own: what other seeds stand for stays.
         shadows=Random(f"old system {seed}").random() < 0.15,
+        refusals=Random(f"refusals {seed}").random() < 0.2,
     )
     if scenario.dependencies:
         # A success that was deleted before anybody asked for it is not known; so nothing is.

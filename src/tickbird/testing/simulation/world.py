@@ -48,6 +48,8 @@ class Call:
     # How long it took from the caller to the store, and back; infinite if the answer got lost.
     there: float = 0.0
     back: float = inf
+    # The schedules that planning left out before or after it, because the database refused them.
+    refused: frozenset[int] = frozenset()
 
     @property
     def believed(self) -> bool:
@@ -161,7 +163,9 @@ class World:
             call.intent = self.person.intent
         self.calls.append(call)
         try:
+            call.refused = frozenset(self.store._backoff.ids)
             call.answer = await getattr(self.store, verb)(*args, **options)
+            call.refused |= frozenset(self.store._backoff.ids)
         except TickbirdError as error:
             call.error = f"{type(error).__name__}: {error}"
             raise
