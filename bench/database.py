@@ -118,7 +118,7 @@ class Schedules:
 
 def warm(count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> KnownRevisions:
     """What a planner knows that has planned all of these schedules before."""
-    known = KnownRevisions(max(count, 1))
+    known = KnownRevisions(max(count, 1) * 10_000)
     for number in range(1, count + 1):
         known.add(number, 1, Known("default", f"s{number}", definitions[number % len(definitions)]))
     return known

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from tickbird import NotFoundError, Run, Tickbird, cron
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.commands import Command, Create, Update
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.schedule import REVISIONS_KEPT
+from tickbird.store.protocol import Store
 from tickbird.testing import Harness
 
 START = datetime(2026, 1, 10, tzinfo=UTC)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """An empty store."""
+    sqlite = request.param == "sqlite"
+    opened = open_store(f"sqlite:///{tmp_path}/t.db" if sqlite else request.getfixturevalue("postgres_url"))
+    await opened.migrate()
+    await opened.open()
+    yield opened
+    await opened.close()
 
 
 async def test_backfill_retry_and_why_of_a_pruned_tick() -> None:
@@ -38,3 +57,36 @@ async def test_backfill_retry_and_why_of_a_pruned_tick() -> None:
             await time.settle()
         await time.advance(days=1)
         assert ran == {"10": 1, "11": 1, "12": 1, "13": 1}
+
+
+async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store) -> None:
+    """Nothing is said about it that the revisions which are left would only suggest."""
+    client = Client(store)
+
+    async def edit(hour: int, command: Command) -> None:
+        await store.change_schedule("default", "report", command, now=START + timedelta(hours=hour))
+
+    definition = Definition(trigger=cron("30 * * * *"), target=Target("report"))
+    await edit(0, Create(actor="ana", namespace="default", definition=definition))
+    for hour in range(1, 2 * REVISIONS_KEPT):
+        # Half of them do not tick at half past.
+        trigger = cron(f"{45 if hour % 2 else 30} * * * *")
+        await edit(hour, Update(actor="ana", fields={"trigger": trigger.to_json()}))
+    # Up to there all ticks are decided.
+    last = START + timedelta(hours=2 * REVISIONS_KEPT - 1)
+    before = await client.audit_ticks("report", last=last)
+    assert (before.proven, before.expected > REVISIONS_KEPT) == (True, True)
+    while await store.prune(older_than=3_600, keep=0, now=last + timedelta(hours=2)):
+        pass
+    history = await client.history("report", limit=1_000)
+    assert [entry.revision.revision for entry in history] == [*range(2 * REVISIONS_KEPT, REVISIONS_KEPT, -1), 1]
+    after = await client.audit_ticks("report", last=last)
+    assert after.proven
+    assert after.complete_from is not None
+    assert after.complete_from > START.timestamp()
+    # Revision 1 is left, and would have ticked then.
+    told = await client.why("report", START + timedelta(hours=10, minutes=30))
+    assert (told.verdict, "not known any more" in told.sentence) == ("no record", True)
+    with pytest.raises(NotFoundError, match="no longer kept"):
+        await client.roll_back("report", 50, actor="ana")
+    assert (await client.roll_back("report", 151, actor="ana")).revision == 2 * REVISIONS_KEPT + 1

@@ -19,7 +19,7 @@ from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.every import every
 from tickbird.store.protocol import Store
 from tickbird.web import live, now
-from tickbird.web.readings import Readings
+from tickbird.web.readings import MOST_BYTES, Readings
 
 PAGES = 50
 PATIENCE = 60.0
@@ -183,3 +183,21 @@ async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> 
     assert (await ask(), len(begun)) == ("first", 3)
     begun[2].set_result("third")
     assert await ask(PATIENCE) == "third"
+
+
+async def test_readings_are_limited_in_bytes_and_go_when_they_are_old() -> None:
+    """One visitor may ask for a thousand different things, each of them large."""
+    readings = Readings()
+    large = MOST_BYTES // 10
+
+    async def read() -> list[str]:
+        return ["x" * large]
+
+    for number in range(50):
+        assert await readings.share(("default", "log", number), read, fresh=0.2) == ["x" * large]
+        await readings.latest(("default", "load", number), read, 0.2, 0.0, PATIENCE)
+        assert readings.size <= 2 * MOST_BYTES
+    # Once they are old, without anybody asking; the last ones that were shown may be shown again.
+    async with asyncio.timeout(PATIENCE):
+        while readings._kept.size:  # noqa: ASYNC110 - timers of this loop drop them
+            await asyncio.sleep(0.01)

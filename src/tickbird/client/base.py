@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,6 +21,7 @@ from tickbird.domain.task_settings import find_published, read_settings
 from tickbird.store.alarms import who_distrusts
 from tickbird.store.protocol import (
     Changed,
+    RevisionRecord,
     Store,
 )
 
@@ -29,6 +30,8 @@ Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Settings = Mapping[str, Any]
 # So many names are looked through for those that a wrong one is like.
 _NAMES = 1_000
+# Revisions that are read at a time.
+_REVISIONS = 500
 
 
 class Base:
@@ -97,12 +100,20 @@ class Base:
 
     async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
         """What the code of a schedule's app declared last, whatever an operator set over it."""
-        for revision in await self._store.list_revisions(schedule.id, limit=schedule.revision):
+        async for revision in self._all_revisions(schedule):
             if revision.action in ("create", "sync"):
                 declared = revision.detail.get("declared", revision.definition)
                 assert isinstance(declared, Mapping)
                 return declared
         return {}
+
+    async def _all_revisions(self, schedule: Schedule) -> AsyncGenerator[RevisionRecord]:
+        """All revisions that are kept of a schedule, newest first, read a page at a time."""
+        before: int | None = None
+        while page := await self._store.list_revisions(schedule.id, before=before, limit=_REVISIONS):
+            for revision in page:
+                yield revision
+            before = page[-1].revision
 
     async def _check_clock(self) -> None:
         """Refuse to decide ticks by a clock that a worker has seen jump: that cannot be taken back."""

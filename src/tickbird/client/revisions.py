@@ -72,15 +72,6 @@ class Revisions(Base):
             hint=f"it is at revision {schedule.revision}; `tickbird revisions {schedule.name}` shows those there are.",
         )
 
-    async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
-        """What the code of a schedule's app declared last, whatever an operator set over it."""
-        for revision in await self._store.list_revisions(schedule.id, limit=schedule.revision):
-            if revision.action in ("create", "sync"):
-                declared = revision.detail.get("declared", revision.definition)
-                assert isinstance(declared, Mapping)
-                return declared
-        return {}
-
 
 def check_revision(number: object) -> int:
     """The number of a revision to go back to, or an InvalidError."""

@@ -21,11 +21,14 @@ from tickbird.domain.why import explain
 from tickbird.domain.zones import zone
 from tickbird.store.protocol import (
     Decisions,
+    RevisionRecord,
 )
 
 # So many successes of a schedule are looked through for the one that another one needed.
 _SUCCESSES = 200
 _FEW = 100
+# Revisions on either side of an instant that explain it.
+_AROUND = 500
 
 
 class Ticks(Base):
@@ -47,14 +50,12 @@ class Ticks(Base):
         store, namespace, name = self._store, self._namespace, schedule.name
         tick = to_datetime(to_seconds(at))
         decided = await store.decisions(schedule.id, tick, tick)
-        revisions = await store.list_revisions(schedule.id)
-        if revisions and revisions[-1].revision > 1 and revisions[-1].at >= tick:
-            revisions = await store.list_revisions(schedule.id, limit=max(1, schedule.revision))
+        named = {run.revision for run in decided.runs} | {skip.revision for skip in decided.skips}
         evidence = Evidence(
             schedule=schedule,
             at=at,
             now=await store.now(),
-            revisions=revisions,
+            revisions=await self._revisions_around(schedule, tick, named),
             runs=decided.runs,
             skips=decided.skips,
             active=await store.active_runs(schedule.id),
@@ -88,6 +89,26 @@ class Ticks(Base):
             running=await store.list_runs(namespace, status="running", limit=1_000) if run.status == "queued" else (),
         )
 
+    async def _revisions_around(
+        self, schedule: Schedule, tick: datetime, named: set[int | None]
+    ) -> Sequence[RevisionRecord]:
+        """The newest revisions, those around an instant and those that are named, newest first.
+
+        A bounded number, because a schedule may have tens of thousands.
+        """
+        list_revisions = self._store.list_revisions
+        found = {each.revision: each for each in await list_revisions(schedule.id)}
+        if found and min(found) > 1 and found[min(found)].at >= tick:
+            then = await list_revisions(schedule.id, made_before=tick, limit=1)
+            before = (then[0].revision if then else 0) + _AROUND
+            found |= {
+                each.revision: each for each in await list_revisions(schedule.id, before=before, limit=2 * _AROUND)
+            }
+        for number in sorted(number for number in named if number is not None and number not in found):
+            one = await list_revisions(schedule.id, before=number + 1, limit=1)
+            found |= {each.revision: each for each in one if each.revision == number}
+        return [found[number] for number in sorted(found, reverse=True)]
+
     async def _with_needed(self, evidence: Evidence, revision: int | None) -> Evidence:
         """With what is known of the schedules that this one depends on, or did by a revision."""
         asked = (evidence.schedule.definition, evidence.definition(revision))
@@ -116,14 +137,24 @@ class Ticks(Base):
         while True:
             # In this order: what is decided up to the cursor that was read is in the rows that are read later.
             schedule = await self._find(name)
-            revisions = await self._store.list_revisions(schedule.id, limit=max(1, schedule.revision))
+            revisions, known_from = await self._known_revisions(schedule)
             now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
-            auditor = Auditor(schedule, revisions, start, end, now, pruned)
+            complete = max((each for each in (pruned, known_from) if each is not None), default=None)
+            auditor = await compute_now(Auditor, schedule, revisions, start, end, now, complete)
             async for decisions in self._ledger(schedule, auditor, start, page):
                 await compute_now(auditor.take, decisions)
             # What was pruned meanwhile would look missing.
             if await self._pruned_until(schedule) == pruned:
                 return await compute_now(auditor.finish)
+
+    async def _known_revisions(self, schedule: Schedule) -> tuple[Sequence[RevisionRecord], int | None]:
+        """The newest revisions without a gap, and since when they tell what was in force; None: since the first."""
+        found: list[RevisionRecord] = []
+        async for revision in self._all_revisions(schedule):
+            if found and revision.revision != found[-1].revision - 1:
+                break
+            found.append(revision)
+        return found, to_seconds(found[-1].at) if found and found[-1].revision > 1 else None
 
     async def _pruned_until(self, schedule: Schedule) -> int | None:
         return (await self._store.ledger(schedule.id, EPOCH, EPOCH, EPOCH, 1)).pruned_until

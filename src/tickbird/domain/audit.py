@@ -141,8 +141,13 @@ class Era:
 def eras(revisions: Sequence[Revision], until: int) -> list[Era]:
     """The stretches of time that the revisions of a schedule make, oldest first, up to `until`."""
     found: list[Era] = []
+    stored: Mapping[str, Any] | None = None
     for revision in sorted(revisions, key=lambda each: each.revision):
         at, number = to_seconds(revision.at), revision.revision
+        # Pauses, moves and the like change no definition, and decoding one takes much longer than comparing it.
+        if found and revision.action not in ("create", "delete") and revision.definition == stored:
+            continue
+        stored = None if revision.action == "delete" else revision.definition
         before = found[-1] if found else None
         if revision.action == "delete":
             found.append(Era(at, until, None, number))

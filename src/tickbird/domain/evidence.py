@@ -156,6 +156,11 @@ class Evidence(Surroundings):
         tick = to_datetime(self.tick)
         return next((revision for revision in self.revisions if revision.at < tick), None)
 
+    def is_forgotten(self, revision: Revision) -> bool:
+        """Is the revision that replaced it no longer kept, so that nobody knows how long it was in force?"""
+        following = revision.revision + 1
+        return following <= self.schedule.revision and self.revision(following) is None
+
     def deletion(self) -> Revision | None:
         """The delete after which the tick came, unless the name was created again in between."""
         tick = to_datetime(self.tick)

@@ -31,6 +31,8 @@ class OpenChain(Chain):
         then = self.evidence.in_force()
         if then is None and (self.evidence.revisions or not open_):
             return self._before_its_time()
+        if then is not None and self.evidence.is_forgotten(then):
+            return self._forgotten(then)
         if (deletion := self.evidence.deletion()) is not None:
             return self._deleted(deletion)
         # What is not decided yet will be decided by what is stored now.
@@ -64,6 +66,12 @@ class OpenChain(Chain):
         text = f"The schedule was created{by}, after this instant."
         self._step(False, "schedule", text)
         return self._answer("no such schedule then", text)
+
+    def _forgotten(self, revision: Revision) -> Explanation:
+        self._go_by(self.schedule.definition)
+        text = f"The revisions that followed revision {revision.revision} are no longer kept."
+        self._step(None, "schedule", text)
+        return self._answer("no record", "It is not known any more what was in force then.")
 
     def _deleted(self, revision: Revision) -> Explanation:
         self._go_by(readable(revision))

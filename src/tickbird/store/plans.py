@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -29,13 +28,17 @@ from tickbird.domain.planner import (
 )
 from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, USUAL_LANE, ClaimedRun
 from tickbird.domain.schedule import Edited, Schedule
+from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.store.json_text import Undecodable, decode, error_text
 from tickbird.store.protocol import HandOff, MovedLook
 
 # Of no row: the process cannot open a file, or has no memory left.
 PROCESS_ERRORS = (OSError, MemoryError)
-# At about 1.5 kB each.
-LARGEST_CACHE = 65_536
+# Bytes of decoded definitions that a process keeps. An ordinary one takes 1.5 kB, one with a large payload megabytes.
+LARGEST_CACHE = 100_000_000
+_ORDINARY = 1_500
+# Characters of stored definitions that one planning step reads. Decoded, they may take 25 times as many bytes.
+MOST_READ = 8_000_000
 
 
 class Template(NamedTuple):
@@ -52,13 +55,15 @@ class Template(NamedTuple):
 class Known:
     """What never changes about one revision of a schedule."""
 
-    __slots__ = ("definition", "heeds_runs", "name", "namespace", "offset", "template")
+    __slots__ = ("definition", "heeds_runs", "name", "namespace", "offset", "size", "template")
 
     def __init__(self, namespace: str, name: str, definition: Definition) -> None:
         self.namespace = namespace
         self.name = name
         self.definition = definition
         self.offset = spread_offset(namespace, name, definition.spread)
+        # Bytes in memory.
+        self.size = _ORDINARY + size_of(definition.payload) + size_of(definition.closed)
         # Does it matter for the next tick which runs are active?
         self.heeds_runs = definition.overlap != "allow"
         target = definition.target
@@ -68,19 +73,22 @@ class Known:
 
 
 class KnownRevisions:
-    """Decoded definitions by (schedule id, revision), the most recently used ones; for one thread or loop."""
+    """Decoded definitions by (schedule id, revision), the most recently used ones; for one thread or loop.
+
+    Any of them may be forgotten when another one is added: a caller that needs several keeps them itself.
+    """
 
     def __init__(self, most: int = LARGEST_CACHE) -> None:
-        self._most = most
-        self._known: OrderedDict[tuple[int, int], Known] = OrderedDict()
+        self._known: SizedCache[tuple[int, int], Known] = SizedCache(most)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that is known."""
+        return self._known.size
 
     def get(self, schedule_id: int, revision: int) -> Known | None:
         """What is known of a revision; None when it must be read."""
-        key = schedule_id, revision
-        known = self._known.get(key)
-        if known is not None:
-            self._known.move_to_end(key)
-        return known
+        return self._known.get((schedule_id, revision))
 
     def missing(self, revisions: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """Those of these revisions that must be read."""
@@ -92,10 +100,8 @@ class KnownRevisions:
         return [row[0] for row in due if (one := known.get((row[0], row[1]))) is None or one.heeds_runs or not row[3]]
 
     def add(self, schedule_id: int, revision: int, known: Known) -> Known:
-        """Remember a revision that was read; the longest unused one is forgotten when there are too many."""
-        self._known[schedule_id, revision] = known
-        if len(self._known) > self._most:
-            self._known.popitem(last=False)
+        """Remember a revision that was read; the longest unused ones make room for it."""
+        self._known.put((schedule_id, revision), known, known.size)
         return known
 
     def clear(self) -> None:
@@ -113,6 +119,17 @@ class UncommittedRevisions(KnownRevisions):
     def get(self, schedule_id: int, revision: int) -> Known | None:
         """As of the committed revisions, or of this transaction."""
         return super().get(schedule_id, revision) or self._committed.get(schedule_id, revision)
+
+
+def leave_large(sizes: Iterable[tuple[int, int]]) -> set[int]:
+    """Of schedules with the size of their stored definition, in order, those that one step leaves to the next."""
+    total, left = 0, set()
+    for schedule_id, size in sizes:
+        if total and total + size > MOST_READ:
+            left.add(schedule_id)
+        else:
+            total += size
+    return left
 
 
 def read_definition(stored: str | None, *, to_plan: bool = False) -> tuple[Definition | None, str | None]:
@@ -214,7 +231,7 @@ DueCursor = tuple[int, int, int | None, bool]
 
 
 class OnTimeRow(NamedTuple):
-    """A tick that becomes a queued run and moves its cursor by one; all other columns follow from the template."""
+    """A tick that becomes a queued run and moves its cursor by one; all other columns follow from the revision."""
 
     schedule_id: int
     revision: int
@@ -222,7 +239,12 @@ class OnTimeRow(NamedTuple):
     due_at: int
     start_by: int | None
     next_run_at: int
-    template: Template
+    known: Known
+
+    @property
+    def template(self) -> Template:
+        """What all runs of its revision have in common."""
+        return self.known.template
 
 
 def plan_on_time(
@@ -237,7 +259,7 @@ def plan_on_time(
             if one is None or (one.heeds_runs and schedule_id in busy):
                 pass
             elif (found := _on_time(one, planned_until, now)) is not None:
-                rows.append(OnTimeRow(schedule_id, revision, *found, one.template))
+                rows.append(OnTimeRow(schedule_id, revision, *found, one))
                 continue
         others.append(schedule_id)
     return rows, others
@@ -265,10 +287,9 @@ def kept(rows: Sequence[OnTimeRow], hand_off: HandOff | None, limited: Collectio
     return frozenset(row.schedule_id for row in mine)
 
 
-def leased(row: OnTimeRow, run_id: int, known: KnownRevisions) -> ClaimedRun:
+def leased(row: OnTimeRow, run_id: int) -> ClaimedRun:
     """A run that was leased as it was made."""
-    one = known.get(row.schedule_id, row.revision)
-    assert one is not None
+    one = row.known
     return ClaimedRun(
         run_id,
         1,
@@ -469,10 +490,9 @@ def _admitted(decided: Decided, room: MutableMapping[Key, int]) -> Decided:
 
 
 def waiter(
-    known: KnownRevisions,
+    one: Known | None,
     run_id: int,
     schedule_id: int | None,
-    revision: int | None,
     priority: int,
     key: Key | None,
     backfill_id: int | None,
@@ -480,8 +500,7 @@ def waiter(
 ) -> Waiter:
     """A waiting run, with what its revision says of how many may go on at once; one, where that cannot be read."""
     most: int | None = None
-    if schedule_id is not None and revision is not None:
-        one = known.get(schedule_id, revision)
+    if schedule_id is not None:
         most = 1 if one is None else one.definition.most_at_once
     return Waiter(run_id, schedule_id, priority, most, key, backfill_id, concurrency or 0)
 

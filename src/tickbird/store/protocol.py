@@ -511,7 +511,11 @@ class Store(Protocol):
         ...
 
     async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
-        """Delete final runs that ended so many seconds ago and are not among the newest `keep` of their schedule."""
+        """Delete final runs that ended so many seconds ago and are not among the newest `keep` of their schedule.
+
+        With them go revisions that were replaced so long ago, without the newest 100 of each schedule and those that
+        runs, skips or backfills refer to. At most `limit` of both; how many runs and revisions were deleted.
+        """
         ...
 
     # Backfills
@@ -865,9 +869,9 @@ class Store(Protocol):
         ...
 
     async def list_revisions(
-        self, schedule_id: int, *, before: int | None = None, limit: int = 100
+        self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100
     ) -> Sequence[RevisionRecord]:
-        """The newest revisions of a schedule, newest first; those below `before`."""
+        """The newest revisions of a schedule, newest first; those below `before`, and made before an instant."""
         ...
 
     async def list_audit(

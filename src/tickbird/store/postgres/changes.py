@@ -127,8 +127,7 @@ async def _repeated(db: Session, known: KnownRevisions, schedule_id: int, run_id
     run = to_run(rows[0]) if rows else None
     if run is None or run.schedule_id != schedule_id or run.revision is None:
         return None
-    await learn(db, known, [(schedule_id, run.revision)])
-    revision = known.get(schedule_id, run.revision)
+    revision = (await learn(db, known, [(schedule_id, run.revision)])).found.get((schedule_id, run.revision))
     return Repeated(run, None if revision is None else revision.definition)
 
 
@@ -187,8 +186,8 @@ async def settle(db: Session, known: KnownRevisions, held: Held) -> Held:
             break
         schedule, edited = to_schedule(held.row, explain=True), None
         if (prior := held.row["prior_revision"]) is not None:
-            await learn(db, known, [(schedule.id, prior)])
-            edited = edited_by_sql(known, schedule, prior, held.row["edited_at"])
+            before = (await learn(db, known, [(schedule.id, prior)])).found.get((schedule.id, prior))
+            edited = edited_by_sql(before, schedule, prior, held.row["edited_at"])
         facts = held.facts
         if names := {(schedule.namespace, name) for name in depended_on(schedule, edited)}:
             successes = (await watch(db, names)).get(schedule.namespace, {})

@@ -25,3 +25,9 @@ CREATE INDEX CONCURRENTLY runs_of_namespace ON tickbird.runs (namespace, id);
 -- name: runs_ended
 CREATE INDEX CONCURRENTLY runs_ended ON tickbird.runs (namespace, finished_at, id)
     WHERE status IN ('succeeded', 'failed', 'cancelled');
+
+-- name: runs_retried
+CREATE INDEX CONCURRENTLY runs_retried ON tickbird.runs (schedule_id, revision) WHERE retry_of IS NOT NULL;
+
+-- name: schedules_edited
+CREATE INDEX CONCURRENTLY schedules_edited ON tickbird.schedules (id) WHERE revision > 100;

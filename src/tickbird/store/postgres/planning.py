@@ -17,6 +17,7 @@ from tickbird.domain.schedule import Cursor, Edited, Schedule
 from tickbird.store.plans import (
     Decided,
     DueCursor,
+    Known,
     KnownRevisions,
     LastSkip,
     OnTimeRow,
@@ -27,6 +28,7 @@ from tickbird.store.plans import (
     held_keys,
     kept,
     leased,
+    leave_large,
     lined_up,
     look_again,
     may_hold,
@@ -106,29 +108,40 @@ async def plan_locked(
     if not locked:
         return Batch()
     now = clock(locked)
-    due: list[DueCursor] = [(row[0], row[1], row[2], row[3]) for row in locked]
+    left = await _leave_large(db, known, locked)
+    due: list[DueCursor] = [(row[0], row[1], row[2], row[3]) for row in locked if row[0] not in left]
     await learn(db, known, (row[:2] for row in due if row[3]))
     if refusal is None:
         heeding = known.heeding(due)
         facts = await read_facts(db, heeding) if heeding else {}
         on_time, others = plan_on_time(due, known, facts, now.timestamp())
-        mine = await _write_on_time(db, known, on_time, hand_off, now)
+        mine = await _write_on_time(db, on_time, hand_off, now)
     else:
         facts, on_time, others, mine = {}, [], [row[0] for row in due], []
-    done = Batch(now=now, schedules=len(on_time), runs=len(on_time), leased=mine)
+    done = Batch(now=now, schedules=len(on_time), runs=len(on_time), leased=mine, left=bool(left))
     if others:
         done.add(await _plan_others(db, known, others, facts, now, zones, refusal))
     return done
 
 
+async def _leave_large(db: Session, known: KnownRevisions, locked: Sequence[tuple[Any, ...]]) -> set[int]:
+    """The schedules that are left to the next step, since definitions of this one would take too much memory."""
+    missing = known.missing((row[0], row[1]) for row in locked)
+    if not missing:
+        return set()
+    sizes = dict(await db.fetch("definition_sizes", ids=numbers(key[0] for key in missing)))
+    return leave_large((key[0], sizes.get(key[0], 0)) for key in missing)
+
+
 async def _write_on_time(
-    db: Session, known: KnownRevisions, rows: Sequence[OnTimeRow], hand_off: HandOff | None, now: datetime
+    db: Session, rows: Sequence[OnTimeRow], hand_off: HandOff | None, now: datetime
 ) -> list[ClaimedRun]:
     """Write ticks as runs; those that were leased to the worker that plans."""
     if not rows:
         return []
     mine = kept(rows, hand_off)
-    schedules, revisions, ticks, due, start_by, following, templates = zip(*rows, strict=True)
+    schedules, revisions, ticks, due, start_by, following, _ = zip(*rows, strict=True)
+    templates = [row.template for row in rows]
     # Many schedules, few kinds of runs: what a kind has in common is sent once.
     kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
     common = list(zip(*kinds, strict=True))
@@ -155,7 +168,7 @@ async def _write_on_time(
     if not made:
         return []
     by_schedule = {row.schedule_id: row for row in rows}
-    return [leased(by_schedule[schedule_id], run_id, known) for schedule_id, run_id in made]
+    return [leased(by_schedule[schedule_id], run_id) for schedule_id, run_id in made]
 
 
 async def _plan_others(
@@ -207,7 +220,7 @@ async def read_looks(db: Session, known: KnownRevisions, ids: Iterable[int]) -> 
     """The schedules of locked cursors; where the revision is known and the state plain nothing more is read."""
     cursors = await db.fetch("read_cursors", ids=numbers(ids))
     prior = [(row[0], row[11]) for row in cursors if row[11] is not None]
-    await learn(db, known, prior)
+    before = (await learn(db, known, prior)).found
     # Of a schedule that was refused, the error is cleared when it is planned.
     plain = {
         row[0]: known.get(row[0], row[1])
@@ -229,14 +242,14 @@ async def read_looks(db: Session, known: KnownRevisions, ids: Iterable[int]) -> 
             schedule = to_schedule(details[schedule_id], explain=True)
             look = Look(schedule, last_skip_id, zones=row[12])
             if row[11] is not None:
-                look.edited = edited_by_sql(known, schedule, row[11], details[schedule_id]["edited_at"])
+                edited = before.get((schedule_id, row[11]))
+                look.edited = edited_by_sql(edited, schedule, row[11], details[schedule_id]["edited_at"])
             looks.append(look)
     return looks
 
 
-def edited_by_sql(known: KnownRevisions, schedule: Schedule, prior: int, changed_at: int) -> Edited:
-    """What held before an edit by plain SQL; its revisions must have been learnt."""
-    before = known.get(schedule.id, prior)
+def edited_by_sql(before: Known | None, schedule: Schedule, prior: int, changed_at: int) -> Edited:
+    """What held before an edit by plain SQL, under the revision `prior`."""
     definition = None if before is None else before.definition
     return Edited(replace(schedule, revision=prior, definition=definition), changed_at)
 

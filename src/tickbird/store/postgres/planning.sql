@@ -108,6 +108,9 @@ SELECT
 FROM tickbird.cursors
 WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
+-- name: definition_sizes
+SELECT id, octet_length(definition::text) FROM tickbird.schedules WHERE id = ANY(%(ids)s::bigint[]);
+
 -- name: read_revisions
 -- The definition as text, so that one that Python cannot decode concerns its own row alone; null if there is no revision.
 SELECT u.schedule_id, u.revision, s.namespace, s.name, v.definition::text

@@ -17,6 +17,7 @@ from tickbird.domain.errors import NotFoundError
 from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.limits import Key, take
 from tickbird.domain.runs import FINAL, NewRun, Outcome, RunRecord, Status, enqueued_detail, final_already
+from tickbird.domain.schedule import REVISIONS_KEPT
 from tickbird.domain.sessions import SESSION_KEPT
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
@@ -224,6 +225,15 @@ async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) 
 # Where the next look for old runs may go on; the beginning of time is where the first one starts.
 Mark = tuple[datetime, int]
 START: Final[Mark] = (datetime.min.replace(tzinfo=UTC), 0)
+
+
+async def prune_revisions(db: Session, schedule_id: int, cutoff: datetime, limit: int) -> int:
+    """Delete revisions of a schedule that were replaced before the cutoff and that nothing refers to; how many."""
+    locked = await db.fetch("lock_edited", id=schedule_id)
+    if not locked:
+        return 0
+    bounds = {"newest": locked[0][0] - REVISIONS_KEPT, "cutoff": cutoff, "limit": limit}
+    return await db.execute("prune_revisions", id=schedule_id, **bounds)
 
 
 async def prune(

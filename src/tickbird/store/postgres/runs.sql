@@ -700,6 +700,61 @@ WHERE id = ANY(ARRAY(
     LIMIT %(limit)s
 ));
 
+-- name: edited_often
+-- Schedules that have had more revisions than are kept in any case; the number is that of the index.
+SELECT id FROM tickbird.schedules
+WHERE revision > 100 AND id > %(after)s
+ORDER BY id
+LIMIT %(limit)s;
+
+-- name: lock_edited
+-- A retry holds it too, so that no revision goes while a run of it is made.
+SELECT revision FROM tickbird.schedules WHERE id = %(id)s FOR UPDATE SKIP LOCKED;
+
+-- name: prune_revisions
+-- Revisions that were replaced before the cutoff and that nothing refers to, without the newest. A run is created while
+-- its revision is in force, unless it is a retry: so old revisions can only be those of the oldest runs. What code has
+-- declared is kept, since it decides which deploy wins.
+WITH early AS MATERIALIZED (
+    SELECT revision, created_at FROM tickbird.runs
+    WHERE schedule_id = %(id)s
+    ORDER BY id
+    LIMIT 2000
+),
+used AS MATERIALIZED (
+    SELECT revision FROM early
+    UNION
+    SELECT revision FROM tickbird.runs WHERE schedule_id = %(id)s AND retry_of IS NOT NULL
+    UNION
+    SELECT revision FROM tickbird.skips WHERE schedule_id = %(id)s AND last_at < %(cutoff)s
+    UNION
+    SELECT revision FROM tickbird.backfills WHERE schedule_id = %(id)s
+    UNION
+    SELECT max(revision) FROM tickbird.revisions
+    WHERE schedule_id = %(id)s AND fingerprint IS NOT NULL
+    GROUP BY fingerprint
+    UNION
+    SELECT max(revision) FROM tickbird.revisions WHERE schedule_id = %(id)s AND action IN ('create', 'sync')
+),
+old AS MATERIALIZED (
+    SELECT v.revision
+    FROM (
+        SELECT revision, lead(at) OVER (ORDER BY revision) AS replaced_at
+        FROM tickbird.revisions
+        WHERE schedule_id = %(id)s
+    ) AS v
+    WHERE v.revision <= %(newest)s
+        AND v.replaced_at < %(cutoff)s
+        AND v.revision NOT IN (SELECT revision FROM used WHERE revision IS NOT NULL)
+        -- More of the oldest runs are to be pruned first.
+        AND (SELECT count(*) FROM early WHERE created_at < %(cutoff)s) < 2000
+    ORDER BY v.revision
+    LIMIT %(limit)s
+)
+DELETE FROM tickbird.revisions AS v
+USING old
+WHERE v.schedule_id = %(id)s AND v.revision = old.revision;
+
 -- name: prune_workers
 DELETE FROM tickbird.workers
 WHERE live_until < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s);

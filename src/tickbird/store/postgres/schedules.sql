@@ -22,7 +22,9 @@ WHERE s.namespace = %(namespace)s AND (s.app = %(app)s OR s.name = ANY(%(names)s
 -- name: list_revisions
 SELECT revision, action, actor, at, definition, fingerprint, detail
 FROM tickbird.revisions
-WHERE schedule_id = %(schedule_id)s AND (%(before)s::bigint IS NULL OR revision < %(before)s)
+WHERE schedule_id = %(schedule_id)s
+    AND (%(before)s::bigint IS NULL OR revision < %(before)s)
+    AND (%(made_before)s::timestamptz IS NULL OR at < %(made_before)s)
 ORDER BY revision DESC
 LIMIT %(limit)s;
 

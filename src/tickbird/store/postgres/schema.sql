@@ -30,7 +30,9 @@ SELECT pg_try_advisory_xact_lock(7310, 'tickbird.runs'::regclass::oid::integer);
 SELECT c.relname, i.indisvalid
 FROM pg_catalog.pg_index AS i
 JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
-WHERE i.indrelid IN ('tickbird.runs'::regclass, 'tickbird.attempts'::regclass, 'tickbird.cursors'::regclass);
+WHERE i.indrelid IN (
+    'tickbird.runs'::regclass, 'tickbird.attempts'::regclass, 'tickbird.cursors'::regclass, 'tickbird.schedules'::regclass
+);
 
 -- name: tell_migrated
 -- Workers that this schema is too new for are to end, and not only when they next look.

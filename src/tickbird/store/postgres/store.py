@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -29,7 +30,7 @@ from tickbird.domain.rates import Queue, Rate, Turn
 from tickbird.domain.readings import ScheduleFilter
 from tickbird.domain.run_lengths import LOOKED_AT, RunLength, run_length
 from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
-from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.schedule import EDITED_AT_ONCE, Schedule, State
 from tickbird.domain.sessions import NewSession, SessionRecord
 from tickbird.domain.shadows import MOST_PINGS
 from tickbird.domain.sync import StoredSchedule
@@ -69,7 +70,17 @@ from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
 from tickbird.store.postgres.readings import PostgresReadings
 from tickbird.store.postgres.rows import texts, to_run, to_schedule, to_schedules
-from tickbird.store.postgres.runs import START, cancel, enqueue, finish, page_of, prune, renew, rescue
+from tickbird.store.postgres.runs import (
+    START,
+    cancel,
+    enqueue,
+    finish,
+    page_of,
+    prune,
+    prune_revisions,
+    renew,
+    rescue,
+)
 from tickbird.store.protocol import (
     AuditRecord,
     Changed,
@@ -374,6 +385,18 @@ class PostgresStore:
         """Delete final runs that ended so many seconds ago and are not among the newest `keep` of their schedule."""
         since = self._pruned
         gone, self._pruned = await self._transact(lambda db: prune(db, older_than, keep, limit, since, now))
+        cutoff = (await self.now() if now is None else now) - timedelta(seconds=older_than)
+        return gone + await self._prune_revisions(cutoff, limit)
+
+    async def _prune_revisions(self, cutoff: datetime, limit: int) -> int:
+        gone = after = 0
+        while gone < limit:
+            edited = await self._rows("edited_often", after=after, limit=EDITED_AT_ONCE)
+            for (after,) in edited:
+                work = partial(prune_revisions, schedule_id=after, cutoff=cutoff, limit=limit - gone)
+                gone += await self._transact(work)
+            if len(edited) < EDITED_AT_ONCE:
+                break
         return gone
 
     # Backfills
@@ -800,10 +823,11 @@ class PostgresStore:
         )
 
     async def list_revisions(
-        self, schedule_id: int, *, before: int | None = None, limit: int = 100
+        self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100
     ) -> Sequence[RevisionRecord]:
-        """The newest revisions of a schedule, newest first; those below `before`."""
-        rows = await self._named("list_revisions", schedule_id=schedule_id, before=before, limit=limit)
+        """The newest revisions of a schedule, newest first; those below `before`, and made before an instant."""
+        bounds = {"before": before, "made_before": made_before, "limit": limit}
+        rows = await self._named("list_revisions", schedule_id=schedule_id, **bounds)
         objects = ("definition", "detail")
         return [RevisionRecord(**{**row, **{name: as_object(row[name]) for name in objects}}) for row in rows]
 

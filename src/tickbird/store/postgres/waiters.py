@@ -12,7 +12,7 @@ from tickbird.domain.lines import MINUTE, behind_the_line
 from tickbird.store.plans import KnownRevisions, waiter
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.keys import key_columns, stripes
-from tickbird.store.postgres.revisions import learn
+from tickbird.store.postgres.revisions import Learnt, learn
 from tickbird.store.postgres.rows import numbers
 
 # So many waiters of a schedule are looked at; whoever stands behind them is not next.
@@ -67,13 +67,13 @@ async def release(
         waiting += await db.fetch("loose_waiters", **key_columns(free), room=numbers(room[key] for key in free))
     if not waiting:
         return []
-    await learn(db, known, {(row[1], row[2]) for row in waiting if row[1] is not None})
+    learnt = await learn(db, known, {(row[1], row[2]) for row in waiting if row[1] is not None})
     busy: Counter[int] = Counter()
     own: dict[int, int] = {}
     for schedule_id, backfill_id, going in await db.fetch("read_busy", ids=numbers(schedules)) if schedules else ():
         busy[schedule_id] += going
         own[backfill_id] = going
-    waiters = {row[0]: _waiter(known, row) for row in waiting}
+    waiters = {row[0]: _waiter(learnt, row) for row in waiting}
     chosen = choose(waiters.values(), busy, room, own)
     if not chosen:
         return []
@@ -88,9 +88,10 @@ async def _waiters(db: Session, schedules: Collection[int]) -> list[tuple[Any, .
     return await db.fetch("read_waiters", ids=numbers(schedules), limit=_MOST_WAITERS)
 
 
-def _waiter(known: KnownRevisions, row: Sequence[Any]) -> Waiter:
+def _waiter(learnt: Learnt, row: Sequence[Any]) -> Waiter:
     run_id, schedule_id, revision, priority, _, _, backfill_id, concurrency = row
-    return waiter(known, run_id, schedule_id, revision, priority, _key(row), backfill_id, concurrency)
+    one = learnt.found.get((schedule_id, revision))
+    return waiter(one, run_id, schedule_id, priority, _key(row), backfill_id, concurrency)
 
 
 def _keys(rows: Iterable[Sequence[Any]]) -> set[Key]:

@@ -74,6 +74,9 @@ SELECT id, namespace, name, definition, paused_by, pause_note, paused_until / 10
 FROM schedules
 WHERE id IN (SELECT value FROM json_each(:ids));
 
+-- name: definition_sizes
+SELECT id, length(definition) FROM schedules WHERE id IN (SELECT value FROM json_each(:ids));
+
 -- name: read_revision
 SELECT s.namespace, s.name, v.definition
 FROM schedules AS s

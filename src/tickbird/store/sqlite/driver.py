@@ -854,10 +854,11 @@ class SqliteStore:
         return await self._read(lambda db: reading.ledger(db, bounds))
 
     async def list_revisions(
-        self, schedule_id: int, *, before: int | None = None, limit: int = 100
+        self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100
     ) -> Sequence[RevisionRecord]:
         """The newest revisions of a schedule."""
-        return await self._read(lambda db: reading.list_revisions(db, schedule_id, before, limit))
+        bounds = {"schedule_id": schedule_id, "before": before, "made_before": to_micros(made_before), "limit": limit}
+        return await self._read(lambda db: reading.list_revisions(db, bounds))
 
     async def list_audit(
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100

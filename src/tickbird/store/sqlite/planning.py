@@ -29,6 +29,7 @@ from tickbird.store.plans import (
     depended_on,
     kept,
     leased,
+    leave_large,
     lined_up,
     look_again,
     may_hold,
@@ -266,11 +267,12 @@ def _plan(
     hand_off: HandOff | None = None,
 ) -> Written:
     """Decide what becomes of the schedules with these cursors, and write it: nearly all are on time."""
+    rows = _affordable(db, known, rows)
     _learn(db, known, rows)
     due = list(_due_cursors(rows, zones.generation, now))
     facts = read_facts(db, known.heeding(due))
     on_time, others = plan_on_time(due, known, facts, now / MICROS)
-    mine = _write_on_time(db, known, on_time, hand_off, now) if on_time else []
+    mine = _write_on_time(db, on_time, hand_off, now) if on_time else []
     batch: list[Decided] = []
     if others:
         left = set(others)
@@ -279,6 +281,16 @@ def _plan(
         write_plans(db, known, batch, now)
         _follow_zones(db, zones, late, batch, now)
     return Written(on_time, mine, batch)
+
+
+def _affordable(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -> Sequence[Row]:
+    """Cursors whose definitions do not take too much memory together; the next step plans the others."""
+    missing = known.missing((row[0], row[1]) for row in rows)
+    if not missing:
+        return rows
+    sizes = dict(db.execute(SQL["definition_sizes"], {"ids": dump([key[0] for key in missing])}))
+    left = leave_large((key[0], sizes.get(key[0], 0)) for key in missing)
+    return [row for row in rows if row[0] not in left]
 
 
 def _learn(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -> None:
@@ -315,7 +327,7 @@ def _is_behind(row: Row, zones: Zones) -> bool:
 
 
 def _write_on_time(
-    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[OnTimeRow], hand_off: HandOff | None, now: int
+    db: sqlite3.Connection, rows: Sequence[OnTimeRow], hand_off: HandOff | None, now: int
 ) -> list[ClaimedRun]:
     """Write ticks as runs; those that were leased to the worker that plans."""
     ids = reserve_ids(db, "run", len(rows))
@@ -335,7 +347,7 @@ def _write_on_time(
     for run_id, row in running:
         # One by one, to learn where the tick has a run already.
         if db.execute(SQL["insert_leased"], (run_id, now, *row[:5], *row.template, *lease)).rowcount:
-            made.append(leased(row, run_id, known))
+            made.append(leased(row, run_id))
     return made
 
 

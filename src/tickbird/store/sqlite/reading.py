@@ -95,10 +95,9 @@ def ledger(db: sqlite3.Connection, bounds: dict[str, int]) -> Ledger:
     return Ledger(runs, skips, None if pruned is None else pruned[0])
 
 
-def list_revisions(db: sqlite3.Connection, schedule_id: int, before: int | None, limit: int) -> list[RevisionRecord]:
+def list_revisions(db: sqlite3.Connection, bounds: dict[str, Any]) -> list[RevisionRecord]:
     """The newest revisions of a schedule."""
-    found = db.execute(SQL["list_revisions"], {"schedule_id": schedule_id, "before": before, "limit": limit})
-    return [revision_record(row) for row in found]
+    return [revision_record(row) for row in db.execute(SQL["list_revisions"], bounds)]
 
 
 def list_audit(db: sqlite3.Connection, filters: dict[str, Any]) -> list[AuditRecord]:

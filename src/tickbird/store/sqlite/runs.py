@@ -16,6 +16,7 @@ from tickbird.domain.keys import KEY_SECONDS
 from tickbird.domain.limits import Key
 from tickbird.domain.lines import MINUTE
 from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
+from tickbird.domain.schedule import EDITED_AT_ONCE, REVISIONS_KEPT
 from tickbird.domain.sessions import SESSION_KEPT
 from tickbird.store.json_text import clean
 from tickbird.store.plans import Known, KnownRevisions
@@ -383,7 +384,7 @@ def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) 
 
 
 def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now: int) -> int:
-    """Delete old final runs, and skips and audit rows of that age; how many runs."""
+    """Delete old final runs, and skips, revisions and audit rows of that age; how many runs and revisions."""
     if keep < 0 or older_than < 0:
         raise InvalidError("keep and older_than must not be negative.", field="keep" if keep < 0 else "older_than")
     bounds = {"cutoff": now - round(older_than * MICROS), "limit": limit}
@@ -391,10 +392,24 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
     runs = db.execute(SQL["prune_runs"], {**bounds, "keep": keep, "key_cutoff": key_cutoff}).fetchall()
     skips = db.execute(SQL["prune_skips"], bounds).fetchall()
     db.executemany(SQL["mark_pruned"], [row for row in (*runs, *skips) if row[0] is not None and row[1] is not None])
+    revisions = _prune_revisions(db, bounds["cutoff"], limit)
     db.execute(SQL["prune_audit"], bounds)
     db.execute(SQL["prune_backfills"], bounds)
     db.execute(SQL["prune_answers"], {"kept_since": now - ANSWER_SECONDS * MICROS, "limit": limit})
     db.execute(SQL["prune_sessions"], {"kept_since": now - SESSION_KEPT * MICROS, "limit": limit})
     db.execute(SQL["prune_pings"], bounds)
     db.execute(SQL["unwatch"])
-    return len(runs)
+    return len(runs) + revisions
+
+
+def _prune_revisions(db: sqlite3.Connection, cutoff: int, limit: int) -> int:
+    gone, after = 0, 0
+    while gone < limit:
+        edited = db.execute(SQL["edited_often"], {"after": after, "limit": EDITED_AT_ONCE}).fetchall()
+        for schedule_id, revision in edited:
+            bounds = {"id": schedule_id, "newest": revision - REVISIONS_KEPT, "cutoff": cutoff, "limit": limit - gone}
+            gone += len(db.execute(SQL["prune_revisions"], bounds).fetchall())
+            after = schedule_id
+        if len(edited) < EDITED_AT_ONCE:
+            break
+    return gone

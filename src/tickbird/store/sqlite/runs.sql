@@ -385,6 +385,56 @@ WHERE id IN (
 )
 RETURNING schedule_id, last_at;
 
+-- name: edited_often
+-- Schedules that have had more revisions than are kept in any case; the number is that of the index.
+SELECT id, revision FROM schedules
+WHERE revision > 100 AND id > :after
+ORDER BY id
+LIMIT :limit;
+
+-- name: prune_revisions
+-- Revisions that were replaced before the cutoff and that nothing refers to, without the newest. A run is created while
+-- its revision is in force, unless it is a retry: so old revisions can only be those of the oldest runs. What code has
+-- declared is kept, since it decides which deploy wins.
+WITH early AS (
+    SELECT revision, created_at FROM runs
+    WHERE schedule_id = :id
+    ORDER BY id
+    LIMIT 2000
+),
+used AS (
+    SELECT revision FROM early
+    UNION
+    SELECT revision FROM runs WHERE schedule_id = :id AND retry_of IS NOT NULL
+    UNION
+    SELECT revision FROM skips WHERE schedule_id = :id AND last_at < :cutoff
+    UNION
+    SELECT revision FROM backfills WHERE schedule_id = :id
+    UNION
+    SELECT max(revision) FROM revisions
+    WHERE schedule_id = :id AND fingerprint IS NOT NULL
+    GROUP BY fingerprint
+    UNION
+    SELECT max(revision) FROM revisions WHERE schedule_id = :id AND action IN ('create', 'sync')
+),
+old AS (
+    SELECT v.revision
+    FROM (
+        SELECT revision, lead(at) OVER (ORDER BY revision) AS replaced_at
+        FROM revisions
+        WHERE schedule_id = :id
+    ) AS v
+    WHERE v.revision <= :newest
+        AND v.replaced_at < :cutoff
+        AND v.revision NOT IN (SELECT revision FROM used WHERE revision IS NOT NULL)
+        -- More of the oldest runs are to be pruned first.
+        AND (SELECT count(*) FROM early WHERE created_at < :cutoff) < 2000
+    ORDER BY v.revision
+    LIMIT :limit
+)
+DELETE FROM revisions WHERE schedule_id = :id AND revision IN (SELECT revision FROM old)
+RETURNING revision;
+
 -- name: prune_audit
 DELETE FROM audit
 WHERE at < :cutoff AND id IN (SELECT id FROM audit ORDER BY id LIMIT :limit);

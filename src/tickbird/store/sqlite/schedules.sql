@@ -51,7 +51,9 @@ SET action = excluded.action, actor = excluded.actor, detail = excluded.detail, 
 -- name: list_revisions
 SELECT revision, action, actor, at, definition, fingerprint, detail
 FROM revisions
-WHERE schedule_id = :schedule_id AND (:before IS NULL OR revision < :before)
+WHERE schedule_id = :schedule_id
+    AND (:before IS NULL OR revision < :before)
+    AND (:made_before IS NULL OR at < :made_before)
 ORDER BY revision DESC
 LIMIT :limit;
 

@@ -64,7 +64,6 @@ def release(
 
 def _waiter(db: sqlite3.Connection, known: KnownRevisions, row: Row) -> Waiter:
     run_id, schedule_id, revision, priority, namespace, key, backfill_id, concurrency = row
-    if schedule_id is not None:
-        read_revision(db, known, schedule_id, revision)
+    one = None if schedule_id is None else read_revision(db, known, schedule_id, revision)
     place = None if key is None else (namespace, key)
-    return waiter(known, run_id, schedule_id, revision, priority, place, backfill_id, concurrency)
+    return waiter(one, run_id, schedule_id, priority, place, backfill_id, concurrency)

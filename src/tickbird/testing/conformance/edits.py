@@ -146,6 +146,8 @@ class Edits:
         older = await store.list_revisions(schedule.id, before=8, limit=3)
         assert [record.revision for record in older] == [7, 6, 5]
         assert await store.list_revisions(schedule.id, before=1) == []
+        made = await store.list_revisions(schedule.id, made_before=later(5), limit=2)
+        assert [record.revision for record in made] == [4, 3]
         update = (await store.list_audit(NAMESPACE))[8]
         assert update.detail == {"before": {"priority": None}, "after": {"priority": 4}}
 

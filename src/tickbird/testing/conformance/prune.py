@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from tickbird.domain.commands import PauseCommand, Redefine, Resume, Trigger, Update
+from tickbird.domain.schedule import REVISIONS_KEPT
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
     YEAR,
+    change,
     claim,
     create,
+    define,
     enqueue,
     finish,
     later,
@@ -132,3 +136,49 @@ class Prune:
         assert await ranges(store) == [("overlap", 240, 240, 1)]
         assert list(await store.list_audit(NAMESPACE)) == []
         assert len(await store.list_revisions(schedule.id)) == 1
+
+    async def test_old_revisions_go_unless_they_are_in_use(self, store: Store) -> None:
+        """A run, and a retry of a run that is gone, keep the revision that they are executed with."""
+        schedule = await create(store, payload={"n": 1})
+        waiting = retried = 0
+        for number in range(2, REVISIONS_KEPT + 52):
+            await change(store, Update(actor="ada", fields={"payload": {"n": number}}), number / 10)
+            if number == 20:
+                await change(store, Trigger(actor="ada"), number / 10)
+                run = await start(store, number / 10)
+                await finish(store, run, number / 10)
+                retried = (await change(store, Trigger(actor="ada", retry_of=run.id), number / 10)).run_ids[0]
+                await finish(store, await start(store, number / 10), number / 10, "queued", delay=YEAR)
+            if number == 30:
+                waiting = (await change(store, Trigger(actor="ada"), number / 10)).run_ids[0]
+        newest = set(range(52, REVISIONS_KEPT + 52))
+        await prune(store, DAY, older_than=2 * DAY)
+        assert len(await store.list_revisions(schedule.id, limit=1_000)) == REVISIONS_KEPT + 51
+        await prune(store, YEAR, limit=7)
+        kept = {each.revision for each in await store.list_revisions(schedule.id, limit=1_000)}
+        # The first one says who created it.
+        assert kept == {1, 20, 30} | newest
+        assert (await read(store, retried)).payload == {"n": 20}
+        assert (await read(store, waiting)).payload == {"n": 30}
+        for run_id, payload in ((retried, {"n": 20}), (waiting, {"n": 30})):
+            [claimed] = (await claim(store, 2 * YEAR)).runs
+            assert (claimed.id, claimed.payload, claimed.definition is not None) == (run_id, payload, True)
+            await finish(store, claimed, 2 * YEAR)
+
+    async def test_revisions_that_code_declared_stay(self, store: Store) -> None:
+        """A fingerprint that was seen before does not win against live workers, however long ago it was seen."""
+        schedule = await create(store, app="app", fingerprint="one")
+        declared = Redefine(actor="ada", definition=define(priority=2), app="app", fingerprint="two")
+        await change(store, declared, 1)
+        for number in range(REVISIONS_KEPT):
+            await change(store, (PauseCommand if number % 2 == 0 else Resume)(actor="ada"), 2 + number / 10)
+        await prune(store, YEAR)
+        kept = [each.revision for each in await store.list_revisions(schedule.id, limit=1_000)]
+        assert kept == [*range(REVISIONS_KEPT + 2, 0, -1)]
+        for number in range(REVISIONS_KEPT):
+            await change(store, (PauseCommand if number % 2 == 0 else Resume)(actor="ada"), 20 + number / 10)
+        await prune(store, YEAR)
+        kept = [each.revision for each in await store.list_revisions(schedule.id, limit=1_000)]
+        assert kept == [*range(2 * REVISIONS_KEPT + 2, REVISIONS_KEPT + 2, -1), 2, 1]
+        [stored] = (await store.app_schedules(NAMESPACE, "app", ())).values()
+        assert stored.seen == {"one", "two"}

@@ -1,0 +1,83 @@
+"""A cache that is limited in bytes, not in entries: a value may be a thousand times as large as another."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from math import inf
+from sys import getsizeof
+from typing import Any, Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class SizedCache(Generic[K, V]):
+    """Values by key; the least recently used ones make room. It keeps at least the newest."""
+
+    __slots__ = ("_most", "_sizes", "_values", "size")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[K, V] = OrderedDict()
+        self._sizes: dict[K, int] = {}
+        # Bytes of all values.
+        self.size = 0
+
+    def get(self, key: K) -> V | None:
+        """The value, which counts as used now; None if there is none."""
+        value = self._values.get(key)
+        if value is not None:
+            self._values.move_to_end(key)
+        return value
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Keep a value of so many bytes."""
+        self.drop(key)
+        self._values[key] = value
+        self._sizes[key] = size
+        self.size += size
+        while self.size > self._most and len(self._values) > 1:
+            self.drop(next(iter(self._values)))
+
+    def drop(self, key: K) -> None:
+        """Forget a value; harmless if there is none."""
+        if self._values.pop(key, None) is not None:
+            self.size -= self._sizes.pop(key)
+
+    def clear(self) -> None:
+        """Forget all values."""
+        self._values.clear()
+        self._sizes.clear()
+        self.size = 0
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def size_of(value: Any, enough: float = inf) -> int:
+    """Bytes of a value in memory with all that it holds: JSON, dataclasses, lists and sets of them.
+
+    Counted no further than to `enough`.
+    """
+    total, left, seen = 0, [value], set[int]()
+    while left and total < enough:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        total += getsizeof(one)
+        if isinstance(one, str | int | float):
+            continue
+        seen.add(id(one))
+        if isinstance(one, Mapping):
+            left.extend(one.keys())
+            left.extend(one.values())
+        elif isinstance(one, list | tuple | set | frozenset):
+            left.extend(one)
+        elif is_dataclass(one) and not isinstance(one, type):
+            left.extend(getattr(one, field.name) for field in fields(one))
+    return total

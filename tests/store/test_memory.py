@@ -1,0 +1,88 @@
+"""What a process keeps of definitions is limited in bytes, however large their payloads are."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tickbird.app import open_store
+from tickbird.domain.commands import Create
+from tickbird.domain.definition import Definition, Target
+from tickbird.domain.every import every
+from tickbird.domain.sized_cache import SizedCache, size_of
+from tickbird.store.plans import LARGEST_CACHE, MOST_READ
+from tickbird.store.protocol import Store, Worker
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+SCHEDULES = 24
+# Less than a megabyte of JSON, and more than six in memory: together more than may be kept.
+PAYLOAD = {"values": [f"{number:06}" for number in range(99_000)]}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """An empty store."""
+    sqlite = request.param == "sqlite"
+    opened = open_store(f"sqlite:///{tmp_path}/t.db" if sqlite else request.getfixturevalue("postgres_url"))
+    await opened.migrate()
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+async def plan(store: Store, now: datetime) -> int:
+    """Plan everything that is due; how many runs."""
+    runs = 0
+    while (planned := await store.plan_due(now=now)).schedules:
+        runs += planned.runs
+    return runs
+
+
+def count_bytes() -> int:
+    """The bytes of all payloads of definitions that are in memory."""
+    gc.collect()
+    definitions = [each for each in gc.get_objects() if isinstance(each, Definition)]
+    return sum(size_of(payload) for payload in {id(each.payload): each.payload for each in definitions}.values())
+
+
+async def test_definitions_with_large_payloads(store: Store) -> None:
+    """Neither the cache nor what one step reads grows with their number, and all of them are planned and executed."""
+    definition = Definition(trigger=every(hours=1), target=Target("work"), payload=PAYLOAD, overlap="allow")
+    for number in range(SCHEDULES):
+        command = Create(actor="ana", namespace="default", definition=definition)
+        await store.change_schedule("default", f"s{number}", command, now=START)
+    assert SCHEDULES * size_of(PAYLOAD) > 1.4 * LARGEST_CACHE
+    before = count_bytes()
+    steps: list[int] = []
+    while planned := (await store.plan_due(now=START + timedelta(hours=1, seconds=1))).schedules:
+        steps.append(planned)
+    assert sum(steps) == SCHEDULES
+    assert max(steps) * len(json.dumps(PAYLOAD)) <= MOST_READ + 1_000_000
+    assert count_bytes() - before <= LARGEST_CACHE
+    worker = Worker(id="w1", namespace="default", app="app", host="host", pid=1, version="0")
+    at = START + timedelta(hours=1, seconds=2)
+    claimed = await store.claim_runs(worker, 3, 60.0, queues=["default"], tasks=["work"], now=at)
+    assert [run.payload == PAYLOAD for run in claimed.runs] == [True] * 3
+
+
+def test_the_least_recently_used_make_room() -> None:
+    cache: SizedCache[str, str] = SizedCache(10)
+    for name in "abc":
+        cache.put(name, name, 4)
+    assert ["a" in cache, "b" in cache, "c" in cache, cache.size] == [False, True, True, 8]
+    assert cache.get("b") == "b"
+    cache.put("d", "d", 4)
+    assert ["b" in cache, "c" in cache, "d" in cache] == [True, False, True]
+    # One that is larger than all may be is kept alone.
+    cache.put("e", "e", 50)
+    assert (len(cache), cache.size) == (1, 50)
+    cache.put("e", "e", 3)
+    cache.drop("nothing")
+    assert cache.size == 3
+    cache.clear()
+    assert (len(cache), cache.size) == (0, 0)
