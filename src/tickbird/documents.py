@@ -117,6 +117,7 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "failures": run.failures,
         "crashes": run.crashes,
         "created_at": iso(run.created_at),
+        "first_started_at": iso(run.first_started_at),
         "started_at": iso(run.started_at),
         "finished_at": iso(run.finished_at),
         "lease_until": iso(run.lease_until),

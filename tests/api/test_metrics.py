@@ -60,7 +60,9 @@ async def test_what_there_is(api: Api) -> None:
 async def test_who_may_see_what(memory: Api) -> None:
     refused(await memory.plain("GET", "/metrics"), 401, "unauthorized")
     refused(await memory.ask("GET", "/metrics", "viewer", "a", params={"namespace": "b"}), 403, "closed-namespace")
-    refused(await memory.ask("GET", "/metrics", "admin", "*"), 400, "no-namespace")
+    refused(await memory.ask("GET", "/metrics", "admin", "a", "b"), 400, "no-namespace")
+    # The token that `tickbird server` recommends.
+    assert 'namespace="default"' in (await memory.ask("GET", "/metrics", "admin", "*")).text
     answer = await memory.ask("GET", "/metrics", "admin", "*", params={"namespace": "b"})
     assert 'namespace="b"' in answer.text
 

@@ -96,10 +96,20 @@ async def test_every_namespaced_route_asks_which_one(api: Api) -> None:
     for method, path, route in routes(api):
         if role_of(route) is None or not any(each.name == "namespace" for each in _query(route)):
             continue
-        for namespaces in (("*",), ("a", "b")):
-            answer = await api.ask(method, path, "admin", *namespaces, json={})
-            assert "add `?namespace=NAME`" in refused(answer, 400, "no-namespace")
-            assert answer.json()["field"] == "namespace"
+        answer = await api.ask(method, path, "admin", "a", "b", json={})
+        assert "add `?namespace=NAME`" in refused(answer, 400, "no-namespace")
+        assert answer.json()["field"] == "namespace"
+
+
+async def test_a_request_that_names_no_namespace_is_about_the_default_one(api: Api) -> None:
+    """With each token that opens it, so that the first request of the docs works with the first token."""
+    await api.create("ours")
+    await api.create("theirs", "a")
+    for namespaces in (("*",), ("a", "default"), ("default",)):
+        [found] = (await api.get("/schedules", "viewer", *namespaces))["items"]
+        assert found["name"] == "ours"
+    [found] = (await api.get("/schedules", "viewer", "a"))["items"]
+    assert found["name"] == "theirs"
 
 
 def _query(route: APIRoute) -> Iterator[Any]:

@@ -325,7 +325,13 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
     ),
     "parked": (work(parked=[Parked("etl", "bad\ncron")]), "parked", "problem", "does not run: bad cron.", "set etl"),
     "calendar": (work(old_calendars=[("etl", "fest")]), "calendars", "problem", "'fest' said before (etl)", "put fest"),
-    "failing": (work(failing=[Failing("etl", 5, "x\nOSError: no")]), "failing", "warning", "OSError: no.", "runs"),
+    "failing": (
+        work(failing=[Failing("etl", 5, "x\nOSError: no")]),
+        "failing",
+        "problem",
+        "failed 5 times in a row: OSError: no.",
+        "runs",
+    ),
     "depends": (
         work(stuck=[("a", "load", "paused"), ("b", "load", "paused")]),
         "dependencies",

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tickbird.api.problems import Problem
 from tickbird.domain.definition import check_name
 from tickbird.domain.tokens import Namespaces
 
+DEFAULT: Final = "default"
+
+
+def default_namespace(opened: Namespaces) -> str | None:
+    """The namespace of a request that names none: the only one of its token, or `default`; None if neither."""
+    if opened is None or DEFAULT in opened:
+        return DEFAULT
+    return opened[0] if len(opened) == 1 else None
+
 
 def choose(opened: Namespaces, asked: str | None) -> str:
-    """The namespace that was asked for, if the token opens it; else the only one that it opens."""
+    """The namespace that was asked for, if the token opens it; else its default one."""
     if asked is None:
-        if opened is not None and len(opened) == 1:
-            return opened[0]
-        which = "every namespace" if opened is None else f"{len(opened)} namespaces: {', '.join(opened[:20])}"
+        if (chosen := default_namespace(opened)) is not None:
+            return chosen
+        names = opened or ()
         raise Problem(
             400,
             "no-namespace",
-            f"namespace: is missing, and this token opens {which};",
+            f"namespace: is missing, and this token opens {len(names)} namespaces: {', '.join(names[:20])};",
             field="namespace",
             hint="add `?namespace=NAME`.",
         )

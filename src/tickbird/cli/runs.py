@@ -157,7 +157,7 @@ def run_table(
         name = (run.schedule or f"task {run.target.name}") if named else ""
         when = clock(run.scheduled_for or run.due_at, tz)
         attempt = str(run.attempt) if run.attempt > 1 else ""
-        ran = relative(run.started_at, now) if run.started_at else ""
+        ran = relative(run.began_at, now) if run.began_at else ""
         status = Cell(run.status, STYLES[run.status])
         rows.append(
             (str(run.id), name, status, run.origin, when, ran, _took(run), attempt, _remark(run, slow or {}, now, tz))
@@ -166,10 +166,13 @@ def run_table(
     screen.table(heads, rows)
 
 
+def _attempt(run: RunRecord, now: datetime, tz: str) -> str:
+    again = f", started {both(run.started_at, now, tz)}" if run.attempt > 1 and run.started_at else ""
+    return f"{run.attempt}{again}" if run.attempt else ""
+
+
 def _took(run: RunRecord) -> str:
-    if run.started_at is None or run.finished_at is None:
-        return ""
-    return in_words((run.finished_at - run.started_at).total_seconds())
+    return "" if run.duration is None else in_words(run.duration)
 
 
 def _remark(run: RunRecord, slow: Slow, now: datetime, tz: str) -> str:
@@ -246,7 +249,7 @@ def _detail(settings: Settings, run_id: int) -> None:
 
 def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
     covers = run.covers
-    late = "" if run.started_at is None else f", {in_words((run.started_at - run.due_at).total_seconds())} after due"
+    late = "" if run.lateness is None else f", {in_words(run.lateness)} after due"
     revision = f" r{run.revision}" if run.revision else ""
     return (
         ("schedule", f"{run.schedule}{revision}" if run.schedule else ""),
@@ -259,10 +262,10 @@ def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
             "covers",
             "" if covers is None else f"{covers.count:,} ticks, {clock(covers.first, tz)} to {clock(covers.last, tz)}",
         ),
-        ("started", f"{both(run.started_at, now, tz)}{late}" if run.started_at else ""),
+        ("started", f"{both(run.began_at, now, tz)}{late}" if run.began_at else ""),
         ("finished", both(run.finished_at, now, tz)),
         ("took", _took(run)),
-        ("attempt", str(run.attempt) if run.attempt else ""),
+        ("attempt", _attempt(run, now, tz)),
         ("lease until", both(run.lease_until, now, tz) if run.status == "running" else ""),
         ("worker", run.worker or ""),
         ("queue", run.queue),

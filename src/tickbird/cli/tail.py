@@ -111,8 +111,6 @@ def _text(happening: Happening, tz: str) -> str:
         covers = f", covers {run.covers.count:,} ticks" if run.covers else ""
         by = f" by {run.actor}" if run.actor else ""
         return f"{name} planned{of} ({run.origin}{by}{covers})"
-    took = ""
-    if run.started_at is not None and run.finished_at is not None:
-        took = f" after {in_words((run.finished_at - run.started_at).total_seconds())}"
+    took = "" if run.duration is None else f" after {in_words(run.duration)}"
     why = brief(run.error) if run.status == "failed" else run.reason if run.status == "cancelled" else ""
     return f"{name} {run.status}{took}" + (f": {why}" if why else "")

@@ -46,9 +46,7 @@ async def logged(client: Client, settings: Settings, run_id: int) -> Sequence[Lo
 def tell_end(settings: Settings, run: RunRecord, lines: Sequence[LogLine]) -> int:
     """Say how a run ended; 0 if it succeeded."""
     good = run.status == "succeeded"
-    took = ""
-    if run.started_at is not None and run.finished_at is not None:
-        took = f" after {in_words((run.finished_at - run.started_at).total_seconds())}"
+    took = "" if run.duration is None else f" after {in_words(run.duration)}"
     why = run.error.strip().splitlines()[-1] if run.error and run.error.strip() else run.reason
     end = f": {why}" if why and not good else "."
     said = Cell(f"Run {run.id} of {run.schedule} {_ENDED[run.status]}{took}{end}", "green" if good else "red")

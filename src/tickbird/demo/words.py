@@ -173,6 +173,4 @@ def seconds_since(at: datetime | None, now: datetime) -> str:
 
 
 def _took(run: RunRecord) -> str:
-    if run.started_at is None or run.finished_at is None:
-        return "never started"
-    return f"{(run.finished_at - run.started_at).total_seconds():.1f} s"
+    return "never started" if run.duration is None else f"{run.duration:.1f} s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from tickbird.domain.evidence import LiveWorker
 from tickbird.domain.rates import Rate
@@ -14,6 +14,8 @@ from tickbird.domain.zone_data import ZoneData
 
 # Rows of a kind that are looked at, at most; where there are more, a figure is told as "at least".
 MOST = 1_000
+# A schedule that failed so often in a row is a problem, for `doctor` as on the Now page; before, a warning.
+FAILING: Final = 3
 
 
 class SeenWorker(LiveWorker, Protocol):
@@ -94,7 +96,7 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A schedule whose newest runs all failed: how many were looked at, and the newest error."""
+    """A schedule that fails: how many of its newest hundred runs failed since one succeeded, and the newest error."""
 
     name: str
     runs: int

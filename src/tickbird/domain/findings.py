@@ -370,13 +370,13 @@ def _failing(condition: Condition) -> Iterator[Finding]:
     assert condition.work is not None
     failing = condition.work.failing
     for each in failing[:_NAMED]:
-        text = f"The newest {each.runs} runs of {each.name} all failed: {_cut(brief(each.error))}."
-        yield warning(
+        text = f"{each.name} failed {each.runs} times in a row: {_cut(brief(each.error))}."
+        yield problem(
             "failing", text, f"tickbird runs --schedule {quote(each.name)} --status failed", schedule=each.name
         )
     if len(failing) > _NAMED:
         more = len(failing) - _NAMED
-        yield warning("failing", _sentence(f"{_at_least(more, 'other')} fail as well."), "tickbird ls", more=more)
+        yield problem("failing", _sentence(f"{_at_least(more, 'other')} fail as well."), "tickbird ls", more=more)
     if not failing:
         yield ok("failing", "No schedule fails again and again.")
 

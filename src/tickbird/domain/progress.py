@@ -80,7 +80,7 @@ class Progress:
     @property
     def first_start(self) -> datetime | None:
         """When the first attempt began."""
-        return self.attempts[0].started_at if self.attempts else self.run.started_at
+        return self.attempts[0].started_at if self.attempts else self.run.began_at
 
     @property
     def late(self) -> float:
@@ -345,7 +345,7 @@ class Progress:
 
     def _took(self) -> str:
         run = self.run
-        return in_words(_seconds(run.started_at or run.created_at, run.finished_at or self.evidence.now))
+        return in_words(_seconds(self.first_start or run.created_at, run.finished_at or self.evidence.now))
 
     def failure(self) -> str:
         """Why it failed, in words."""

@@ -106,6 +106,25 @@ class RunRecord:
     awaiting: bool = False
     # Who moved its tick or gave it another payload, and why.
     override: Overridden | None = None
+    # `started_at` is that of the newest attempt.
+    first_started_at: datetime | None = None
+
+    @property
+    def began_at(self) -> datetime | None:
+        """When its first attempt began."""
+        return self.first_started_at or self.started_at
+
+    @property
+    def lateness(self) -> float | None:
+        """Seconds from `due_at` to its first attempt; None if it has not begun."""
+        return None if self.began_at is None else (self.began_at - self.due_at).total_seconds()
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from its first attempt to its end, with all attempts and the pauses in between; None before that."""
+        if self.began_at is None or self.finished_at is None:
+            return None
+        return max(0.0, (self.finished_at - self.began_at).total_seconds())
 
 
 # One is made for each run that is executed, and a frozen one takes three times as long to make.

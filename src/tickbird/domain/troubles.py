@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 
-from tickbird.domain.condition import SeenWorker
+from tickbird.domain.condition import FAILING, SeenWorker
 from tickbird.domain.durations import in_words
 from tickbird.domain.findings import LATE, VERY_LATE
 from tickbird.domain.held import HeldSchedule
@@ -20,8 +20,6 @@ from tickbird.domain.schedule import Schedule
 from tickbird.domain.unreadable import published, published_count
 
 Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "held"]
-# Schedules that fail so often in a row are a problem; before, a warning.
-OFTEN: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +166,7 @@ def _failing(seen: Seen) -> Iterator[Trouble]:
         said = brief(streak.error)
         yield Trouble(
             kind="failing",
-            severity="problem" if streak.failures >= OFTEN else "warning",
+            severity="problem" if streak.failures >= FAILING else "warning",
             text=f"{streak.schedule} failed {often}{f': {said}' if said else ''}.",
             fix=f"tickbird runs {streak.run_id}",
             since=streak.since,

@@ -34,6 +34,8 @@ def read_run(document: Document) -> RunRecord:
         failures=document["failures"],
         crashes=document["crashes"],
         created_at=instant(document["created_at"]),
+        # A server of an older version does not send it.
+        first_started_at=maybe(instant, document.get("first_started_at")),
         started_at=maybe(instant, document["started_at"]),
         finished_at=maybe(instant, document["finished_at"]),
         lease_until=maybe(instant, document["lease_until"]),

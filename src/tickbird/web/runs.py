@@ -142,16 +142,14 @@ def lateness(run: RunRecord, now: datetime) -> float | None:
         return None
     if run.status in ("waiting", "queued") and run.attempt == 0:
         return max(0.0, (now - run.due_at).total_seconds()) or None
-    if run.started_at is None or run.attempt != 1:
-        return None
-    return (run.started_at - run.due_at).total_seconds()
+    return run.lateness
 
 
 def duration(run: RunRecord, now: datetime) -> float | None:
-    """Seconds that the last attempt of a run took, or takes so far."""
-    if run.started_at is None or (run.status in ACTIVE and run.status != "running"):
+    """Seconds that a run took from its first attempt on, or takes so far."""
+    if run.began_at is None or (run.status in ACTIVE and run.status != "running"):
         return None
-    return max(0.0, ((run.finished_at or now) - run.started_at).total_seconds())
+    return max(0.0, ((run.finished_at or now) - run.began_at).total_seconds())
 
 
 def why_url(visit: Visit, run: RunRecord) -> str | None:

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tickbird.api.auth import Caller
+from tickbird.api.namespaces import default_namespace
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.tokens import Role, allows
@@ -208,8 +209,8 @@ def page_url(root: str, caller: Caller, namespace: str, path: str, query: Mappin
 
 
 def first_namespace(caller: Caller) -> str:
-    """Where a caller begins."""
-    return "default" if caller.namespaces is None else caller.namespaces[0]
+    """Where a caller begins: as a request of the API that names no namespace, or at the first of several."""
+    return default_namespace(caller.namespaces) or (caller.namespaces or ())[0]
 
 
 def address_parts(text: str) -> SplitResult:

@@ -43,6 +43,8 @@ class RunModel(BaseModel):
     failures: int
     crashes: int
     created_at: Instant
+    # Of the first attempt, from which lateness and duration count; `started_at` is that of the newest.
+    first_started_at: Instant | None
     started_at: Instant | None
     finished_at: Instant | None
     lease_until: Instant | None

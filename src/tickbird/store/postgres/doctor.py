@@ -14,6 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.condition import (
+    FAILING,
     MOST,
     Condition,
     Due,
@@ -33,7 +34,6 @@ from tickbird.domain.errors import SchemaError
 from tickbird.domain.rates import Rate
 from tickbird.domain.zone_data import zone_source
 from tickbird.store.copies import compare, same_database
-from tickbird.store.doctor import FAILING_RUNS
 from tickbird.store.migrations import read_version
 from tickbird.store.postgres.connection import Connection, Connections, Session
 from tickbird.store.postgres.copies import here
@@ -221,7 +221,7 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Work:
         expired=Expired(*(await rows("leases", "examine_expired") or [()])[0]),
         old_calendars=[(schedule, calendar) for schedule, calendar in await rows("calendars", "examine_calendars")],
         stuck=[(name, needed, state) for name, needed, state in await rows("dependencies", "examine_dependencies")],
-        failing=[Failing(*row) for row in await rows("failing", "examine_failing", streak=FAILING_RUNS)],
+        failing=[Failing(*row) for row in await rows("failing", "examine_failing", streak=FAILING)],
         held_runs=held[0][0],
         held_schedules=held[0][1],
     )

@@ -238,7 +238,7 @@ ORDER BY k.name, s.name
 LIMIT %(limit)s;
 
 -- name: examine_failing
--- Of the schedules that failed lately, those of which the newest runs all did.
+-- Of the schedules that failed lately: how many of the newest hundred runs that tell failed since one did well.
 SELECT s.name, count(*)::integer, (array_agg(coalesce(f.error, '') ORDER BY f.id DESC))[1]
 FROM (
     SELECT DISTINCT r.schedule_id
@@ -251,15 +251,19 @@ FROM (
     WHERE r.status = 'failed' AND r.schedule_id IS NOT NULL
 ) AS lately
 JOIN tickbird.schedules AS s ON s.id = lately.schedule_id
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'
 CROSS JOIN LATERAL (
-    SELECT r.id, r.status, r.error FROM tickbird.runs AS r
-    WHERE r.schedule_id = s.id AND r.finished_at IS NOT NULL
-    ORDER BY r.id DESC
-    LIMIT %(streak)s
+    SELECT told.*, count(*) FILTER (WHERE told.status = 'succeeded') OVER (ORDER BY told.id DESC) AS good
+    FROM (
+        SELECT r.id, r.status, r.error FROM tickbird.runs AS r
+        WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
+        ORDER BY r.id DESC
+        LIMIT 100
+    ) AS told
 ) AS f
-WHERE s.namespace = %(namespace)s
+WHERE s.namespace = %(namespace)s AND f.good = 0
 GROUP BY s.name
-HAVING count(*) >= %(streak)s AND bool_and(f.status = 'failed')
+HAVING count(*) >= %(streak)s
 ORDER BY s.name;
 
 -- name: examine_dependencies

@@ -7,7 +7,17 @@ FROM tickbird.schedules AS s
 CROSS JOIN LATERAL (
     SELECT array_agg(greatest(0, date_part('epoch', r.finished_at - r.started_at)) ORDER BY r.id DESC) AS seconds
     FROM (
-        SELECT id, status, started_at, finished_at
+        SELECT
+            id,
+            status,
+            CASE
+                WHEN attempt > 1
+                    THEN coalesce(
+                        (SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = runs.id), started_at
+                    )
+                ELSE started_at
+            END AS started_at,
+            finished_at
         FROM tickbird.runs
         WHERE schedule_id = s.id
         ORDER BY id DESC

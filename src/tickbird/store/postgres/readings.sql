@@ -133,7 +133,14 @@ WHERE s.id = ANY(%(ids)s::bigint[]);
 SELECT r.*
 FROM unnest(%(ids)s::bigint[]) AS wanted(id)
 CROSS JOIN LATERAL (
-    SELECT schedule_id, id, status, origin, scheduled_for, due_at, started_at, finished_at
+    SELECT
+        schedule_id, id, status, origin, scheduled_for, due_at,
+        CASE
+            WHEN attempt > 1
+                THEN coalesce((SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = runs.id), started_at)
+            ELSE started_at
+        END AS started_at,
+        finished_at
     FROM tickbird.runs
     WHERE schedule_id = wanted.id
     ORDER BY id DESC
@@ -214,7 +221,14 @@ ORDER BY c.next_run_at, c.schedule_id
 LIMIT %(limit)s;
 
 -- name: timings
-SELECT schedule_id, id, status, due_at, started_at, finished_at
+SELECT
+    schedule_id, id, status, due_at,
+    CASE
+        WHEN attempt > 1
+            THEN coalesce((SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = ended.id), started_at)
+        ELSE started_at
+    END AS started_at,
+    finished_at
 FROM (
     SELECT * FROM tickbird.runs
     WHERE status IN ('succeeded', 'failed', 'cancelled')
@@ -228,7 +242,14 @@ ORDER BY finished_at DESC, id DESC
 LIMIT %(limit)s;
 
 -- name: timings_of
-SELECT schedule_id, id, status, due_at, started_at, finished_at
+SELECT
+    schedule_id, id, status, due_at,
+    CASE
+        WHEN attempt > 1
+            THEN coalesce((SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = newest.id), started_at)
+        ELSE started_at
+    END AS started_at,
+    finished_at
 FROM (
     SELECT * FROM tickbird.runs
     WHERE schedule_id = %(schedule_id)s AND namespace = %(namespace)s
@@ -320,7 +341,16 @@ SELECT
     CASE WHEN %(durations)s THEN (
         SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY date_part('epoch', r.finished_at - r.started_at))
         FROM (
-            SELECT status, started_at, finished_at FROM tickbird.runs
+            SELECT
+                status,
+                CASE
+                    WHEN attempt > 1 THEN coalesce(
+                        (SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = runs.id), started_at
+                    )
+                    ELSE started_at
+                END AS started_at,
+                finished_at
+            FROM tickbird.runs
             WHERE schedule_id = s.id
             ORDER BY id DESC LIMIT 20
         ) AS r

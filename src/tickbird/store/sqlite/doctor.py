@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tickbird.domain.codec import FORMAT
 from tickbird.domain.condition import (
+    FAILING,
     MOST,
     Condition,
     Due,
@@ -26,7 +27,6 @@ from tickbird.domain.condition import (
 from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.domain.rates import Rate
 from tickbird.domain.zone_data import zone_source
-from tickbird.store.doctor import FAILING_RUNS
 from tickbird.store.migrations import read_version
 from tickbird.store.sqlite import copies, workers
 from tickbird.store.sqlite.connection import explain, read
@@ -59,7 +59,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Cond
     seen = replace(seen, schema=_schema(db))
     if seen.schema.version is None or seen.schema.version < seen.schema.newest:
         return seen
-    bounds = {"namespace": namespace, "now": now, "limit": MOST, "streak": FAILING_RUNS, "format": FORMAT}
+    bounds = {"namespace": namespace, "now": now, "limit": MOST, "format": FORMAT}
 
     def look() -> Condition:
         stored = records(db, 1)
@@ -102,8 +102,9 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Work:
     failing = []
     for schedule_id, name in rows("examine_lately"):
         newest = rows("examine_newest", schedule_id=schedule_id)
-        if len(newest) == FAILING_RUNS and all(status == "failed" for status, _ in newest):
-            failing.append(Failing(name, len(newest), newest[0][1]))
+        failures = next((place for place, row in enumerate(newest) if row[0] == "succeeded"), len(newest))
+        if failures >= FAILING:
+            failing.append(Failing(name, failures, newest[0][1]))
     return Work(
         parked=[Parked(*row) for row in rows("examine_parked")],
         refused=[Parked(*row) for row in rows("examine_refused")],

@@ -98,15 +98,16 @@ LIMIT :limit;
 SELECT DISTINCT s.id, s.name
 FROM (SELECT schedule_id, status FROM runs WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT :limit) AS r
 JOIN schedules AS s ON s.id = r.schedule_id
+JOIN cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'
 WHERE r.status = 'failed' AND s.namespace = :namespace
 ORDER BY s.name;
 
 -- name: examine_newest
--- How the newest runs of a schedule ended.
+-- How the newest runs of a schedule that tell ended.
 SELECT status, coalesce(error, '') FROM runs
-WHERE schedule_id = :schedule_id AND finished_at IS NOT NULL
+WHERE schedule_id = :schedule_id AND status IN ('succeeded', 'failed')
 ORDER BY id DESC
-LIMIT :streak;
+LIMIT 100;
 
 -- name: examine_dependencies
 -- Active schedules that depend on one which is not, or never succeeds, since it is a shadow.

@@ -137,8 +137,14 @@ SELECT * FROM schedule_records WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: run_marks
 -- The newest of a schedule; of these, those that touch the time that is asked for.
-SELECT schedule_id, id, status, origin, scheduled_for, due_at, started_at, finished_at
-FROM (SELECT * FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT :each)
+SELECT
+    schedule_id, id, status, origin, scheduled_for, due_at,
+    CASE
+        WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
+        ELSE started_at
+    END,
+    finished_at
+FROM (SELECT * FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT :each) AS n
 WHERE (finished_at IS NULL OR :first IS NULL OR finished_at >= :first) AND (:last IS NULL OR due_at <= :last);
 
 -- name: skip_marks
@@ -195,20 +201,32 @@ ORDER BY due.next_run_at, due.schedule_id
 LIMIT :limit;
 
 -- name: timings
-SELECT schedule_id, id, status, due_at, started_at, finished_at
+SELECT
+    schedule_id, id, status, due_at,
+    CASE
+        WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
+        ELSE started_at
+    END,
+    finished_at
 FROM (
     SELECT * FROM runs
     WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at >= :since
     ORDER BY finished_at DESC, id DESC
     LIMIT :most
-)
+) AS n
 WHERE started_at IS NOT NULL AND due_at >= :since
 ORDER BY finished_at DESC, id DESC
 LIMIT :limit;
 
 -- name: timings_of
-SELECT schedule_id, id, status, due_at, started_at, finished_at
-FROM (SELECT * FROM runs WHERE schedule_id = :schedule_id ORDER BY id DESC LIMIT :most)
+SELECT
+    schedule_id, id, status, due_at,
+    CASE
+        WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
+        ELSE started_at
+    END,
+    finished_at
+FROM (SELECT * FROM runs WHERE schedule_id = :schedule_id ORDER BY id DESC LIMIT :most) AS n
 WHERE namespace = :namespace AND started_at IS NOT NULL AND due_at >= :since
 ORDER BY id DESC
 LIMIT :limit;
@@ -274,8 +292,11 @@ ORDER BY s.id
 LIMIT :limit;
 
 -- name: newest_durations
-SELECT finished_at - started_at
-FROM (SELECT status, started_at, finished_at FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT 20)
+SELECT finished_at - CASE
+        WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
+        ELSE started_at
+    END
+FROM (SELECT id, status, attempt, started_at, finished_at FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT 20) AS n
 WHERE status = 'succeeded' AND started_at IS NOT NULL
 ORDER BY 1;
 

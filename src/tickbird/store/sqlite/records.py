@@ -72,6 +72,7 @@ def run_record(row: Row) -> RunRecord:
         concurrency_key=row[39],
         awaiting=row[36] == AWAITING_LANE,
         override=read_overridden(row[40]),
+        first_started_at=to_instant(row[41]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from tickbird.domain.calendars import Calendar
-from tickbird.domain.commands import PauseCommand, Recalendar
+from tickbird.domain.commands import Delete, PauseCommand, Recalendar
 from tickbird.domain.condition import Condition, Due, Expired, Failing, Work
 from tickbird.domain.dependencies import After
 from tickbird.domain.rates import Rate
@@ -23,6 +23,7 @@ from tickbird.testing.conformance.steps import (
     later,
     plan,
     plan_all,
+    runs_of,
     start,
 )
 
@@ -133,15 +134,22 @@ class Doctors:
         assert parked.error == (await get(store, "broken")).error
 
     async def test_schedules_that_fail_again_and_again_are_told(self, store: Store) -> None:
-        for name, fails in (("bad", 6), ("mended", 6), ("new", 4)):
+        for name, fails in (("bad", 6), ("mended", 6), ("new", 2)):
             await create(store, name, overlap="allow", task=name)
             for number in range(1, fails + 1):
                 last = name == "mended" and number == fails
                 await plan(store, number * 60)
                 run = await start(store, number * 60, tasks=[name])
                 await finish(store, run, number * 60, "succeeded" if last else "failed", error=f"no {number}")
-        assert list((await work(store, 400)).failing) == [Failing("bad", 5, "no 6")]
+        assert list((await work(store, 400)).failing) == [Failing("bad", 6, "no 6")]
         assert (await work(store, 400, "elsewhere")).failing == []
+        # What was cancelled says nothing, and what is deleted concerns nobody.
+        await plan(store, 420)
+        [run] = [run for run in await runs_of(store, "bad") if run.status == "queued"]
+        await store.cancel_run(run.id, "ada", now=later(430))
+        assert list((await work(store, 430)).failing) == [Failing("bad", 6, "no 6")]
+        await change(store, Delete(actor="ada"), 440, name="bad")
+        assert (await work(store, 440)).failing == []
 
     async def test_dependencies_on_what_does_not_tick_are_told(self, store: Store) -> None:
         for name in ("load", "clean", "idle"):

@@ -12,7 +12,19 @@ from tickbird.domain.readings import AuditFilter, Count, RunFilter, RunMark, Sch
 from tickbird.domain.runs import Status
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain, raw
-from tickbird.testing.conformance.steps import NAMESPACE, a_worker, change, create, enqueue, finish, later, plan, start
+from tickbird.testing.conformance.steps import (
+    NAMESPACE,
+    a_worker,
+    change,
+    create,
+    enqueue,
+    finish,
+    later,
+    plan,
+    read,
+    runs_of,
+    start,
+)
 
 
 async def found(store: Store, **wanted: Any) -> list[str]:
@@ -169,6 +181,29 @@ class DashboardReadings:
         assert {schedule.name for schedule in after.schedules} == {"a", "b", "c", "d"}
         ended_then = {schedule.id for schedule in after.schedules if schedule.name in ("a", "c")}
         assert not ended_then & after.marks.keys()
+
+    async def test_lateness_and_duration_count_from_the_first_attempt(self, store: Store) -> None:
+        """All attempts and the pauses between them are part of a run, wherever it is read."""
+        schedule = await create(store)
+        await plan(store, 60)
+        for attempt, status in ((1, "queued"), (2, "queued"), (3, "succeeded")):
+            await finish(store, await start(store, 61 + 100 * attempt), 65 + 100 * attempt, status)  # type: ignore[arg-type]
+        [mine] = await runs_of(store)
+        assert (mine.started_at, mine.first_started_at, mine.finished_at) == (later(361), later(161), later(365))
+        assert (mine.lateness, mine.duration) == (101.0, 204.0)
+        [timing] = await store.readings.timings(NAMESPACE, since=later(0))
+        [same] = await store.readings.timings(NAMESPACE, schedule_id=schedule.id, since=later(0))
+        [mark], _ = await store.readings.marks([schedule.id])
+        for seen in (timing, same, mark):
+            assert (seen.due_at, seen.started_at, seen.finished_at) == (later(60), later(161), later(365))
+        assert (await store.durations(NAMESPACE, [schedule.name]))[schedule.name].median == 204.0
+        [load] = await store.readings.load(NAMESPACE)
+        assert load.duration == 204.0
+        # While it waits for another attempt, too.
+        once = await enqueue(store, 400)
+        await finish(store, await start(store, 401), 402, "queued", delay=60)
+        waiting = await read(store, once)
+        assert (waiting.lateness, waiting.duration) == (1.0, None)
 
     async def test_timings_are_of_runs_that_began(self, store: Store) -> None:
         schedule = await create(store, "s", overlap="allow")

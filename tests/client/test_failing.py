@@ -1,0 +1,55 @@
+"""A schedule that fails is as serious for `doctor` as on the Now page, however often it failed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tickbird.app import open_store
+from tickbird.client import Client
+from tickbird.domain.condition import FAILING
+from tickbird.domain.every import every
+from tickbird.domain.runs import Outcome
+from tickbird.store.protocol import Store, Worker
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    """An empty store."""
+    sqlite = request.param == "sqlite"
+    opened = open_store(f"sqlite:///{tmp_path}/t.db" if sqlite else request.getfixturevalue("postgres_url"))
+    await opened.migrate()
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+async def severities(client: Client) -> tuple[set[str], set[str]]:
+    """Of failing schedules: by the doctor, and on the Now page."""
+    findings = {str(each.severity) for each in await client.doctor() if each.check == "failing"} - {"ok"}
+    troubles = {str(each.severity) for each in (await client.board.troubles()).found if each.kind == "failing"}
+    return findings, troubles
+
+
+async def test_doctor_and_now_page_agree(store: Store) -> None:
+    client = Client(store)
+    await client.create("report", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    worker = Worker(id="w1", namespace="default", app="app", host="host", pid=1, version="0")
+
+    async def run(status: str) -> None:
+        await client.trigger("report", actor="ana")
+        [claimed] = (await store.claim_runs(worker, 1, 60.0, queues=["default"], tasks=["report"])).runs
+        await store.finish([Outcome(claimed.id, claimed.attempt, status, error="no")])  # type: ignore[arg-type]
+
+    for _ in range(1, FAILING):
+        await run("failed")
+        # What happened once or twice is shown, and no reason for a bad exit code.
+        assert await severities(client) == (set(), {"warning"})
+    for _ in range(3):
+        await run("failed")
+        assert await severities(client) == ({"problem"}, {"problem"})
+    assert "failed 5 times in a row" in str([each.text for each in await client.doctor()])
+    await run("succeeded")
+    assert await severities(client) == (set(), set())
