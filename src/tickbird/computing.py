@@ -26,7 +26,7 @@ async def compute(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 async def compute_now(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The same without a queue, for a caller that holds locks."""
+    """The same without a queue: for short work, and for callers that hold locks."""
     return await _run(None, partial(work, *args, **kwargs))
 
 

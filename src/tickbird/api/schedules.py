@@ -139,7 +139,7 @@ async def put_schedule(
         raise Problem(
             412,
             "stale",
-            f"there is no schedule {name[:200]!r} any more, or not yet;",
+            f"there is no schedule {name[:200]!r};",
             field="If-Match",
             hint="leave If-Match out to create it.",
         ) from None

@@ -38,7 +38,7 @@ _PATIENCE = 5.0
 @click.option(
     "--allow-command", "commands", metavar="PROGRAM", multiple=True, help="A program that commands may start."
 )
-@click.option("--allow-env", "variables", metavar="NAME", multiple=True, help="A variable that commands may set.")
+@click.option("--allow-env", "variables", metavar="NAME", multiple=True, help="A variable commands may set and read.")
 @click.option("--drain", type=length, default=2, metavar="SECONDS", help="How long a change waits for runs; else 2.")
 @click.option(
     "--port",

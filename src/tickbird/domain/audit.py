@@ -244,7 +244,7 @@ class Auditor:
         after, end = max(reached, self._first - 1), min(self._last, int(self._now))
         if schedule.definition is None:
             if end > after and schedule.state != "paused":
-                text = "its definition cannot be read, and nobody can tell which ticks came due"
+                text = "its definition cannot be read, so it is not known which ticks came due"
                 self._fold.report("undecided", after + 1, end, 0, text)
             return 0
         ahead = Ahead(schedule)

@@ -701,7 +701,7 @@ class Trigger(Command):
             raise ConflictError(
                 f"run {original.id} cannot be repeated: revision {original.revision} of schedule {schedule.name!r}, "
                 "which it was created with, cannot be read here;",
-                hint="upgrade tickbird and its zone data, then retry again.",
+                hint="upgrade tickbird and tzdata, then retry it.",
             )
         if schedule.state != "deleted":
             check_runs(schedule)

@@ -14,7 +14,7 @@ from tickbird.domain.zone_data import ZoneData
 
 # Rows of a kind that are looked at, at most; where there are more, a figure is told as "at least".
 MOST = 1_000
-# A schedule that failed so often in a row is a problem, for `doctor` as on the Now page; before, a warning.
+# Failures in a row that make a schedule a problem, for `doctor` and on the Now page; fewer are a warning on that page.
 FAILING: Final = 3
 
 

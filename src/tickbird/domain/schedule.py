@@ -16,8 +16,8 @@ from tickbird.domain.ticks import Ticks
 State = Literal["active", "paused", "parked", "ended", "deleted"]
 # What a list shows unless asked otherwise.
 LISTED_STATES: tuple[State, ...] = ("active", "paused", "parked", "ended")
-# The newest revisions of each schedule are kept however old they are; so many schedules with more are pruned at a time.
-# An index of each store has the schedules with more of them.
+# The newest revisions of each schedule are kept, whatever their age. The index `schedules_edited` has the same number.
+# EDITED_AT_ONCE: schedules whose older revisions are pruned in one step.
 REVISIONS_KEPT = 100
 EDITED_AT_ONCE = 100
 

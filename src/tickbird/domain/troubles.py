@@ -152,7 +152,7 @@ def _unplanned(seen: Seen) -> Iterator[Trouble]:
                 text=f"{schedule.name} is {in_words(late)} late: no worker has planned it."
                 if not schedule.error
                 else f"{schedule.name} is {in_words(late)} late: it cannot be planned ({reason(schedule.error)}).",
-                fix="tickbird worker MODULE:APP   # and look that TICKBIRD_PLANNING is not off"
+                fix="tickbird worker MODULE:APP   # and check that TICKBIRD_PLANNING is not off"
                 if not schedule.error
                 else "Remove the cause; the schedule is tried again by itself.",
                 since=due_at,

@@ -71,7 +71,7 @@ class OpenChain(Chain):
         self._go_by(self.schedule.definition)
         text = f"The revisions that followed revision {revision.revision} are no longer kept."
         self._step(None, "schedule", text)
-        return self._answer("no record", "It is not known any more what was in force then.")
+        return self._answer("no record", "The definition that was in force then is not known any more.")
 
     def _deleted(self, revision: Revision) -> Explanation:
         self._go_by(readable(revision))

@@ -231,7 +231,7 @@ class Attempt:
 
     def fail(self, error: BaseException) -> Outcome | None:
         """The outcome of an attempt that broke for a reason of our own: it counts as an error that its task raised."""
-        log.error("run %d: its attempt broke", self.claimed.id, exc_info=error)
+        log.error("run %d: internal error in its attempt", self.claimed.id, exc_info=error)
         return self._failed("raised", encode_error(error).text)
 
     def _report(self, outcome: Outcome | None) -> None:
@@ -250,7 +250,7 @@ class Attempt:
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
         if isinstance(error, LateStart):
-            log.error("run %d is left to others: its lease ends before it could begin", self.claimed.id)
+            log.error("run %d not started: its lease is about to expire; it is put back", self.claimed.id)
             return self.unstarted("drain")
         if isinstance(error, Failed):
             return self._failed("raised", error.text, again=error.again)

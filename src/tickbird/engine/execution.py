@@ -214,7 +214,7 @@ class Execution:
     def _note_unreadable(self, unreadable: tuple[Unreadable, ...]) -> None:
         for runs in unreadable if unreadable != self.unreadable else ():
             if runs not in self.unreadable:
-                log.warning("%s cannot be read here, so other workers must execute it", runs)
+                log.warning("%s cannot be read here and is left to other workers; upgrade tickbird and tzdata", runs)
         self.unreadable = unreadable
 
     def _collect(self, returned: int, endings: Sequence[Ending]) -> None:

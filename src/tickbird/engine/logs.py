@@ -101,7 +101,7 @@ class Logs:
         try:
             await self.write()
         except Exception as error:  # noqa: BLE001 - whatever the reason is, ends are recorded
-            log.warning("what runs logged could not be written yet: %s", describe(error))
+            log.warning("log lines of runs could not be written, trying again: %s", describe(error))
 
     def forget(self, run_id: int, attempt: int) -> None:
         """An attempt is over."""

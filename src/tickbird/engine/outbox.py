@@ -20,7 +20,7 @@ _LONGEST_PAUSE: Final = 30.0
 
 
 class Outbox(Generic[T]):
-    """Lives in the engine's loop. Records are written in order, in batches of `size`.
+    """For one event loop. Records are written in order, in batches of `size`; refused ones are written later.
 
     `write` writes a batch or nothing. `strip` gives a record without the content that the store cannot take.
     """
@@ -101,6 +101,6 @@ class Outbox(Generic[T]):
         if refused:
             self._pause = min(_LONGEST_PAUSE, 2 * self._pause) if again else _FIRST_PAUSE
             self._retry_at = self._monotonic() + self._pause
-            text = "%s: the store refused %d; trying again in %.1f s: %s"
+            text = "%s: the store refused %d records; trying again in %.1f s: %s"
             log.error(text, self._name, len(refused), self._pause, cause)
         self._refused += refused

@@ -49,7 +49,7 @@ TABLE = (
     Field("payload", "payload", "What each run is given: an object, or a text that holds one as JSON."),
     Field("tags", "names", "Words to find it by."),
     Field("queue", "text", "The queue that its runs stand in; else that of the task, or default."),
-    Field("priority", "whole", "Runs of a higher one start first; from -1000 to 1000; else that of the task, or 0."),
+    Field("priority", "whole", "Runs with a higher priority start first; -1000 to 1000 (default: the task's, or 0)."),
     Field("catch_up", "choice", "What becomes of late ticks.", get_args(CatchUp)),
     Field("catch_up_limit", "whole", "With catch_up = all, so many of the newest late ticks run; else 100."),
     Field("hold_above", "whole", "More late ticks than these wait for a person.", relies=("catch_up",)),
@@ -73,7 +73,7 @@ TABLE = (
     Field(
         "timeout",
         "length",
-        "An attempt may take so long; false: any time. Else that of the task, or none.",
+        "The longest time that an attempt may take; false: no limit (default: the task's, or none).",
         can_be_none=True,
     ),
     Field(

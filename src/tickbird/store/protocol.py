@@ -511,10 +511,10 @@ class Store(Protocol):
         ...
 
     async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
-        """Delete final runs that ended so many seconds ago and are not among the newest `keep` of their schedule.
+        """Delete final runs that ended over `older_than` seconds ago, except the newest `keep` of each schedule.
 
-        With them go revisions that were replaced so long ago, without the newest 100 of each schedule and those that
-        runs, skips or backfills refer to. At most `limit` of both; how many runs and revisions were deleted.
+        Also deletes revisions that were replaced before then, except the newest 100 of each schedule and revisions that
+        runs, skips or backfills refer to. At most `limit` of both; returns how many runs and revisions were deleted.
         """
         ...
 

@@ -96,7 +96,7 @@ class Command:
     def _check_variable(self, name: str, verb: str) -> None:
         refusal = f"variable {name}: commands may not {verb} it on this worker."
         if name.startswith(OURS):
-            raise CannotStart(f"{refusal} It is one of Tickbird.")
+            raise CannotStart(f"{refusal} Names that begin with {OURS} are reserved; choose another name.")
         if not is_variable_allowed(name, self._variables):
             raise CannotStart(f"{refusal} `tickbird worker --allow-env {name}` allows it.")
 

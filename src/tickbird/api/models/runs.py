@@ -160,11 +160,11 @@ class NewRunBody(Body):
     priority: int | None = Field(default=None, description="Else that of the task.")
     start_within: Length | None = Field(default=None, description="Cancelled if it has not begun by then.")
     crash_limit: int | None = Field(
-        default=None, description="So many lost workers are survived; else as the task declares with on_crash."
+        default=None, description="How many lost workers the run survives (default: by the task's on_crash)."
     )
     concurrency_key: str | None = Field(default=None, description="Else that of the task.")
     none: list[Literal["concurrency_key"]] = Field(
-        default_factory=list, description="Settings that are to be nothing, whatever the task declares."
+        default_factory=list, description="Settings that have no value, whatever the task declares."
     )
     unknown_task_ok: bool = Field(default=True, description="404 where no live worker knows the task, if false.")
     wait: Wait | None = None

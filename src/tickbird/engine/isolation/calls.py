@@ -9,7 +9,7 @@ from tickbird.engine.isolation.frames import Message
 
 
 def to_message(run: ClaimedRun, module: str, begin_by: float) -> Message:
-    """What a child must know of a run; `module` is where its function is defined, which must begin by then or not."""
+    """The message to start a run in a child. `module` defines its function, which may not begin after `begin_by`."""
     covers = run.covers
     return {
         "do": "run",

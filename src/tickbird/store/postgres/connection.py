@@ -135,7 +135,7 @@ class Connections:
         """A connection of its own, outside of the pool; StoreUnavailableError if there are too many of them."""
         if self._apart >= _MOST_APART:
             raise StoreUnavailableError(
-                f"{self.place}: {_MOST_APART} connections are open beside the pool already.", hint="Try again."
+                f"{self.place}: all {_MOST_APART} connections outside of the pool are in use.", hint="Try again soon."
             )
         self._apart += 1
         try:

@@ -238,7 +238,7 @@ ORDER BY k.name, s.name
 LIMIT %(limit)s;
 
 -- name: examine_failing
--- Of the schedules that failed lately: how many of the newest hundred runs that tell failed since one did well.
+-- For each schedule that failed recently: failures since its last success, in its newest 100 succeeded or failed runs.
 SELECT s.name, count(*)::integer, (array_agg(coalesce(f.error, '') ORDER BY f.id DESC))[1]
 FROM (
     SELECT DISTINCT r.schedule_id

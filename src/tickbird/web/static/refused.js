@@ -30,11 +30,11 @@ export function startRefused() {
     const part = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html").querySelector("[data-problem]");
     if (part?.dataset.problem === "foreign-form" && await renew()) {
       tell(form, "You have logged in anew since this was opened: nothing was done yet. Send it again.", event.detail.xhr);
-    } else tell(form, part?.textContent.trim() || "That did not work: nothing is known to have been done. Try again.", event.detail.xhr);
+    } else tell(form, part?.textContent.trim() || "That did not work, and it is not known whether it was done. Check, then try again.", event.detail.xhr);
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, (event) => {
-      if (event.detail.elt.matches("form")) tell(event.detail.elt, "The server did not answer. Look whether it was done, then try again: what you typed is still here.", event.detail.xhr);
+      if (event.detail.elt.matches("form")) tell(event.detail.elt, "The server did not answer. Check whether it was done, then try again. Your input is still here.", event.detail.xhr);
     });
   }
 }

@@ -86,7 +86,7 @@ function report(xhr, title) {
   const done = xhr.status >= 200 && xhr.status < 300;
   // It asked only for another view of the form.
   if (done && !to && page.querySelector("#form form")) return;
-  const text = done ? "was done after you closed it." : xhr.status >= 400 && xhr.status < 500 ? "was refused after you closed it: nothing was done." : "got no answer after you closed it. Look whether it was done.";
+  const text = done ? "was done after you closed it." : xhr.status >= 400 && xhr.status < 500 ? "was refused after you closed it: nothing was done." : "got no answer after you closed it. Check whether it was done.";
   document.getElementById("stale").after(tell(`“${title}” ${text}`, done ? to : null));
 }
 
