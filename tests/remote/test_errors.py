@@ -166,12 +166,12 @@ async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
 
 
 async def test_which_namespace(shop: Both) -> None:
-    one, several = await shop.client("viewer", "default"), await shop.client("viewer", "default", "shop")
-    assert (await one.get("report")).namespace == "default"
-    error = await told(several.get("report"))
+    for opened in (("default",), ("default", "shop")):
+        assert (await (await shop.client("viewer", *opened)).get("report")).namespace == "default"
+    error = await told((await shop.client("viewer", "depot", "shop")).get("report"))
     assert isinstance(error, InvalidError)
     assert error.field == "namespace"
-    assert "default, shop; name one: namespace=… in code, --namespace in a command." in str(error)
+    assert "depot, shop; name one: namespace=… in code, --namespace in a command." in str(error)
     with pytest.raises(InvalidError, match="usable name"):
         RemoteClient(Transport(URL), "a b")
     assert isinstance(await told((await shop.client(namespace="shop")).get("report")), NotFoundError)

@@ -38,7 +38,7 @@ async def test_rows_of_plain_sql_have_pages(served: Served, tmp_path: Path) -> N
         # Back to what was stored first, and is none.
         data = {"csrf": csrf, "revision": "1"}
         answer = await http.post("/schedules/bad-1/revisions/1/roll-back", data=data)
-        assert (answer.status_code, "not a JSON object" in answer.text) == (422, True)
+        assert (answer.status_code, "cannot go back to revision 1" in answer.text) == (409, True)
 
 
 async def test_a_next_tick_that_will_not_run_is_told_so(served: Served) -> None:
