@@ -92,7 +92,7 @@ class Ticks(Base):
     async def _revisions_around(
         self, schedule: Schedule, tick: datetime, named: set[int | None]
     ) -> Sequence[RevisionRecord]:
-        """The newest revisions, those around an instant and those that are named, newest first.
+        """Revisions, newest first: the newest ones, those around an instant, and those with these numbers.
 
         A bounded number, because a schedule may have tens of thousands.
         """

@@ -33,7 +33,7 @@ class SizedCache(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Keep a value of so many bytes."""
+        """Add a value that takes `size` bytes, or replace it."""
         self.drop(key)
         self._values[key] = value
         self._sizes[key] = size

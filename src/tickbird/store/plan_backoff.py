@@ -44,7 +44,7 @@ class PlanBackoff:
         return retry_at
 
     def due(self, now: datetime, limit: int) -> list[int]:
-        """At most `limit` schedules to try again, those that waited longest first."""
+        """At most `limit` schedules whose backoff is over, oldest refusal first."""
         # A clock that was set back delays no schedule.
         due = [key for key, refusal in self._refusals.items() if refusal.retry_at <= now or now < refusal.at]
         return due[:limit]
@@ -55,7 +55,7 @@ class PlanBackoff:
         return min(instants if other is None else [*instants, other], default=None)
 
     def remove(self, schedule_id: int, now: datetime) -> None:
-        """A schedule was planned: those that were refused with the same error are tried again at once."""
+        """Remove a schedule that was planned; schedules that were refused with the same error are retried at once."""
         if (removed := self._refusals.pop(schedule_id, None)) is None:
             return
         for key, refusal in self._refusals.items():

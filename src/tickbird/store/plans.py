@@ -122,7 +122,7 @@ class UncommittedRevisions(KnownRevisions):
 
 
 def leave_large(sizes: Iterable[tuple[int, int]]) -> set[int]:
-    """Of schedules with the size of their stored definition, in order, those that one step leaves to the next."""
+    """Which schedules a planning step leaves to the next one, given their ids and the sizes of their definitions."""
     total, left = 0, set()
     for schedule_id, size in sizes:
         if total and total + size > MOST_READ:

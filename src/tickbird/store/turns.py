@@ -28,13 +28,13 @@ class Turns:
 
     def serve(self, runs: Iterable[tuple[int | None, str]]) -> None:
         """Runs were claimed, each with its schedule and its task."""
-        for line in dict.fromkeys(line_name(schedule_id, target) for schedule_id, target in runs):
+        for line in dict.fromkeys(line_name(target, ad_hoc=schedule_id is None) for schedule_id, target in runs):
             self._served.pop(line, None)
             self._served[line] = None
         for line in list(self._served)[:-_MOST]:
             del self._served[line]
 
 
-def line_name(schedule_id: int | None, target: str) -> str:
-    """The name of the line in which a run of this task stands; as the statement claim_runs writes it."""
-    return f"{int(schedule_id is None)}{target}"
+def line_name(target: str, *, ad_hoc: bool) -> str:
+    """The name of a task's line, for runs without a schedule if `ad_hoc`. PostgreSQL's claim_runs builds the same."""
+    return f"{int(ad_hoc)}{target}"

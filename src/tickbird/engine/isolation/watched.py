@@ -221,7 +221,7 @@ def _is_needed(name: str) -> bool:
 
 
 def _environment(token: str) -> dict[str, str]:
-    """The environment of a keeper: of its worker's only what it needs to start, and no secrets.
+    """The environment of a keeper: the variables of its worker that it needs to start, and no secrets.
 
     With a mark to find what comes of it, and a way to this package where it is not installed.
     """

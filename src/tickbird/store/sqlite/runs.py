@@ -31,7 +31,7 @@ from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.waiters import release, room
 from tickbird.store.steps import do
-from tickbird.store.turns import Turns
+from tickbird.store.turns import Turns, line_name
 from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
 
 
@@ -186,7 +186,7 @@ def _in_turn(
     for line in lines:
         rows = db.execute(SQL[statement], {**wanted, **_line(line), "limit": limit}).fetchall()
         if rows:
-            offers.append((turns.of(f"{line[2]}{line[1]}"), rows[0][1], rows[0][0], line[0], rows))
+            offers.append((turns.of(line_name(line[1], ad_hoc=bool(line[2]))), rows[0][1], rows[0][0], line[0], rows))
     offers.sort(key=lambda offer: offer[:3])
     for place in range(max((len(rows) for *_, rows in offers), default=0)):
         for *_, queue, rows in offers:
