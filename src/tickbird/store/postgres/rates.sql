@@ -11,49 +11,34 @@ WITH RECURSIVE paced AS MATERIALIZED (
 unread AS MATERIALIZED (
     SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
 ),
-targets AS (
-    SELECT paced.queue, (
-        SELECT min(r.target) FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = paced.queue
-    ) AS target
-    FROM paced
-    UNION ALL
-    SELECT t.queue, (
-        SELECT min(r.target) FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = t.queue AND r.target > t.target
-    )
-    FROM targets AS t
-    WHERE t.target IS NOT NULL
-),
 lines AS (
-    SELECT t.queue, t.target, k.ad_hoc, (
-        SELECT max(r.priority) FROM tickbird.runs AS r
-        WHERE r.status = 'queued'
-            AND r.namespace = %(namespace)s
-            AND r.queue = t.queue
-            AND r.target = t.target
-            AND (r.schedule_id IS NULL)::integer = k.ad_hoc
-    ) AS priority
-    FROM targets AS t
-    CROSS JOIN (VALUES (0), (1)) AS k(ad_hoc)
-    WHERE t.target = ANY(%(tasks)s::text[])
+    SELECT paced.queue, n.target, n.ad_hoc, n.priority, n.behind
+    FROM paced
+    CROSS JOIN LATERAL (
+        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.behind
+        FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = paced.queue
+        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.behind DESC
+        LIMIT 1
+    ) AS n
     UNION ALL
-    SELECT l.queue, l.target, l.ad_hoc, (
-        SELECT max(r.priority) FROM tickbird.runs AS r
+    SELECT l.queue, n.target, n.ad_hoc, n.priority, n.behind
+    FROM lines AS l
+    CROSS JOIN LATERAL (
+        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.behind
+        FROM tickbird.runs AS r
         WHERE r.status = 'queued'
             AND r.namespace = %(namespace)s
             AND r.queue = l.queue
-            AND r.target = l.target
-            AND (r.schedule_id IS NULL)::integer = l.ad_hoc
-            AND r.priority < l.priority
-    )
-    FROM lines AS l
-    WHERE l.priority IS NOT NULL
+            AND (r.target, (r.schedule_id IS NULL)::integer, r.priority) < (l.target, l.ad_hoc, l.priority)
+        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.behind DESC
+        LIMIT 1
+    ) AS n
 )
 SELECT c.now, paced.queue, paced.count, paced.seconds, paced.starts, (
     SELECT min(first.available_at)
     FROM lines AS l
-    CROSS JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last)
+    JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.behind
     CROSS JOIN LATERAL (
         SELECT r.available_at FROM tickbird.runs AS r
         WHERE r.status = 'queued'
@@ -70,7 +55,7 @@ SELECT c.now, paced.queue, paced.count, paced.seconds, paced.starts, (
         ORDER BY r.behind, r.available_at
         LIMIT 1
     ) AS first
-    WHERE l.queue = paced.queue AND l.priority IS NOT NULL
+    WHERE l.queue = paced.queue AND l.target = ANY(%(tasks)s::text[])
 )
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 CROSS JOIN paced

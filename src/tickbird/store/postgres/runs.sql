@@ -101,9 +101,11 @@ UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s
 -- name: claim_runs
 -- The queued runs of one task, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
 -- Lines are found by jumping through the index, so neither the runs of tasks that this worker does not have nor runs for
--- later are walked. Each line offers its first runs. The best priority is served first. Lines of one priority are served in
--- turn, and first the one that this process has not served for the longest time. Runs that stand behind a line (`behind`)
--- come after all that stand in one. Another claimer may have locked what was offered: then the next ones are taken.
+-- later are walked. The jumps begin at the end of a line: at its front are the entries of runs that were claimed lately.
+-- Each line offers its first runs. The best priority is served first. Lines of one priority are served in turn, and first
+-- the one that this process has not served for the longest time. Runs that stand behind a line (`behind`) come after all
+-- that stand in one. Another claimer may have locked what was offered: then the next ones are taken. A line that is alone
+-- gives what it has; its offers are counted only to say when to look again.
 -- If nothing was found, the only row has the clock, and when a run becomes available that could be claimed then. If one
 -- is available already, another claimer holds it and may leave it: look again soon. If a queue that is taken to have no
 -- rate has one, nothing is claimed, and the answer says so; `most` says how many may begin in the others.
@@ -123,65 +125,58 @@ clock AS MATERIALIZED (
 unread AS MATERIALIZED (
     SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
 ),
-targets AS (
-    SELECT q.queue, q.most, (
-        SELECT min(r.target) FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
-    ) AS target
+lines AS (
+    SELECT q.queue, q.most, n.target, n.ad_hoc, n.priority, n.behind
     FROM unnest(%(queues)s::text[], %(most)s::integer[]) AS q(queue, most)
+    CROSS JOIN LATERAL (
+        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.behind
+        FROM tickbird.runs AS r
+        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
+        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.behind DESC
+        LIMIT 1
+    ) AS n
     WHERE NOT (SELECT limited.it FROM limited)
     UNION ALL
-    SELECT t.queue, t.most, (
-        SELECT min(r.target) FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = t.queue AND r.target > t.target
-    )
-    FROM targets AS t
-    WHERE t.target IS NOT NULL
-),
-lines AS (
-    SELECT t.queue, t.most, t.target, k.ad_hoc, (
-        SELECT max(r.priority) FROM tickbird.runs AS r
-        WHERE r.status = 'queued'
-            AND r.namespace = %(namespace)s
-            AND r.queue = t.queue
-            AND r.target = t.target
-            AND (r.schedule_id IS NULL)::integer = k.ad_hoc
-    ) AS priority
-    FROM targets AS t
-    CROSS JOIN (VALUES (0), (1)) AS k(ad_hoc)
-    WHERE t.target = ANY(%(tasks)s::text[])
-    UNION ALL
-    SELECT l.queue, l.most, l.target, l.ad_hoc, (
-        SELECT max(r.priority) FROM tickbird.runs AS r
+    SELECT l.queue, l.most, n.target, n.ad_hoc, n.priority, n.behind
+    FROM lines AS l
+    CROSS JOIN LATERAL (
+        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.behind
+        FROM tickbird.runs AS r
         WHERE r.status = 'queued'
             AND r.namespace = %(namespace)s
             AND r.queue = l.queue
-            AND r.target = l.target
-            AND (r.schedule_id IS NULL)::integer = l.ad_hoc
-            AND r.priority < l.priority
-    )
-    FROM lines AS l
-    WHERE l.priority IS NOT NULL
+            AND (r.target, (r.schedule_id IS NULL)::integer, r.priority) < (l.target, l.ad_hoc, l.priority)
+        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.behind DESC
+        LIMIT 1
+    ) AS n
 ),
-offers AS MATERIALIZED (
+parts AS MATERIALIZED (
     SELECT
-        l.queue, l.most, l.target, l.ad_hoc, l.priority, b.first, b.last, o.available, o.first_at,
+        l.queue, l.most, l.target, l.ad_hoc, l.priority, b.first, b.last,
         coalesce(array_position(%(served)s::text[], l.ad_hoc || l.target), 0) AS turn
     FROM lines AS l
+    JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.behind
+    WHERE l.target = ANY(%(tasks)s::text[])
+),
+alone AS MATERIALIZED (
+    SELECT count(*) = 1 AS it FROM parts
+),
+offers AS MATERIALIZED (
+    SELECT p.*, o.available, o.first_at
+    FROM parts AS p
     CROSS JOIN clock
-    CROSS JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last)
     CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE w.available_at <= clock.now) AS available, min(w.available_at) AS first_at
         FROM (
             SELECT r.available_at FROM tickbird.runs AS r
             WHERE r.status = 'queued'
                 AND r.namespace = %(namespace)s
-                AND r.queue = l.queue
-                AND r.target = l.target
-                AND (r.schedule_id IS NULL)::integer = l.ad_hoc
-                AND r.priority = l.priority
-                AND r.behind >= b.first
-                AND r.behind <= b.last
+                AND r.queue = p.queue
+                AND r.target = p.target
+                AND (r.schedule_id IS NULL)::integer = p.ad_hoc
+                AND r.priority = p.priority
+                AND r.behind >= p.first
+                AND r.behind <= p.last
                 AND (r.start_by IS NULL OR r.start_by >= clock.believed)
                 AND (
                     r.available_at <= clock.believed
@@ -196,10 +191,16 @@ offers AS MATERIALIZED (
             LIMIT %(limit)s
         ) AS w
     ) AS o
-    WHERE l.priority IS NOT NULL AND o.first_at IS NOT NULL
+    WHERE o.first_at IS NOT NULL
 ),
 shares AS MATERIALIZED (
-    SELECT s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at, count(*) AS runs
+    SELECT
+        p.queue, p.target, p.ad_hoc, p.priority, p.first, p.last, p.turn, NULL::timestamptz AS first_at,
+        least(p.most, %(limit)s) AS runs
+    FROM parts AS p
+    WHERE (SELECT alone.it FROM alone)
+    UNION ALL
+    SELECT s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at, count(*)
     FROM (
         SELECT p.*
         FROM (
@@ -208,6 +209,7 @@ shares AS MATERIALIZED (
             ) AS number
             FROM offers AS o
             CROSS JOIN LATERAL generate_series(1, o.available) AS g(place)
+            WHERE NOT (SELECT alone.it FROM alone)
         ) AS p
         WHERE p.number <= coalesce(p.most, %(limit)s)
         ORDER BY p.priority DESC, p.first, p.place, p.turn, p.first_at
@@ -216,35 +218,36 @@ shares AS MATERIALIZED (
     GROUP BY s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at
 ),
 picked AS MATERIALIZED (
-    SELECT r.id, s.priority, s.first, s.turn, s.first_at, row_number() OVER (
-        PARTITION BY s.queue, s.target, s.ad_hoc, s.priority, s.first ORDER BY r.behind, r.available_at, r.id
-    ) AS place
+    SELECT r.id, r.place, s.priority, s.first, s.turn, s.first_at
     FROM shares AS s
     CROSS JOIN clock
     CROSS JOIN LATERAL (
-        SELECT id, behind, available_at
-        FROM tickbird.runs
-        WHERE status = 'queued'
-            AND namespace = %(namespace)s
-            AND queue = s.queue
-            AND target = s.target
-            AND (schedule_id IS NULL)::integer = s.ad_hoc
-            AND priority = s.priority
-            AND behind >= s.first
-            AND (behind, available_at) <= (s.last, clock.now)
-            AND available_at <= clock.now
-            AND (start_by IS NULL OR start_by >= clock.believed)
-            AND (
-                available_at <= clock.believed
-                OR (attempt = 0 AND released_at IS NULL AND due_at <= greatest(created_at, clock.believed))
-            )
-            AND id <> ALL(%(unread_runs)s::bigint[])
-            AND NOT EXISTS (
-                SELECT FROM unread AS u WHERE u.schedule_id = runs.schedule_id AND u.revision = runs.revision
-            )
-        ORDER BY behind, available_at, id
-        LIMIT s.runs
-        FOR UPDATE SKIP LOCKED
+        SELECT n.id, row_number() OVER () AS place
+        FROM (
+            SELECT id
+            FROM tickbird.runs
+            WHERE status = 'queued'
+                AND namespace = %(namespace)s
+                AND queue = s.queue
+                AND target = s.target
+                AND (schedule_id IS NULL)::integer = s.ad_hoc
+                AND priority = s.priority
+                AND behind >= s.first
+                AND (behind, available_at) <= (s.last, clock.now)
+                AND available_at <= clock.now
+                AND (start_by IS NULL OR start_by >= clock.believed)
+                AND (
+                    available_at <= clock.believed
+                    OR (attempt = 0 AND released_at IS NULL AND due_at <= greatest(created_at, clock.believed))
+                )
+                AND id <> ALL(%(unread_runs)s::bigint[])
+                AND NOT EXISTS (
+                    SELECT FROM unread AS u WHERE u.schedule_id = runs.schedule_id AND u.revision = runs.revision
+                )
+            ORDER BY behind, available_at, id
+            LIMIT s.runs
+            FOR UPDATE SKIP LOCKED
+        ) AS n
     ) AS r
 ),
 taken AS (
