@@ -60,7 +60,7 @@ QUERIES = {
     "everything": "true",
 }
 # The rest of a long computation is given up, so that the test goes on.
-LIMITS = Limits(answer_within=2.0, per_second=1_000)
+LIMITS = Limits(answer_within=0.5, per_second=1_000)
 STREAMS = ("/live", "/api/v1/events", "/runs/{id}/lines")
 # A callback may take as long as checking the largest payload of a schedule ten times.
 MOST = 10

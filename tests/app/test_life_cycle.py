@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import httpx
 import pytest
 
 from tickbird import Tickbird
@@ -20,6 +23,8 @@ from tickbird.app import open_store
 from tickbird.blocking import Blocking, Portal
 from tickbird.domain.errors import StoreError
 from tickbird.per_loop import PerLoop
+
+T = TypeVar("T")
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -126,6 +131,57 @@ def test_a_forked_child_has_connections_of_its_own(url: str) -> None:
         assert tasks == ["child"] * 4 + ["parent"] * 2, tasks
         """,
     ) == (0, "")
+
+
+SHOP = """
+import os
+
+from tickbird import Tickbird
+
+bird = Tickbird({url!r})
+bird.sync.enqueue("loaded", actor="shop", unknown_task_ok=True)
+
+
+def web(environ, start_response):
+    bird.sync.enqueue("asked", actor="shop", unknown_task_ok=True)
+    start_response("200 OK", [])
+    return [str(os.getpid()).encode()]
+"""
+
+
+def test_a_server_that_loads_the_app_before_it_forks(url: str, tmp_path: Path) -> None:
+    """The app was used while it was loaded; each of the server's processes uses it as well, and all of them end."""
+    (tmp_path / "shop.py").write_text(SHOP.format(url=url))
+    told = tmp_path / "told.log"
+    options = ("--preload", "--workers", "2", "--bind", "127.0.0.1:0", "--timeout", "90", "--log-file", str(told))
+    server = subprocess.Popen([sys.executable, "-m", "gunicorn", *options, "shop:web"], cwd=tmp_path)
+    try:
+        [address] = wait_for(lambda: re.findall(r"Listening at: (\S+)", told.read_text() if told.exists() else ""))
+        seen: list[str] = []
+
+        def ask() -> bool:
+            seen.append(httpx.get(address, timeout=60).text)
+            return len(set(seen)) == 2
+
+        wait_for(ask)
+        server.terminate()
+        assert server.wait(60) == 0
+    finally:
+        server.kill()
+    assert not re.search("Traceback|TIMEOUT|rror", told.read_text()), told.read_text()
+    bird = Tickbird(url)
+    tasks = [run.target.name for run in bird.sync.runs(limit=1_000)]
+    bird.close()
+    assert sorted(tasks) == ["asked"] * len(seen) + ["loaded"]
+
+
+def wait_for(condition: Callable[[], T], seconds: float = 60.0) -> T:
+    """What it gives once that is true."""
+    ends = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < ends, condition
+        time.sleep(0.02)
+    return found
 
 
 class Pages:

@@ -38,5 +38,5 @@ def test_a_seed_is_a_plan() -> None:
     plan = make_plan(5, 600.0, places=4, on_a_file=False)
     assert plan == make_plan(5, 600.0, places=4, on_a_file=False)
     assert plan != make_plan(6, 600.0, places=4, on_a_file=False)
-    assert len({fault.kind for fault in plan}) >= 12
+    assert len({fault.kind for fault in plan}) >= 14
     assert "server restart" not in {fault.kind for fault in make_plan(5, 600.0, places=4, on_a_file=True)}

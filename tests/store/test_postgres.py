@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -35,6 +35,7 @@ from tickbird.store.postgres.keys import stripe_of
 from tickbird.store.postgres.naming import STATEMENTS
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers
+from tickbird.store.postgres.waiters import hold_active
 from tickbird.store.protocol import Changes, Held, Worker
 from tickbird.store.sql import load_statements
 from tickbird.testing.servers import PostgresServer
@@ -409,8 +410,59 @@ class TestWaiterRace:
         assert [run.status for run in await store.list_runs("default")] == ["queued"] * 2 + ["succeeded"] * 2
 
 
+class StopsOnce:
+    """A session that stands still after the first rows that it locked."""
+
+    def __init__(self, db: Session, reached: asyncio.Event, go_on: asyncio.Event) -> None:
+        self._db, self._reached, self._go_on = db, reached, go_on
+
+    async def fetch(self, name: str, **values: Any) -> list[tuple[Any, ...]]:
+        """Rows, and then the breakpoint."""
+        rows = await self._db.fetch(name, **values)
+        if not self._reached.is_set():
+            self._reached.set()
+            await self._go_on.wait()
+        return rows
+
+
 class TestLockOrder:
     """Who holds the lock of a concurrency key waits for no row, or two sessions could wait for each other."""
+
+    async def test_a_second_look_at_active_runs_may_close_a_circle_which_is_ended(
+        self, store: PostgresStore, other: PostgresStore, database: Database
+    ) -> None:
+        """It may lock a lower id than the first look did: of a run that began between the two.
+
+        That takes somebody who let it go while the first look waited, and a worker that claimed and ended it before
+        the second. PostgreSQL ends one of the two, and it is done again.
+        """
+        aside, beside = await create(store, "aside"), await create(store, "beside")
+        for name in ("aside", "aside", "beside"):
+            await store.change_schedule("default", name, Trigger(actor="ada"), now=T0)
+        await database.execute("UPDATE tickbird.runs SET status = 'waiting', lane = 1 WHERE schedule_id = %s", aside)
+        first, second, third = sorted(run.id for run in await store.list_runs("default"))
+        assert [run.id for run in await claim(store)] == [third]
+        reached, go_on = asyncio.Event(), asyncio.Event()
+
+        async def look(db: Session) -> None:
+            await hold_active(cast("Session", StopsOnce(db, reached, go_on)), [aside, beside])
+
+        async with await psycopg.AsyncConnection.connect(database.url) as releasing:
+            release = b"UPDATE tickbird.runs SET status = 'queued', lane = 0 WHERE schedule_id = %s"
+            await releasing.execute(release, (aside,))
+            looking = asyncio.create_task(store._connections.transact(look))
+            await until(database.lock_waits)
+        await reached.wait()
+        assert [run.id for run in await claim(other)] == [second]
+        outcomes = [Outcome(run_id, 1, "succeeded") for run_id in (second, third)]
+        ending = asyncio.create_task(other.finish(outcomes, worker=WORKER))
+        await until(database.lock_waits)
+        go_on.set()
+        await looking
+        assert set((await ending).accepted) == {second, third}
+        assert [run.id for run in await claim(other)] == [first]
+        count = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        await until(lambda: database.one(count))
 
     @pytest.mark.parametrize("held", ["cursor", "run"])
     async def test_changes_of_schedules_and_limits_take_rows_before_keys(

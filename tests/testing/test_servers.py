@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -63,6 +64,12 @@ def test_data_survives_a_restart_on_the_same_port() -> None:
         assert value(url, "SELECT number FROM kept") == 7
 
 
+def ask_until_it_fails(connection: psycopg.Connection[Any]) -> None:
+    """The server's process behind a connection may answer until it notices that the server was killed."""
+    while True:
+        connection.execute("SELECT 1")
+
+
 @pytest.mark.parametrize(
     "crash", [PostgresServer.kill, partial(PostgresServer.stop, immediate=True)], ids=["kill", "stop"]
 )
@@ -71,7 +78,7 @@ def test_committed_data_survives_a_crash(crash: Callable[[PostgresServer], None]
         connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
         crash(server)
         with pytest.raises(psycopg.OperationalError):
-            connection.execute("SELECT 1")
+            ask_until_it_fails(connection)
         server.start()
         assert value(server.url, "SELECT number FROM kept") == 7
 

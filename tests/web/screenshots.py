@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, async_playwright
 
-from tests.web.conftest import FLAGS, Served
+from tests.web.conftest import CHROMIUM, FLAGS, Served
 from tests.web.lively import play
 from tickbird.app import open_store
 
@@ -23,9 +23,9 @@ SIZE = {"width": 1200, "height": 860}
 
 async def main() -> None:
     """Each page in light and dark."""
-    chromium = shutil.which("chromium")
+    chromium = shutil.which(CHROMIUM)
     if chromium is None:
-        sys.exit("screenshots need Debian's chromium: sudo apt-get install chromium fonts-dejavu-core")
+        sys.exit(f"screenshots need Debian's browser: sudo apt-get install {CHROMIUM} fonts-dejavu-core")
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(f"sqlite:///{folder}/shop.db")
         await store.open()

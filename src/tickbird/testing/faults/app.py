@@ -124,6 +124,32 @@ def make_app(url: str, folder: Path, ledger: Ledger) -> Tickbird:
         return os.getpid()
 
     @bird.task
+    async def awkward(run: Run) -> object:
+        """Gives what no store can keep: by its run, a result, progress, a log entry or an error."""
+        ledger.note("began", run)
+        await asyncio.sleep(0)
+        endless: list[object] = []
+        endless.append(endless)
+        values = [10**5_000, {"rows": [10**5_000]}, "\ud800", endless, float("nan"), object()]
+        value = values[run.id % len(values)]
+        try:
+            match run.id // len(values) % 4:
+                case 0:
+                    ledger.note("done", run)
+                    return value
+                case 1:
+                    run.heartbeat(progress=value)
+                case 2:
+                    logging.getLogger("awkward").log(2**40, "\ud800\0")
+                case _:
+                    raise RuntimeError("\ud800\0", value)
+        except Exception:
+            ledger.note("raised", run)
+            raise
+        ledger.note("done", run)
+        return os.getpid()
+
+    @bird.task
     def threaded(run: Run, seconds: float = 1.0, edition: int = 0) -> int:
         """In a thread, and looks whether it should stop."""
         ledger.note("began", run, edition=edition)

@@ -26,6 +26,8 @@ from tickbird.testing.faults.fleet import Fleet, Member, until
 from tickbird.testing.faults.people import ACTOR, Person, create_all
 from tickbird.testing.faults.plan import Fault, make_plan
 from tickbird.testing.faults.proxy import Proxy
+from tickbird.testing.faults.refusals import ENDS, RUNS, Refusals
+from tickbird.testing.zones import write_zone, zones_of
 
 PLACES: Final = 4
 LEASE: Final = 2.0
@@ -44,9 +46,13 @@ SCHEDULES: Final[dict[str, dict[str, Any]]] = {
     "shaky": {"trigger": every(seconds=1), "task": "shaky", "overlap": "allow", "retries": 2},
     "never-twice": {"trigger": every(seconds=1), "task": "steady", "payload": {"seconds": 0.5}, "on_crash": "fail"},
     "thread": {"trigger": every(seconds=2), "task": "threaded", "payload": {"seconds": 0.5}},
+    "awkward": {"trigger": every(seconds=1), "task": "awkward", "overlap": "allow"},
     "spread": {"trigger": every(seconds=5), "task": "brief", "spread": 3, "overlap": "allow"},
     "berlin": {"trigger": cron("* * * * *", "Europe/Berlin"), "task": "brief"},
 }
+# A zone that only some workers have: the others may neither plan its ticks nor execute their runs.
+ZONE: Final = "Tick/Bird"
+ZONED: Final = {"task": "brief", "payload": {"edition": 7}, "overlap": "allow"}
 EDITED: Final = ("edited-1", "edited-2", "edited-3")
 
 
@@ -81,6 +87,8 @@ class Storm:
         # Places that are to stay empty for a while.
         self._down: Counter[int] = Counter()
         self._clock: SetClock | None = None
+        self._zones = write_zone(folder / "zones", ZONE, "TBT-3", "9999a")
+        self._refusals = Refusals(url)
         self._proxies: list[Proxy] = []
         self._under_way: set[asyncio.Task[None]] = set()
         self._began = 0.0
@@ -91,15 +99,17 @@ class Storm:
         """Play the plan, let everything come to rest, and judge it."""
         async with AsyncExitStack() as stack:
             stack.callback(self.fleet.close)
+            stack.enter_context(zones_of(self._zones))
             if not self.on_a_file:
                 self._proxies = [stack.enter_context(Proxy(self.url)) for _ in range(PLACES)]
             store = open_store(self.url)
             await store.migrate()
+            await self._refusals.install()
             await store.open()
             stack.push_async_callback(store.close)
             client = Client(store)
             since = (await store.now()).timestamp()
-            await create_all(client, SCHEDULES)
+            await create_all(client, {**SCHEDULES, "zoned": {**ZONED, "trigger": every(seconds=1, tz=ZONE)}})
             people = [Person(client, self.fleet.ledger, EDITED, f"people {self.seed} {n}") for n in range(2)]
             for name in EDITED:
                 await people[0].create(name)
@@ -127,9 +137,12 @@ class Storm:
             if self._proxies:
                 url = self._proxies[place].url
                 url += ("&" if "?" in url else "?") + QUICK
+            environment = {"PYTHONTZPATH": str(self._zones)} if place >= PLACES // 2 else {}
             if self._clock is not None and place == PLACES - 1:
                 # One whose clock is hours ahead, which must change nothing.
-                member = self.fleet.start_apart(url=url, environment=self._clock.environment, **SETUP)
+                environment |= self._clock.environment
+            if environment:
+                member = self.fleet.start_apart(url=url, environment=environment, **SETUP)
             else:
                 member = self.fleet.start(url=url, **SETUP)
             self._places[place] = member
@@ -175,6 +188,8 @@ class Storm:
             "ended backends": self._end_backends,
             "server restart": self._restart_server,
             "locked file": self._lock_file,
+            RUNS: self._refuse,
+            ENDS: self._refuse,
         }
         await acts[fault.kind](fault)
 
@@ -255,6 +270,9 @@ class Storm:
     async def _restart_server(self, fault: Fault) -> None:
         if self.server is not None:
             await asyncio.to_thread(self.server.restart, immediate=True)
+
+    async def _refuse(self, fault: Fault) -> None:
+        await self._refusals.refuse(fault.kind, fault.seconds)
 
     async def _lock_file(self, fault: Fault) -> None:
         await asyncio.to_thread(self._hold_lock, fault.seconds)

@@ -1,0 +1,86 @@
+"""A database that refuses writes for a while: triggers that raise as long as a row says so."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from typing import Final
+
+# What is refused: new runs, or the ends of runs.
+RUNS, ENDS = "refused runs", "refused ends"
+_MESSAGE: Final = "the lab refuses this"
+_RETRY: Final = 0.2
+
+_POSTGRES: Final = f"""
+CREATE TABLE public.lab_refusals (what text PRIMARY KEY);
+CREATE FUNCTION public.lab_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM public.lab_refusals WHERE what = TG_ARGV[0]) THEN
+        RAISE EXCEPTION '{_MESSAGE}';
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER lab_refuses_runs BEFORE INSERT ON tickbird.runs
+    FOR EACH ROW EXECUTE FUNCTION public.lab_refuse('{RUNS}');
+CREATE TRIGGER lab_refuses_ends BEFORE UPDATE ON tickbird.runs
+    FOR EACH ROW WHEN (OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL)
+    EXECUTE FUNCTION public.lab_refuse('{ENDS}');
+"""
+_SQLITE: Final = f"""
+CREATE TABLE lab_refusals (what TEXT PRIMARY KEY);
+CREATE TRIGGER lab_refuses_runs BEFORE INSERT ON runs
+    WHEN EXISTS (SELECT 1 FROM lab_refusals WHERE what = '{RUNS}')
+    BEGIN SELECT raise(ABORT, '{_MESSAGE}'); END;
+CREATE TRIGGER lab_refuses_ends BEFORE UPDATE ON runs
+    WHEN OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL
+        AND EXISTS (SELECT 1 FROM lab_refusals WHERE what = '{ENDS}')
+    BEGIN SELECT raise(ABORT, '{_MESSAGE}'); END;
+"""
+
+
+class Refusals:
+    """The triggers of one database. They are made once, so that no refusal waits for a lock of the table."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._path = url.removeprefix("sqlite:///") if url.startswith("sqlite") else None
+        self._asked: Counter[str] = Counter()
+
+    async def install(self) -> None:
+        """Make the triggers in a migrated store."""
+        await asyncio.to_thread(self._execute, _POSTGRES if self._path is None else _SQLITE)
+
+    async def refuse(self, what: str, seconds: float) -> None:
+        """Refuse these writes for some time; refusals of the same kind may overlap."""
+        self._asked[what] += 1
+        await self._write(f"INSERT INTO lab_refusals VALUES ('{what}') ON CONFLICT DO NOTHING")
+        await asyncio.sleep(seconds)
+        self._asked[what] -= 1
+        if not self._asked[what]:
+            await self._write(f"DELETE FROM lab_refusals WHERE what = '{what}'")
+
+    async def _write(self, statement: str) -> None:
+        """As often as it takes: another fault may be in the way of this one."""
+        while True:
+            try:
+                await asyncio.to_thread(self._execute, statement)
+            except (OSError, sqlite3.OperationalError):
+                await asyncio.sleep(_RETRY)
+            else:
+                return
+
+    def _execute(self, script: str) -> None:
+        if self._path is not None:
+            with closing(sqlite3.connect(self._path, timeout=10.0)) as connection:
+                connection.executescript(script)
+            return
+        import psycopg
+
+        try:
+            with psycopg.connect(self._url, autocommit=True) as connection:
+                connection.execute(script.encode())
+        except psycopg.OperationalError as error:
+            raise OSError(str(error)) from error
