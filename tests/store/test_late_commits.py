@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -14,12 +14,22 @@ from tickbird.domain.definition import Target
 from tickbird.domain.happenings import Horizon, Mark, read_mark
 from tickbird.domain.runs import NewRun, Outcome
 from tickbird.store.postgres import PostgresStore, happenings
+from tickbird.store.postgres.naming import encoded
+from tickbird.store.postgres_url import SCHEMA
 from tickbird.store.protocol import Worker
 from tickbird.testing.servers import PostgresServer
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
 RAW = """INSERT INTO tickbird.runs (namespace, target, queue, status, origin, due_at, available_at, created_at)
     VALUES ('default', 'work', 'elsewhere', 'queued', 'manual', now(), now(), statement_timestamp()) RETURNING id"""
+
+SLOW_IDS = b"""CREATE FUNCTION public.slow_ids() RETURNS TABLE (last_value bigint, is_called boolean)
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_sleep(0.3);
+    RETURN QUERY SELECT i.last_value, i.is_called FROM tickbird.ids AS i;
+END
+$$"""
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +180,31 @@ async def test_but_not_for_ever(store: PostgresStore, url: str, monkeypatch: pyt
     assert reader.told == [*told_of(other), ("planned", late)]
     assert await reader.again(away) == [("planned", late)]
     assert await reader.again(reader.marks[-1]) == []
+
+
+async def test_a_look_that_is_held_up_between_the_clock_and_the_last_id(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is made meanwhile is told of, whoever makes it."""
+    bird, reader = Tickbird(url), Reader(store)
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        await connection.execute(SLOW_IDS)
+    await reader.look()
+    statements = cast("dict[str, bytes]", encoded(SCHEMA))
+    slow = statements["settled"].replace(b"tickbird.ids", b"public.slow_ids()")
+    made = []
+    with monkeypatch.context() as patched:
+        patched.setitem(statements, "settled", slow)
+        looking = asyncio.create_task(reader.look())
+        while not looking.done():
+            made.append(await enqueue(store))
+            async with await psycopg.AsyncConnection.connect(url) as theirs:
+                made.append(await bird.enqueue_in(theirs, "work", unknown_task_ok=True))
+                await asyncio.sleep(0.01)
+        await looking
+    await reader.hears(*made)
+    planned = [run for kind, run in reader.told if kind == "planned"]
+    assert sorted(planned) == sorted(made)
 
 
 async def test_many_at_once_are_told_of_once_each(store: PostgresStore, url: str) -> None:

@@ -19,10 +19,11 @@ ORDER BY s.decided_at DESC, s.id DESC
 LIMIT %(limit)s;
 
 -- name: settled
--- The clock; the last id given out; when the oldest statement began that is under way, unless it takes long; the next
--- transaction's number; and each transaction that has written, or is about to, what is told of. Whoever dates something has
--- locked one of these tables by then, or is in the middle of the statement that does. A transaction of somebody else that
--- runs were enqueued in holds an advisory lock to tell so.
+-- The clock; the last id given out; an instant after this was read and before the locks are; when the oldest statement began
+-- that is under way, unless it takes long; the next transaction's number; and each transaction that has written, or is about
+-- to, what is told of. Whoever dates something has locked one of these tables by then, or is in the middle of the statement
+-- that does, and takes its id later. A transaction of somebody else that runs were enqueued in holds an advisory lock to
+-- tell so.
 WITH locks AS MATERIALIZED (
     SELECT virtualtransaction, pid, locktype, relation, mode, transactionid, classid
     FROM pg_catalog.pg_locks
@@ -44,7 +45,8 @@ writing AS MATERIALIZED (
 )
 SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
-    (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM tickbird.ids),
+    ids.last,
+    coalesce(%(now)s::timestamptz, ids.read_at),
     (
         SELECT min(query_start) FROM pg_catalog.pg_stat_activity
         WHERE datname = current_database()
@@ -64,7 +66,9 @@ SELECT
         WHERE l.virtualtransaction = w.virtualtransaction AND l.locktype = 'advisory' AND l.classid = 7311
     ),
     (SELECT a.xact_start FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = w.pid)
-FROM (SELECT 1) AS one
+FROM (
+    SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last, clock_timestamp() AS read_at FROM tickbird.ids
+) AS ids
 LEFT JOIN writing AS w ON true;
 
 -- name: happened
