@@ -13,6 +13,7 @@ import httpx
 import psycopg
 import pytest
 
+from tests.rows import delete_rows
 from tickbird.api.app import create_api
 from tickbird.api.feed import Pauses
 from tickbird.api.guard import Limits
@@ -39,9 +40,7 @@ async def empty(url: str) -> None:
     """Leave nothing but the schema."""
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute("SET lock_timeout = '10s'")
-        named = await connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'tickbird'")
-        tables = [name for (name,) in await named.fetchall() if name not in ("meta", "migrations")]
-        await connection.execute(f"TRUNCATE {', '.join(f'tickbird.{name}' for name in tables)}".encode())
+        await delete_rows(connection)
 
 
 @pytest.fixture

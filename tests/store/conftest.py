@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.rows import delete_rows
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol import Store
 from tickbird.store.sqlite import SqliteStore
@@ -26,12 +27,6 @@ UPDATE = "UPDATE schedules SET definition = {0} WHERE id = {0}"
 REWRITE_REVISION = "UPDATE revisions SET definition = {0} WHERE schedule_id = {0} AND revision = {0}"
 DELETE_REVISION = "DELETE FROM revisions WHERE schedule_id = {0} AND revision = {0}"
 REWRITE_PAYLOAD = "UPDATE run_payloads SET payload = {0} WHERE run_id = {0}"
-EMPTY = """TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.run_payloads,
-    tickbird.attempts, tickbird.skips, tickbird.backfills, tickbird.workers, tickbird.audit, tickbird.zone_data,
-    tickbird.limits, tickbird.rates, tickbird.calendars, tickbird.last_success, tickbird.awaits, tickbird.tokens,
-    tickbird.answers, tickbird.listed, tickbird.sessions, tickbird.pings"""
-
-
 REFUSE = """
 DROP FUNCTION IF EXISTS refuse() CASCADE;
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -196,7 +191,7 @@ async def postgres_pair(exercise: tuple[str, Pair]) -> Pair:
     url, stores = exercise
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute("SET lock_timeout = '10s'")
-        await connection.execute(EMPTY)
+        await delete_rows(connection)
         await connection.execute("DROP FUNCTION IF EXISTS tickbird.refuse() CASCADE")
     for store in stores:
         await store.check_zones()

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from tests.store.conftest import EMPTY
+from tests.rows import delete_rows
 from tests.store.grids import DAY, HOUR, Once, Shape, Steps, Times
 from tests.store.model import Model, ModelRun, ModelSchedule, Range
 from tests.store.operations import (
@@ -606,7 +606,7 @@ def test_histories_on_postgresql(runner: asyncio.Runner, postgres_url: str) -> N
     @asynccontextmanager
     async def opened() -> AsyncIterator[tuple[Store, Store]]:
         async with await psycopg.AsyncConnection.connect(postgres_url) as connection:
-            await connection.execute(EMPTY)
+            await delete_rows(connection)
         yield pair
 
     runner.run(begin())

@@ -18,6 +18,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.rows import delete_rows
 from tests.store.conftest import PlainPostgres
 from tests.store.contenders import PATIENCE, SPAWN, Contenders, contenders
 from tickbird.domain.backfills import NewBackfill
@@ -50,9 +51,6 @@ SQLSTATES = (
 DAILY = replace(MINUTELY, trigger=every(days=1))
 SCHEDULES = 12_000
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
-EMPTY = b"""TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.run_payloads,
-    tickbird.attempts, tickbird.skips, tickbird.workers, tickbird.audit, tickbird.calendars, tickbird.last_success,
-    tickbird.awaits, tickbird.listed"""
 
 
 LISTENERS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%%'"
@@ -151,7 +149,7 @@ async def migrated(postgres_server: PostgresServer) -> str:
 async def database(migrated: str) -> Database:
     """An empty schema."""
     async with await psycopg.AsyncConnection.connect(migrated, autocommit=True) as connection:
-        await connection.execute(EMPTY)
+        await delete_rows(connection)
     return Database(migrated)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tests.store.conftest import EMPTY
 from tests.store.test_postgres import Database, opened, until
 from tickbird.domain.rates import Rate
 from tickbird.domain.readings import RunFilter
@@ -33,6 +32,10 @@ CROWDS = (
     (NAMESPACE, "foreign", "default", "queued", 0),
     (NAMESPACE, "foreign", "bulk", "queued", 0),
     (NAMESPACE, "work", "default", "queued", DAY),
+)
+
+EMPTY = (
+    "TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.audit, tickbird.rates"
 )
 
 Verb = Callable[[Store], Awaitable[Any]]
