@@ -10,7 +10,7 @@ import os
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, Final
 
 from tickbird.domain.errors import StoreError
@@ -120,33 +120,18 @@ class LoopThread:
             started.set_result((asyncio.get_running_loop(), stop))
             await stop.wait()
 
-        loop, executor = asyncio.new_event_loop(), ThreadPoolExecutor()
-        loop.set_default_executor(executor)
-        try:
-            loop.run_until_complete(serve())
-        finally:
-            _close(loop, executor)
+        class Loop(asyncio.SelectorEventLoop):
+            async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+                """Left to close(): asyncio starts a thread here that waits, and Python starts none while it exits."""
+
+        with asyncio.Runner(loop_factory=Loop) as runner:
+            runner.run(serve())
         with self._lock:
             self._ended = True
         # A call that came while the loop was ending was accepted and never begun.
         for call, coroutine in self._sent.items():
             call.cancel()
             coroutine.close()
-
-
-def _close(loop: asyncio.AbstractEventLoop, executor: ThreadPoolExecutor) -> None:
-    """As asyncio.run does, but without a thread that waits for the executor: none can begin while Python exits."""
-    import asyncio
-
-    try:
-        if tasks := asyncio.all_tasks(loop):
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        executor.shutdown()
-    finally:
-        loop.close()
 
 
 def _answer(call: Future[Any], task: asyncio.Task[Any]) -> None:

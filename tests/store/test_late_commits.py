@@ -185,7 +185,7 @@ async def test_but_not_for_ever(store: PostgresStore, url: str, monkeypatch: pyt
 async def test_a_look_that_is_held_up_between_the_clock_and_the_last_id(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is made meanwhile is told of, whoever makes it."""
+    """Runs created during the delay appear in the events, in transactions of the store and of others."""
     bird, reader = Tickbird(url), Reader(store)
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute(SLOW_IDS)

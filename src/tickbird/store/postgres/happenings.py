@@ -26,12 +26,8 @@ _EPOCH: Final = 2**32
 async def settle(db: Session, before: Horizon | None, now: datetime | None) -> Horizon:
     """Up to where nothing that is dated can still be committed, but for what is passed over."""
     rows = await db.fetch("settled", now=now)
-    clock, last_id, read_at, oldest, next_transaction = (
-        micros(rows[0][0]),
-        rows[0][1],
-        micros(rows[0][2]),
-        *rows[0][3:5],
-    )
+    now_there, last_id, id_read_at, oldest, next_transaction = rows[0][:5]
+    clock = micros(now_there)
     if before is not None and clock < before.clock - _SECOND:
         # The clock was set back: what was found before says nothing about now.
         before = None
@@ -52,8 +48,8 @@ async def settle(db: Session, before: Horizon | None, now: datetime | None) -> H
             at = min(at, one.since - 1)
     if before is not None:
         at = max(at, before.at)
-    # What is dated later than its id was read has a higher one.
-    looks = (*(before.looks if before is not None else ()), (read_at, last_id))
+    # A run that is dated after this instant gets a higher id.
+    looks = (*(before.looks if before is not None else ()), (micros(id_read_at), last_id))
     known = [number for number, look in enumerate(looks) if look[0] <= at]
     floor = looks[known[-1]][1] if known else before.floor if before is not None else max(0, last_id - _UNSEEN)
     return Horizon(at, floor, tuple(sorted(passed)), clock, last_id, looks[known[-1] :] if known else looks, under_way)

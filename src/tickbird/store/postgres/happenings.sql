@@ -19,11 +19,10 @@ ORDER BY s.decided_at DESC, s.id DESC
 LIMIT %(limit)s;
 
 -- name: settled
--- The clock; the last id given out; an instant after this was read and before the locks are; when the oldest statement began
--- that is under way, unless it takes long; the next transaction's number; and each transaction that has written, or is about
--- to, what is told of. Whoever dates something has locked one of these tables by then, or is in the middle of the statement
--- that does, and takes its id later. A transaction of somebody else that runs were enqueued in holds an advisory lock to
--- tell so.
+-- The clock; the last id given out; an instant after this id was read and before the locks are; when the oldest active
+-- statement began, unless it takes long; the next transaction's number; and each transaction that has written to a table
+-- that events come from, or is about to. A transaction locks such a table before it dates a row, or in the same statement,
+-- and takes the row's id after that date. If somebody else's transaction enqueues runs, it also holds an advisory lock.
 WITH locks AS MATERIALIZED (
     SELECT virtualtransaction, pid, locktype, relation, mode, transactionid, classid
     FROM pg_catalog.pg_locks

@@ -125,7 +125,7 @@ def make_app(url: str, folder: Path, ledger: Ledger) -> Tickbird:
 
     @bird.task
     async def awkward(run: Run) -> object:
-        """Gives what no store can keep: by its run, a result, progress, a log entry or an error."""
+        """Produces a result, progress, a log entry or an error that no store can save; its run id decides which."""
         ledger.note("began", run)
         await asyncio.sleep(0)
         endless: list[object] = []

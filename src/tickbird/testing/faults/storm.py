@@ -50,7 +50,8 @@ SCHEDULES: Final[dict[str, dict[str, Any]]] = {
     "spread": {"trigger": every(seconds=5), "task": "brief", "spread": 3, "overlap": "allow"},
     "berlin": {"trigger": cron("* * * * *", "Europe/Berlin"), "task": "brief"},
 }
-# A zone that only some workers have: the others may neither plan its ticks nor execute their runs.
+# A zone that only some workers have: the others may neither plan its ticks nor execute their runs. Its trigger is made
+# when this process has the zone.
 ZONE: Final = "Tick/Bird"
 ZONED: Final = {"task": "brief", "payload": {"edition": 7}, "overlap": "allow"}
 EDITED: Final = ("edited-1", "edited-2", "edited-3")
