@@ -145,6 +145,25 @@ async def migrated(postgres_server: PostgresServer) -> str:
     return url
 
 
+@pytest.fixture(scope="module")
+async def stocked(postgres_server: PostgresServer) -> str:
+    """Schedules and a history, analyzed. Plans depend on the statistics, so no other test may change them."""
+    url = postgres_server.create_database()
+    await PostgresStore(url).migrate()
+    database = Database(url)
+    await create_many(database, 500)
+    await database.execute(
+        """INSERT INTO tickbird.runs
+            (schedule_id, status, origin, namespace, target, due_at, available_at, created_at, finished_at)
+        SELECT id, CASE n %% 9 WHEN 0 THEN 'failed' ELSE 'succeeded' END, 'manual', namespace, 'work', at, at, at, at
+        FROM tickbird.schedules, generate_series(1, 20) AS n
+        CROSS JOIN LATERAL (SELECT %s + n * interval '1 min' AS at) AS times""",
+        T0,
+    )
+    await database.execute("VACUUM ANALYZE")
+    return url
+
+
 @pytest.fixture
 async def database(migrated: str) -> Database:
     """An empty schema."""
@@ -881,12 +900,12 @@ class TestStatements:
 
 class TestIndexes:
     @pytest.mark.parametrize("name", ["list_runs", "list_runs_of", "page_unwell", "page_unwell_of", "list_audit"])
-    async def test_a_page_begins_where_the_one_before_ended(self, migrated: str, name: str) -> None:
+    async def test_a_page_begins_where_the_one_before_ended(self, stocked: str, name: str) -> None:
         """Not at the newest row, from which it would walk to the page."""
         order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", STATEMENTS[name].decode())))
         text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", STATEMENTS[name].decode())
         async with await psycopg.AsyncConnection.connect(
-            Connections(migrated, 1).conninfo, autocommit=True
+            Connections(stocked, 1).conninfo, autocommit=True
         ) as connection:
             await connection.execute(f"PREPARE page AS {text}".encode())
             nothing = ", ".join("NULL" for _ in order)
@@ -895,12 +914,12 @@ class TestIndexes:
         assert any(re.search(r"Index Cond.* < (ROW\(\$\d+, )?COALESCE\(\$", line) for line in lines), lines
 
     @pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.postgres", "readings")))
-    async def test_readings_walk_indexes_and_sort_no_history(self, migrated: str, name: str) -> None:
+    async def test_readings_walk_indexes_and_sort_no_history(self, stocked: str, name: str) -> None:
         text = STATEMENTS[name].decode()
         order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
         text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", text).replace("%%", "%")
         async with await psycopg.AsyncConnection.connect(
-            Connections(migrated, 1).conninfo, autocommit=True
+            Connections(stocked, 1).conninfo, autocommit=True
         ) as connection:
             await connection.execute(f"PREPARE reading AS {text}".encode())
             nothing = ", ".join("NULL" for _ in order)

@@ -95,8 +95,8 @@ SELECT lately.schedule_id
 FROM (
     SELECT schedule_id FROM failures WHERE schedule_id IS NOT NULL
     UNION
-    SELECT others.schedule_id FROM others
-    JOIN tickbird.schedules AS s ON s.id = others.schedule_id AND s.namespace = %(namespace)s
+    SELECT schedule_id FROM others
+    WHERE (SELECT s.namespace FROM tickbird.schedules AS s WHERE s.id = others.schedule_id) = %(namespace)s
 ) AS lately
 CROSS JOIN LATERAL (
     SELECT r.status FROM tickbird.runs AS r
