@@ -134,7 +134,7 @@ def test_ctrl_c_leaves_the_runs_alone(report: Cli) -> None:
     # It may be interrupted anywhere from here on, also before it has begun to wait.
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert "It goes on without you: `tickbird backfills 1` shows it, `tickbird backfill --cancel 1`" in err
     counts = report.ok("backfills", "1", "--json").json["backfill"]["counts"]
     assert (counts["waiting"], counts["queued"]) == (9, 1)

@@ -116,7 +116,8 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
 async def test_an_unspoiled_past_is_clean(past: Past) -> None:
     verdict = await judge(f"sqlite:///{past.folder}/tickbird.db", past.folder, past.since, past.until)
     assert verdict.clean
-    assert verdict.run >= 8
+    # Six before "stopped" was resumed, and one of it.
+    assert verdict.run >= 7
     assert verdict.skipped["paused"] >= 1
     assert verdict.skipped["overlap"] >= 1
     assert verdict.expected == verdict.run + sum(verdict.skipped.values())

@@ -22,7 +22,24 @@ def complete(work: Coroutine[Any, Any, T], settings: Settings) -> T:
     """Run a command's work to its end."""
     # A driver that retries logs each try; a person gets the one sentence of what came of it.
     logging.basicConfig(level=logging.DEBUG if settings.debug else logging.CRITICAL)
-    return asyncio.run(work)
+    try:
+        return asyncio.run(_interruptible(work))
+    except asyncio.CancelledError:
+        # Ctrl-C before the first step: asyncio has forgotten by now that it was interrupted.
+        raise KeyboardInterrupt from None
+    finally:
+        work.close()
+
+
+async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
+    """Await the work. An error after Ctrl-C is Ctrl-C's own: a driver that is cancelled may raise anything."""
+    try:
+        return await work
+    except BaseException:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError from None
+        raise
 
 
 @asynccontextmanager

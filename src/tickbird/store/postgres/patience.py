@@ -15,6 +15,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import AsyncConnectionPool
 from psycopg_pool._acompat import AEvent
+from psycopg_pool.pool_async import StopWorker
 from psycopg_pool.sched_async import AsyncScheduler
 
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
@@ -58,6 +59,30 @@ class _CancelledPool(BaseException):
     """A task of the pool was cancelled. psycopg's pool swallows CancelledError as it does every Exception."""
 
 
+class _Job:
+    def __init__(self, job: Any) -> None:
+        self._job = job
+
+    async def run(self) -> None:
+        """Do it, and end the worker if it was cancelled meanwhile."""
+        try:
+            await self._job.run()
+        except asyncio.CancelledError:
+            raise _CancelledPool from None
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise _CancelledPool
+
+
+class _Jobs:
+    def __init__(self, jobs: Any) -> None:
+        self._jobs = jobs
+
+    async def get(self) -> Any:
+        """Wait for the next job of a worker, or the word to stop."""
+        job = await self._jobs.get()
+        return job if isinstance(job, StopWorker) else _Job(job)
+
+
 class _Event(AEvent):
     async def wait_timeout(self, timeout: float) -> bool:
         """Wait, and end when cancelled: wait_for of Python 3.11 swallows a cancellation that meets its result."""
@@ -86,8 +111,19 @@ class Pool(AsyncConnectionPool[Connection]):
     @classmethod
     async def worker(cls, q: Any) -> None:
         """Run maintenance tasks until told to stop, or cancelled."""
+        jobs: Any = _Jobs(q)
         with suppress(_CancelledPool):
-            await super().worker(q)
+            await super().worker(jobs)
+
+    async def getconn(self, timeout: float | None = None) -> Connection:
+        """Wait for a connection, and end when cancelled: wait_for of Python 3.11 loses that if one comes meanwhile."""
+        task = asyncio.current_task()
+        before = task.cancelling() if task is not None else 0
+        connection = await super().getconn(timeout)
+        if task is not None and task.cancelling() > before:
+            await self.putconn(connection)
+            raise asyncio.CancelledError
+        return connection
 
     async def _connect(self, timeout: float | None = None) -> Connection:
         try:

@@ -90,7 +90,8 @@ async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIt
 
     try:
         with suppress(TimeoutError):
-            await asyncio.wait_for(connected.wait(), _LONGEST_PAUSE)
+            async with asyncio.timeout(_LONGEST_PAUSE):
+                await connected.wait()
         yield wakeups()
     finally:
         listening.cancel()

@@ -1,0 +1,53 @@
+"""Ctrl-C, whatever the work makes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from tickbird.cli.session import complete
+from tickbird.cli.settings import Settings
+
+
+async def _interrupted(error: BaseException | None) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        if error is None:
+            raise
+        raise error from None
+
+
+@pytest.mark.parametrize("error", [None, OSError("lost"), AssertionError(), BaseException()])
+def test_an_error_after_it_is_an_interrupt(error: BaseException | None) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        complete(_interrupted(error), Settings())
+
+
+def test_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never() -> None:
+        raise AssertionError
+
+    def run(main: Coroutine[Any, Any, None]) -> None:
+        main.close()
+        raise asyncio.CancelledError
+
+    # As asyncio.run does if the interrupt comes between the handler's installation and the loop's start.
+    monkeypatch.setattr(asyncio, "run", run)
+    with pytest.raises(KeyboardInterrupt):
+        complete(never(), Settings())
+
+
+def test_another_error_stays_itself() -> None:
+    async def fail() -> None:
+        async with asyncio.timeout(0):
+            await asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError):
+        complete(fail(), Settings())
