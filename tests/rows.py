@@ -15,6 +15,7 @@ BEGIN
     FOR name IN
         SELECT tablename FROM pg_catalog.pg_tables
         WHERE schemaname = 'tickbird' AND tablename NOT IN ('meta', 'migrations')
+        -- Last, because other tables reference it.
         ORDER BY tablename = 'schedules'
     LOOP
         EXECUTE format('LOCK TABLE tickbird.%I', name);

@@ -122,7 +122,7 @@ class LoopThread:
 
         class Loop(asyncio.SelectorEventLoop):
             async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-                """Left to close(): asyncio starts a thread here that waits, and Python starts none while it exits."""
+                """Do nothing: asyncio would start a thread here, which Python 3.12 refuses at interpreter exit."""
 
         with asyncio.Runner(loop_factory=Loop) as runner:
             runner.run(serve())

@@ -116,7 +116,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
 async def test_an_unspoiled_past_is_clean(past: Past) -> None:
     verdict = await judge(f"sqlite:///{past.folder}/tickbird.db", past.folder, past.since, past.until)
     assert verdict.clean
-    # Six before "stopped" was resumed, and one of it.
+    # Six runs before "stopped" was resumed, and at least one run of "stopped".
     assert verdict.run >= 7
     assert verdict.skipped["paused"] >= 1
     assert verdict.skipped["overlap"] >= 1
@@ -145,7 +145,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "late, but not caught up": ("I11", f"UPDATE runs SET created_at = due_at + 7200000000 WHERE id = {ONE}"),
     "caught up on time": ("I11", f"UPDATE runs SET origin = 'catch_up' WHERE id = {ONE}"),
     "ended before its end": ("I14", f"UPDATE runs SET finished_at = started_at - 1000000 WHERE id = {ONE}"),
-    "an old payload": ("I15", "UPDATE revisions SET definition = replace(definition, 'edition\":7', 'edition\":8')"),
+    "an old payload": ("I17", "UPDATE revisions SET definition = replace(definition, 'edition\":7', 'edition\":8')"),
 }
 
 
@@ -173,7 +173,7 @@ async def test_spoiled_ledgers(past: Past, tmp_path: Path) -> None:
         "executed twice": ("I8", "began", {"twice": True}),
         "nobody knows this run": ("I1", "began", {"run": 999_999}),
         "before it was due": ("I2", "began", {"at": 0.0}),
-        "with another payload": ("I15", "began", {"detail": {"edition": 8}}),
+        "with another payload": ("I17", "began", {"detail": {"edition": 8}}),
     }
     for place, (promise, event, values) in enumerate(cases.values()):
         spoiled = past.copy(tmp_path / f"spoiled-{place}")

@@ -427,8 +427,8 @@ class TestWaiterRace:
         assert [run.status for run in await store.list_runs("default")] == ["queued"] * 2 + ["succeeded"] * 2
 
 
-class StopsOnce:
-    """A session that stands still after the first rows that it locked."""
+class SessionBreakpoint:
+    """A session that pauses after its first fetch until `go_on` is set."""
 
     def __init__(self, db: Session, reached: asyncio.Event, go_on: asyncio.Event) -> None:
         self._db, self._reached, self._go_on = db, reached, go_on
@@ -445,14 +445,16 @@ class StopsOnce:
 class TestLockOrder:
     """Who holds the lock of a concurrency key waits for no row, or two sessions could wait for each other."""
 
-    async def test_a_second_look_at_active_runs_may_close_a_circle_which_is_ended(
+    async def test_a_deadlock_between_hold_active_and_finish_is_retried(
         self, store: PostgresStore, other: PostgresStore, database: Database
     ) -> None:
-        """It may lock a lower id than the first look did: of a run that began between the two.
+        """The second lock_active may lock a lower run id than the first one did.
 
-        That takes somebody who let it go while the first look waited, and a worker that claimed and ended it before
-        the second. PostgreSQL ends one of the two, and it is done again.
+        That is a run which was released while the first one waited, and claimed before the second. If a finish holds
+        that run and waits for the other, PostgreSQL aborts one of the two transactions, and it is retried.
         """
+        deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        before = await database.one(deadlocks)
         aside, beside = await create(store, "aside"), await create(store, "beside")
         for name in ("aside", "aside", "beside"):
             await store.change_schedule("default", name, Trigger(actor="ada"), now=T0)
@@ -462,7 +464,7 @@ class TestLockOrder:
         reached, go_on = asyncio.Event(), asyncio.Event()
 
         async def look(db: Session) -> None:
-            await hold_active(cast("Session", StopsOnce(db, reached, go_on)), [aside, beside])
+            await hold_active(cast("Session", SessionBreakpoint(db, reached, go_on)), [aside, beside])
 
         async with await psycopg.AsyncConnection.connect(database.url) as releasing:
             release = b"UPDATE tickbird.runs SET status = 'queued', lane = 0 WHERE schedule_id = %s"
@@ -478,8 +480,7 @@ class TestLockOrder:
         await looking
         assert set((await ending).accepted) == {second, third}
         assert [run.id for run in await claim(other)] == [first]
-        count = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
-        await until(lambda: database.one(count))
+        await until(lambda: database.one(f"SELECT ({deadlocks}) > {before}"))
 
     @pytest.mark.parametrize("held", ["cursor", "run"])
     async def test_changes_of_schedules_and_limits_take_rows_before_keys(

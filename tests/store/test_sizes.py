@@ -150,7 +150,7 @@ async def test_blocks_that_postgresql_touches(name: str, migrated_url: str) -> N
             await connection.execute("VACUUM ANALYZE tickbird.runs")
             await connection.execute("SELECT pg_stat_force_next_flush()")
         counts.append(await _postgres_blocks(database, VERBS[name]))
-    # Who read the table is told along with how much: a plan that scans it, or somebody who analyzes it.
+    # On failure, also show the scan and vacuum counts, which tell a bad plan from a vacuum.
     scans = await database.execute(
         """SELECT seq_scan, idx_scan, vacuum_count, autovacuum_count, analyze_count, autoanalyze_count
         FROM pg_stat_user_tables WHERE schemaname = 'tickbird' AND relname = 'runs'"""

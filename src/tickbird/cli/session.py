@@ -23,16 +23,17 @@ def complete(work: Coroutine[Any, Any, T], settings: Settings) -> T:
     # A driver that retries logs each try; a person gets the one sentence of what came of it.
     logging.basicConfig(level=logging.DEBUG if settings.debug else logging.CRITICAL)
     try:
-        return asyncio.run(_interruptible(work))
+        return asyncio.run(_await_work(work))
     except asyncio.CancelledError:
-        # Ctrl-C before the first step: asyncio has forgotten by now that it was interrupted.
+        # Ctrl-C came before the first step of the task: asyncio.run then raises this instead of KeyboardInterrupt.
         raise KeyboardInterrupt from None
     finally:
+        # If the task never started, Python would warn that the coroutine was never awaited.
         work.close()
 
 
-async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
-    """Await the work. An error after Ctrl-C is Ctrl-C's own: a driver that is cancelled may raise anything."""
+async def _await_work(work: Coroutine[Any, Any, T]) -> T:
+    """Await the work. After Ctrl-C, raise CancelledError whatever it raises: a cancelled driver may raise any error."""
     try:
         return await work
     except BaseException:

@@ -64,7 +64,7 @@ class _Job:
         self._job = job
 
     async def run(self) -> None:
-        """Do it, and end the worker if it was cancelled meanwhile."""
+        """Run the job; raise if the worker was cancelled, which psycopg's worker would swallow."""
         try:
             await self._job.run()
         except asyncio.CancelledError:
@@ -78,7 +78,7 @@ class _Jobs:
         self._jobs = jobs
 
     async def get(self) -> Any:
-        """Wait for the next job of a worker, or the word to stop."""
+        """Return the next job, wrapped, or StopWorker as it is."""
         job = await self._jobs.get()
         return job if isinstance(job, StopWorker) else _Job(job)
 
@@ -116,7 +116,7 @@ class Pool(AsyncConnectionPool[Connection]):
             await super().worker(jobs)
 
     async def getconn(self, timeout: float | None = None) -> Connection:
-        """Wait for a connection, and end when cancelled: wait_for of Python 3.11 loses that if one comes meanwhile."""
+        """Wait for a connection. Python 3.11's wait_for drops a cancellation that arrives together with its result."""
         task = asyncio.current_task()
         before = task.cancelling() if task is not None else 0
         connection = await super().getconn(timeout)

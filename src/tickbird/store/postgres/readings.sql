@@ -96,6 +96,7 @@ FROM (
     SELECT schedule_id FROM failures WHERE schedule_id IS NOT NULL
     UNION
     SELECT schedule_id FROM others
+    -- Not a join: the planner would scan all schedules of the namespace, instead of looking each one up by its key.
     WHERE (SELECT s.namespace FROM tickbird.schedules AS s WHERE s.id = others.schedule_id) = %(namespace)s
 ) AS lately
 CROSS JOIN LATERAL (

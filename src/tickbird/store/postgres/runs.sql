@@ -101,11 +101,11 @@ UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s
 -- name: claim_runs
 -- The queued runs of one task, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
 -- Lines are found by jumping through the index, so neither the runs of tasks that this worker does not have nor runs for
--- later are walked. The jumps begin at the end of a line: at its front are the entries of runs that were claimed lately.
+-- later are walked. The jumps begin at the end of a line: its front holds dead index entries of runs claimed lately.
 -- Each line offers its first runs. The best priority is served first. Lines of one priority are served in turn, and first
 -- the one that this process has not served for the longest time. Runs that stand behind a line (`behind`) come after all
--- that stand in one. Another claimer may have locked what was offered: then the next ones are taken. A line that is alone
--- gives what it has; its offers are counted only to say when to look again.
+-- that stand in one. Another claimer may have locked what was offered: then the next ones are taken. If there is only one
+-- part, runs are taken from it without counting; its offers are counted only to say when to look again.
 -- If nothing was found, the only row has the clock, and when a run becomes available that could be claimed then. If one
 -- is available already, another claimer holds it and may leave it: look again soon. If a queue that is taken to have no
 -- rate has one, nothing is claimed, and the answer says so; `most` says how many may begin in the others.
@@ -158,8 +158,8 @@ parts AS MATERIALIZED (
     JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.behind
     WHERE l.target = ANY(%(tasks)s::text[])
 ),
-alone AS MATERIALIZED (
-    SELECT count(*) = 1 AS it FROM parts
+single_part AS MATERIALIZED (
+    SELECT count(*) = 1 AS is_single FROM parts
 ),
 offers AS MATERIALIZED (
     SELECT p.*, o.available, o.first_at
@@ -198,7 +198,7 @@ shares AS MATERIALIZED (
         p.queue, p.target, p.ad_hoc, p.priority, p.first, p.last, p.turn, NULL::timestamptz AS first_at,
         least(p.most, %(limit)s) AS runs
     FROM parts AS p
-    WHERE (SELECT alone.it FROM alone)
+    WHERE (SELECT s.is_single FROM single_part AS s)
     UNION ALL
     SELECT s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at, count(*)
     FROM (
@@ -209,7 +209,7 @@ shares AS MATERIALIZED (
             ) AS number
             FROM offers AS o
             CROSS JOIN LATERAL generate_series(1, o.available) AS g(place)
-            WHERE NOT (SELECT alone.it FROM alone)
+            WHERE NOT (SELECT s.is_single FROM single_part AS s)
         ) AS p
         WHERE p.number <= coalesce(p.most, %(limit)s)
         ORDER BY p.priority DESC, p.first, p.place, p.turn, p.first_at

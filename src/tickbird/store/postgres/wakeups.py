@@ -90,6 +90,7 @@ async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIt
 
     try:
         with suppress(TimeoutError):
+            # Not wait_for: in Python 3.11 it can drop a cancellation.
             async with asyncio.timeout(_LONGEST_PAUSE):
                 await connected.wait()
         yield wakeups()

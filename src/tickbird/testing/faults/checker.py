@@ -246,7 +246,7 @@ class Checker:
             for call in self._of_runs.get(run.id, ()):
                 if edition is not None and run.origin in UNIQUE and call.detail.get("edition") != edition:
                     self._broken(
-                        "I15",
+                        "I17",
                         f"{history.name}: run {run.id} ran with edition {call.detail.get('edition')}, not {edition}",
                     )
 

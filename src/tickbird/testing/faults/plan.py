@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from tickbird.testing.faults.refusals import ENDS, RUNS
+from tickbird.testing.faults.refusals import FINISHES, INSERTS
 
 # Kind → how often, and the seconds that it lasts: from, to.
 _ANYWHERE = {
     "kill": (4, 0.0, 3.0),
     "freeze": (3, 1.0, 6.0),
     "drain": (2, 0.0, 2.0),
-    RUNS: (2, 1.0, 6.0),
-    ENDS: (2, 1.0, 6.0),
+    INSERTS: (2, 1.0, 6.0),
+    FINISHES: (2, 1.0, 6.0),
 }
 _ON_A_WIRE = {
     "cut": (3, 0.0, 0.0),

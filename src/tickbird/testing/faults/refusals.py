@@ -8,62 +8,62 @@ from collections import Counter
 from contextlib import closing
 from typing import Final
 
-# What is refused: new runs, or the ends of runs.
-RUNS, ENDS = "refused runs", "refused ends"
-_MESSAGE: Final = "the lab refuses this"
+# The kinds of writes that are refused.
+INSERTS, FINISHES = "refused inserts", "refused finishes"
+_MESSAGE: Final = "fault lab: this write is refused"
 _RETRY: Final = 0.2
 
 _POSTGRES: Final = f"""
-CREATE TABLE public.lab_refusals (what text PRIMARY KEY);
+CREATE TABLE public.lab_refusals (kind text PRIMARY KEY);
 CREATE FUNCTION public.lab_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT FROM public.lab_refusals WHERE what = TG_ARGV[0]) THEN
+    IF EXISTS (SELECT FROM public.lab_refusals WHERE kind = TG_ARGV[0]) THEN
         RAISE EXCEPTION '{_MESSAGE}';
     END IF;
     RETURN NEW;
 END
 $$;
-CREATE TRIGGER lab_refuses_runs BEFORE INSERT ON tickbird.runs
-    FOR EACH ROW EXECUTE FUNCTION public.lab_refuse('{RUNS}');
-CREATE TRIGGER lab_refuses_ends BEFORE UPDATE ON tickbird.runs
+CREATE TRIGGER lab_refuses_inserts BEFORE INSERT ON tickbird.runs
+    FOR EACH ROW EXECUTE FUNCTION public.lab_refuse('{INSERTS}');
+CREATE TRIGGER lab_refuses_finishes BEFORE UPDATE ON tickbird.runs
     FOR EACH ROW WHEN (OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL)
-    EXECUTE FUNCTION public.lab_refuse('{ENDS}');
+    EXECUTE FUNCTION public.lab_refuse('{FINISHES}');
 """
 _SQLITE: Final = f"""
-CREATE TABLE lab_refusals (what TEXT PRIMARY KEY);
-CREATE TRIGGER lab_refuses_runs BEFORE INSERT ON runs
-    WHEN EXISTS (SELECT 1 FROM lab_refusals WHERE what = '{RUNS}')
+CREATE TABLE lab_refusals (kind TEXT PRIMARY KEY);
+CREATE TRIGGER lab_refuses_inserts BEFORE INSERT ON runs
+    WHEN EXISTS (SELECT 1 FROM lab_refusals WHERE kind = '{INSERTS}')
     BEGIN SELECT raise(ABORT, '{_MESSAGE}'); END;
-CREATE TRIGGER lab_refuses_ends BEFORE UPDATE ON runs
+CREATE TRIGGER lab_refuses_finishes BEFORE UPDATE ON runs
     WHEN OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL
-        AND EXISTS (SELECT 1 FROM lab_refusals WHERE what = '{ENDS}')
+        AND EXISTS (SELECT 1 FROM lab_refusals WHERE kind = '{FINISHES}')
     BEGIN SELECT raise(ABORT, '{_MESSAGE}'); END;
 """
 
 
 class Refusals:
-    """The triggers of one database. They are made once, so that no refusal waits for a lock of the table."""
+    """The database triggers, which are created once, so that a refusal does not have to wait for a table lock."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._path = url.removeprefix("sqlite:///") if url.startswith("sqlite") else None
-        self._asked: Counter[str] = Counter()
+        self._active: Counter[str] = Counter()
 
     async def install(self) -> None:
         """Make the triggers in a migrated store."""
         await asyncio.to_thread(self._execute, _POSTGRES if self._path is None else _SQLITE)
 
-    async def refuse(self, what: str, seconds: float) -> None:
+    async def refuse(self, kind: str, seconds: float) -> None:
         """Refuse these writes for some time; refusals of the same kind may overlap."""
-        self._asked[what] += 1
-        await self._write(f"INSERT INTO lab_refusals VALUES ('{what}') ON CONFLICT DO NOTHING")
+        self._active[kind] += 1
+        await self._write(f"INSERT INTO lab_refusals VALUES ('{kind}') ON CONFLICT DO NOTHING")
         await asyncio.sleep(seconds)
-        self._asked[what] -= 1
-        if not self._asked[what]:
-            await self._write(f"DELETE FROM lab_refusals WHERE what = '{what}'")
+        self._active[kind] -= 1
+        if not self._active[kind]:
+            await self._write(f"DELETE FROM lab_refusals WHERE kind = '{kind}'")
 
     async def _write(self, statement: str) -> None:
-        """As often as it takes: another fault may be in the way of this one."""
+        """Retry until it succeeds, because another fault may block the connection."""
         while True:
             try:
                 await asyncio.to_thread(self._execute, statement)

@@ -26,7 +26,7 @@ from tickbird.testing.faults.fleet import Fleet, Member, until
 from tickbird.testing.faults.people import ACTOR, Person, create_all
 from tickbird.testing.faults.plan import Fault, make_plan
 from tickbird.testing.faults.proxy import Proxy
-from tickbird.testing.faults.refusals import ENDS, RUNS, Refusals
+from tickbird.testing.faults.refusals import FINISHES, INSERTS, Refusals
 from tickbird.testing.zones import write_zone, zones_of
 
 PLACES: Final = 4
@@ -189,8 +189,8 @@ class Storm:
             "ended backends": self._end_backends,
             "server restart": self._restart_server,
             "locked file": self._lock_file,
-            RUNS: self._refuse,
-            ENDS: self._refuse,
+            INSERTS: self._refuse,
+            FINISHES: self._refuse,
         }
         await acts[fault.kind](fault)
 
