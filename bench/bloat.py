@@ -11,7 +11,7 @@ from bench.common import Options, Report, Table, say
 from bench.contenders import Seen, process, run_worker
 from bench.database import STATEMENTS, Schedules, server, version
 from tickbird import Run, Tickbird, cron
-from tickbird.domain.definition import Definition, Target
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.postgres import PostgresStore
 from tickbird.worker import WorkerProcess
 

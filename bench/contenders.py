@@ -14,8 +14,8 @@ import psycopg
 from bench.bare import STATEMENTS as BARE
 from bench.bare import connect
 from tickbird import Tickbird
-from tickbird.domain.definition import Target
-from tickbird.domain.runs import NewRun
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres import PostgresStore
 from tickbird.worker import WorkerProcess
 

@@ -10,8 +10,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bench.common import Options, Report, Samples, Table
-from tickbird.domain.cron import cron
 from tickbird.domain.errors import TriggerError
+from tickbird.domain.triggers.cron.cron import cron
 
 try:
     import croniter

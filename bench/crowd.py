@@ -13,8 +13,8 @@ from typing import Any, Final
 from bench.database import Schedules
 from bench.history import STATEMENTS as HISTORY
 from tickbird import cron, every
-from tickbird.domain.codec import encode_definition
-from tickbird.domain.definition import Definition, Target
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
 

@@ -13,8 +13,8 @@ import psycopg
 from bench.bare import STATEMENTS as BARE
 from bench.common import SERVER_SETTINGS
 from tickbird import cron, every
-from tickbird.domain.codec import encode_definition
-from tickbird.domain.definition import Definition, Target
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.plans import Known, KnownRevisions
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.sql import load_statements

@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bench.common import Options, Report, Samples, Table, say
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.forecast import Ground, Served, WhatIf, simulate
-from tickbird.domain.instants import DAY, to_seconds
-from tickbird.domain.run_lengths import RunLength
-from tickbird.domain.schedule import Cursor, Schedule
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.forecast.forecast import Ground, Served, WhatIf, simulate
+from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.schedule import Cursor, Schedule
+from tickbird.domain.time.instants import DAY, to_seconds
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.trigger import Trigger
 
 START = to_seconds(datetime(2026, 12, 1, tzinfo=UTC))
 # So many slots; None: as many as are needed.

@@ -23,10 +23,10 @@ from bench.common import Options, Report, Samples, Table, figure, say, step
 from bench.database import DUE, Schedules, server, version
 from tickbird import every
 from tickbird.client import Client
-from tickbird.domain.codec import encode_definition
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.runs import Outcome
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.connection import Connections
 from tickbird.store.postgres.naming import STATEMENTS as POSTGRES

@@ -17,7 +17,7 @@ from bench.common import Options, Report, Samples, Table, percentile, say
 from bench.contenders import SPAWN, Seen, process, run_worker
 from bench.database import Schedules, server, version
 from tickbird import Run, Tickbird, cron
-from tickbird.domain.definition import Definition, Target
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.worker import WorkerProcess
 
 Start = tuple[int, int, float]

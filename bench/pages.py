@@ -20,8 +20,8 @@ from bench.common import Options, Report, Table, step
 from bench.crowd import Crowd
 from bench.database import server, version
 from tickbird.client import Client
-from tickbird.domain.definition import Target
-from tickbird.domain.runs import NewRun, Outcome
+from tickbird.domain.runs.run import NewRun, Outcome
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol import Worker
 from tickbird.store.sql import load_statements

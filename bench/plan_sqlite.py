@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.common import Options, Report, Table, interleave
 from bench.database import DEFINITIONS, DUE, NOW
-from tickbird.domain.codec import encode_definition
+from tickbird.domain.schedules.codec import encode_definition
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.connection import connect
 from tickbird.store.sqlite.place import Place

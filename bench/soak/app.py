@@ -7,7 +7,7 @@ import os
 import time
 
 from tickbird import Run, Tickbird, every
-from tickbird.domain.definition import Backoff
+from tickbird.domain.schedules.definition import Backoff
 
 bird = Tickbird(app="soak")
 

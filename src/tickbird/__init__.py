@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tickbird.app import Run, Task, Tickbird
-    from tickbird.domain.calendars import Calendar, exclude
-    from tickbird.domain.cron import cron
-    from tickbird.domain.definition import Backoff
-    from tickbird.domain.dependencies import After, after
+    from tickbird.domain.calendars.calendar import Calendar, exclude
     from tickbird.domain.errors import (
         ConflictError,
         DefinitionError,
@@ -24,9 +21,12 @@ if TYPE_CHECKING:
         TickbirdError,
         TriggerError,
     )
-    from tickbird.domain.every import every
-    from tickbird.domain.program import command
-    from tickbird.domain.triggers import any_of, at
+    from tickbird.domain.schedules.definition import Backoff
+    from tickbird.domain.schedules.dependencies import After, after
+    from tickbird.domain.targets.command import command
+    from tickbird.domain.triggers.cron.cron import cron
+    from tickbird.domain.triggers.every import every
+    from tickbird.domain.triggers.trigger import any_of, at
 
 __all__ = [
     "After",

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.blocking import Blocking, Portal
-from tickbird.domain.addresses import describe_url, is_server
-from tickbird.domain.definition import (
+from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
+from tickbird.domain.schedules.definition import (
     TASK_SETTINGS,
     Definition,
     Target,
@@ -18,12 +18,12 @@ from tickbird.domain.definition import (
     check_text,
     command_target,
 )
-from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
-from tickbird.domain.instants import EPOCH
-from tickbird.domain.policies import policies
-from tickbird.domain.program import check_variables, command
-from tickbird.domain.sizes import byte_count
-from tickbird.domain.triggers import Trigger, at
+from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.targets.byte_sizes import byte_count
+from tickbird.domain.targets.command import check_variables, command
+from tickbird.domain.time.instants import EPOCH
+from tickbird.domain.triggers.trigger import Trigger, at
+from tickbird.domain.urls import describe_url, is_server
 from tickbird.per_loop import PerLoop
 from tickbird.targets.protocol import Executable, Isolation, Run
 from tickbird.targets.task import Task
@@ -457,7 +457,7 @@ class Tickbird:
 
         def work(dialect: str) -> tuple[Steps[int], Mapping[str, str]]:
             from tickbird.client.payloads import check_by_schema, new_run
-            from tickbird.domain.task_settings import read_settings
+            from tickbird.domain.targets.task_settings import read_settings
 
             joining = self._joining(dialect)
 

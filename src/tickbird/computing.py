@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from typing import ParamSpec, TypeVar
 
-from tickbird.domain.interruption import CHECK, InterruptedComputation
+from tickbird.domain.cancellation import CHECK, InterruptedComputation
 
 P = ParamSpec("P")
 T = TypeVar("T")

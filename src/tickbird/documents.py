@@ -9,29 +9,29 @@ from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from tickbird.client.revisions import HistoryEntry
-from tickbird.domain.backfills import BackfillPlan, BackfillRecord
-from tickbird.domain.bulk import BulkResult
-from tickbird.domain.calendar_definition import CalendarRecord
-from tickbird.domain.calendar_effects import Effect
-from tickbird.domain.calendars import calendar_to_json
-from tickbird.domain.cautions import Caution
-from tickbird.domain.codec import encode_definition
-from tickbird.domain.coming import ComingTick, overrides_of
-from tickbird.domain.differences import Difference
-from tickbird.domain.happenings import Happening
-from tickbird.domain.held import HeldSchedule
-from tickbird.domain.instants import to_datetime
-from tickbird.domain.instants import utc_text as iso
-from tickbird.domain.limits import Limit
-from tickbird.domain.logs import LogLine, Progress
-from tickbird.domain.overrides import OverrideRecord
-from tickbird.domain.preview import Preview
-from tickbird.domain.rates import Queue, Turn
-from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.sessions import SessionRecord
-from tickbird.domain.tokens import TokenRecord
-from tickbird.domain.zone_moves import TickMoves
+from tickbird.domain.access.sessions import SessionRecord
+from tickbird.domain.access.tokens import TokenRecord
+from tickbird.domain.calendars.calendar import calendar_to_json
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.forecast.preview import Preview
+from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.limits.rate_limits import Queue, Turn
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.planning.bulk import BulkResult
+from tickbird.domain.planning.calendar_impact import Effect
+from tickbird.domain.planning.upcoming import ComingTick, overrides_of
+from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.runs.held import HeldSchedule
+from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord, Status
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.diff import Difference
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.domain.schedules.warnings import Caution
+from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.time.instants import utc_text as iso
 from tickbird.store.protocol import (
     AuditRecord,
     Decisions,

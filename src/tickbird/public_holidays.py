@@ -10,7 +10,7 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
-from tickbird.domain.calendar_definition import Holidays
+from tickbird.domain.calendars.definition import Holidays
 from tickbird.domain.errors import DefinitionError
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tickbird.computing import compute
-from tickbird.domain.calendar_definition import (
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.calendars.definition import (
     YEARS_AHEAD,
     YEARS_BACK,
     CalendarRecord,
@@ -16,14 +17,13 @@ from tickbird.domain.calendar_definition import (
     no_such_calendar,
     read_calendar,
 )
-from tickbird.domain.calendar_effects import Effect, effect
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.commands import Recalendar
-from tickbird.domain.definition import Definition, check_new_name, check_text
-from tickbird.domain.durations import Duration, seconds
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.calendar_impact import Effect, effect
+from tickbird.domain.planning.commands import Recalendar
+from tickbird.domain.schedules.definition import Definition, check_new_name, check_text
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.durations import Duration, seconds
+from tickbird.domain.time.instants import to_seconds
 from tickbird.public_holidays import find_holidays
 from tickbird.store.protocol import Store
 

@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from tickbird.app import Tickbird, open_store, planning_is_on
-from tickbird.domain.codec import fingerprint
 from tickbird.domain.errors import DefinitionError
+from tickbird.domain.schedules.codec import fingerprint
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.isolation.process import App

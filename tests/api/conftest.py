@@ -19,8 +19,8 @@ from tickbird.api.feed import Pauses
 from tickbird.api.guard import Limits
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.every import every
-from tickbird.domain.tokens import Role
+from tickbird.domain.access.tokens import Role
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store
 from tickbird.testing.servers import PostgresServer
 

@@ -9,10 +9,10 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird import Tickbird
 from tickbird.api.instants import read_instant
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import DefinitionError, StoreError
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 
 FIRST, LAST = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 

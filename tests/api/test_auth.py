@@ -12,8 +12,8 @@ from tickbird.api.auth import Authority
 from tickbird.api.problems import Problem
 from tickbird.api.remembered import REMEMBERED
 from tickbird.client import Client
+from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.errors import StoreUnavailableError
-from tickbird.domain.tokens import TokenRecord
 
 
 class Clock:

@@ -8,11 +8,11 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.bulk import BulkModel
-from tickbird.domain.bulk import check_count
-from tickbird.domain.commands import Create, Resume, removed_from_code
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import ConflictError, CountChangedError, InvalidError, StoreUnavailableError
-from tickbird.domain.every import every
+from tickbird.domain.planning.bulk import check_count
+from tickbird.domain.planning.commands import Create, Resume, removed_from_code
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store
 
 PATH = "/api/v1/bulk"
@@ -121,7 +121,7 @@ def test_a_tenth_of_what_was_expected_is_what_it_may_be_off(expected: int | None
 
 
 async def test_so_many_are_not_changed_at_once(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("tickbird.client.bulk.MOST", "tickbird.domain.bulk.MOST"):
+    for place in ("tickbird.client.bulk.MOST", "tickbird.domain.planning.bulk.MOST"):
         monkeypatch.setattr(place, 4)
     await many(memory)
     answer = await bulk(memory, "pause", 5)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.calendars import CalendarModel, CalendarReportModel
-from tickbird.domain.cron import cron
+from tickbird.domain.triggers.cron.cron import cron
 
 PATH = "/api/v1/calendars"
 

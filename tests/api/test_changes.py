@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.domain.runs import Outcome
+from tickbird.domain.runs.run import Outcome
 from tickbird.store.protocol import Worker
 from tickbird.testing.conformance.steps import a_worker
 

@@ -19,9 +19,9 @@ from tickbird.api.guard import Limits
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.computing import compute
-from tickbird.domain.codec import decode_field
-from tickbird.domain.definition import check_payload
-from tickbird.domain.every import every
+from tickbird.domain.schedules.codec import decode_field
+from tickbird.domain.schedules.definition import check_payload
+from tickbird.domain.triggers.every import every
 from tickbird.testing.servers import PostgresServer
 from tickbird.web.app import DOORS, create_site
 

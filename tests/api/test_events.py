@@ -15,9 +15,9 @@ from tests.api.streams import Listener
 from tickbird.api.feed import Pauses
 from tickbird.api.guard import Limits
 from tickbird.api.models.events import EventModel
-from tickbird.domain.definition import Target
 from tickbird.domain.errors import StoreUnavailableError
-from tickbird.domain.runs import NewRun, Outcome
+from tickbird.domain.runs.run import NewRun, Outcome
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres.connection import Session
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import a_worker

@@ -10,10 +10,10 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird.api.health import LOOK_EVERY, Readiness
 from tickbird.client import Client
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import SchemaError, StoreUnavailableError
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 from tickbird.testing.conformance.steps import a_worker
 
 

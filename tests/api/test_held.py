@@ -9,9 +9,9 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.held import HeldModel
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 
 
 async def outage(api: Api, name: str = "hourly", namespace: str = "default") -> None:

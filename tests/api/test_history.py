@@ -8,10 +8,10 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.revisions import DifferenceModel, RevisionModel
-from tickbird.domain.commands import Create, Redefine
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create, Redefine
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Worker
 
 PATH = "/api/v1/schedules/digest/roll-back"

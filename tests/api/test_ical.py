@@ -12,8 +12,8 @@ from tests.api.conftest import Api, refused
 from tests.api.test_loopback import Dev
 from tests.domain.ical_reader import read_ical
 from tickbird.app import open_store
-from tickbird.domain.cron import cron
-from tickbird.domain.every import every
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 
 PATH = "/calendar.ics"
 

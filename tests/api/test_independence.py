@@ -13,9 +13,9 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird.api.guard import Limits
 from tickbird.app import open_store
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol import Store
 

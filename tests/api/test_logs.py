@@ -14,8 +14,8 @@ from tickbird.api import log_feeds
 from tickbird.api.guard import Limits
 from tickbird.api.models.runs import LogLineModel, LogPage
 from tickbird.domain.errors import StoreUnavailableError
-from tickbird.domain.logs import LogLine
-from tickbird.domain.runs import ClaimedRun, Outcome, Status
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import ClaimedRun, Outcome, Status
 from tickbird.testing.conformance.steps import a_worker
 
 Events = list[tuple[str, str, Any]]

@@ -10,9 +10,9 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.metrics import LOOK_EVERY, MEDIA_TYPE, Gauges, exposed
-from tickbird.domain.definition import Target
-from tickbird.domain.measures import Measures
-from tickbird.domain.runs import NewRun
+from tickbird.domain.doctor.metrics import Measures
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.testing.conformance.steps import T0
 
 # They stay.

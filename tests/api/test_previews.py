@@ -14,9 +14,9 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird.api.guard import Limits
 from tickbird.api.models.previews import LoadModel, PreviewedTickModel, PreviewModel
-from tickbird.domain.cron import cron
 from tickbird.domain.errors import TriggerError
-from tickbird.domain.instants import iso, to_seconds
+from tickbird.domain.time.instants import iso, to_seconds
+from tickbird.domain.triggers.cron.cron import cron
 
 PATH = "/api/v1/preview"
 AFTER = "2026-11-16T07:20:00Z"

@@ -14,7 +14,7 @@ from tests.api.conftest import Api, refused
 from tickbird.api.auth import role_of
 from tickbird.api.guard import BASIC, OPEN
 from tickbird.api.models.problems import ProblemDocument
-from tickbird.domain.tokens import ROLES, allows
+from tickbird.domain.access.tokens import ROLES, allows
 from tickbird.store.sqlite import SqliteStore
 
 # POST for their bodies alone: they change nothing.

@@ -11,9 +11,9 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird.api.models.runs import AttemptModel, RunDetail, RunModel
 from tickbird.api.models.steps import StepModel
-from tickbird.domain.dependencies import after
-from tickbird.domain.logs import Progress
-from tickbird.domain.runs import ClaimedRun, Outcome, Status
+from tickbird.domain.runs.logs import Progress
+from tickbird.domain.runs.run import ClaimedRun, Outcome, Status
+from tickbird.domain.schedules.dependencies import after
 from tickbird.store.protocol import Worker
 from tickbird.testing.conformance.steps import a_worker
 

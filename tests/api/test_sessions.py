@@ -18,7 +18,7 @@ from tickbird.api.problems import Problem
 from tickbird.api.remembered import REMEMBERED, Remembered
 from tickbird.api.streams import Streams
 from tickbird.client import Client
-from tickbird.domain.sessions import SessionRecord
+from tickbird.domain.access.sessions import SessionRecord
 
 
 class Counting(Client):

@@ -8,8 +8,8 @@ import pytest
 
 from tests.api.conftest import Api
 from tickbird.api.models.simulations import ForecastModel
-from tickbird.domain.cron import cron
-from tickbird.domain.every import every
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 
 PATH = "/api/v1/simulate"
 SPAN = {"from": "2035-06-01T00:00:00Z", "to": "2035-06-02T00:00:00Z"}

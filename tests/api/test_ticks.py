@@ -12,11 +12,11 @@ from tickbird.api.instants import read_instant
 from tickbird.api.models.revisions import RevisionModel
 from tickbird.api.models.runs import RunModel
 from tickbird.api.models.ticks import ComingTickModel, SkipModel
-from tickbird.domain.commands import Create, PauseCommand, Resume
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create, PauseCommand, Resume
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 
 
 async def history(api: Api) -> datetime:

@@ -9,7 +9,7 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird.api.models.audit import AuditModel
 from tickbird.api.models.tokens import NewToken, TokenModel
-from tickbird.domain.tokens import parse_token
+from tickbird.domain.access.tokens import parse_token
 
 PATH = "/api/v1/tokens"
 

@@ -9,7 +9,7 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird.api.models.ledger import DecisionsModel, HappeningModel, TickAuditModel
 from tickbird.api.models.whole import FindingModel, PlaceModel, ZonesModel
-from tickbird.domain.instants import to_datetime, to_seconds, utc_text
+from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 
 WHOLE = [("GET", "doctor"), ("GET", "place"), ("POST", "place/accept-copy"), ("POST", "zones/adopt")]
 

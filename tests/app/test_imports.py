@@ -5,7 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = {"asyncio", "pydantic", "psycopg", "sqlite3", "jsonschema", "tickbird.client", "tickbird.domain.planner"}
+HEAVY = {
+    "asyncio",
+    "pydantic",
+    "psycopg",
+    "sqlite3",
+    "jsonschema",
+    "tickbird.client",
+    "tickbird.domain.planning.planner",
+}
 CODE = """
 import sys
 from tickbird import Tickbird, cron

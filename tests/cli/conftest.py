@@ -23,10 +23,10 @@ from click.testing import CliRunner
 from tickbird.app import open_store
 from tickbird.cli import root
 from tickbird.client import Client
-from tickbird.domain.commands import Create
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store, Worker
 
 APP = """

@@ -11,10 +11,10 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tickbird.client import Client
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
-from tickbird.domain.runs import Outcome
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store, Worker
 
 WORKER = Worker(id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=("default",), slots=1)

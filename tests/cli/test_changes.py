@@ -13,9 +13,9 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tests.cli.test_runs import execute
-from tickbird.domain.cron import cron
-from tickbird.domain.every import every
-from tickbird.domain.triggers import any_of, at
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import any_of, at
 
 
 def shown(cli: Cli, name: str) -> Any:

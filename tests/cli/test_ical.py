@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.domain.ical_reader import read_ical
 from tests.remote.servers import make_token, serving
-from tickbird.domain.cron import cron
+from tickbird.domain.triggers.cron.cron import cron
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from tests.cli.conftest import Cli
 from tests.cli.test_server import served
 from tickbird import Tickbird, cron
 from tickbird.app import open_store
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import AccessError, ConflictError
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
 
 SHOP = """
     import asyncio

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.cli.conftest import Cli
-from tickbird.domain.cron import cron
+from tickbird.domain.triggers.cron.cron import cron
 
 EVE = "2035-12-24 09:00 Europe/Rome"
 

@@ -17,7 +17,7 @@ from tests.cli.conftest import APP, Cli
 from tickbird.cli import root
 from tickbird.cli.pages import Page, page_of
 from tickbird.client import Client
-from tickbird.domain.cron import cron
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.store.protocol import Store
 
 FILE = 'app = "shop"\n\n[schedules.report]\ncron = "0 6 * * *"\ntask = "digest"\n'

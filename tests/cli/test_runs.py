@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tickbird.client import Client
-from tickbird.domain.runs import Outcome
+from tickbird.domain.runs.run import Outcome
 from tickbird.store.protocol import Store, Worker
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from tickbird.domain.instants import to_datetime, to_seconds
+from tickbird.domain.time.instants import to_datetime, to_seconds
 
 
 def test_an_empty_store_says_what_to_do(cli: Cli) -> None:

@@ -14,10 +14,10 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.remote.servers import make_token, serving
 from tickbird.client import Client
-from tickbird.domain.commands import Create, Update
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target, command_target
-from tickbird.domain.program import command
+from tickbird.domain.planning.commands import Create, Update
+from tickbird.domain.schedules.definition import Definition, Target, command_target
+from tickbird.domain.targets.command import command
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.store.protocol import Store
 
 # Whole hours, some of them ago: lines of a log have no year, and the store's clock is the real one.

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tickbird.client import Client
-from tickbird.domain.cron import cron
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.store.protocol import Store
 
 FILE = 'app = "shop"\n\n[schedules.etl]\ncron = "0 * * * *"\ntask = "etl"\n'

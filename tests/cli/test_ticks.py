@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.conftest import Cli
-from tickbird.domain.cron import cron
+from tickbird.domain.triggers.cron.cron import cron
 
 LATE = """
     from datetime import UTC, datetime

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.cli.conftest import Cli
-from tickbird.domain.tokens import digest, parse_token
+from tickbird.domain.access.tokens import digest, parse_token
 
 
 def make(cli: Cli, *args: str) -> dict[str, object]:

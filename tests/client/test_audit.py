@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tickbird import Tickbird, cron, every
-from tickbird.domain.audit import Audit
 from tickbird.domain.errors import InvalidError, NotFoundError, TickbirdError
-from tickbird.domain.triggers import at
+from tickbird.domain.ledger.verification import Audit
+from tickbird.domain.triggers.trigger import at
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing import Harness
 

@@ -11,12 +11,12 @@ import pytest
 
 from tickbird import every
 from tickbird.client import Client
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.rates import Rate
-from tickbird.domain.readings import AuditFilter, RunFilter, ScheduleFilter
-from tickbird.domain.runs import Outcome
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.views import AuditFilter, RunFilter, ScheduleFilter
 from tickbird.store.protocol import Store, Worker
 from tickbird.store.sqlite import SqliteStore
 

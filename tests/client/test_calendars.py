@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tickbird.client import Client
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.engine.sync import Declarations, sync
 from tickbird.store.sqlite import SqliteStore
 

@@ -10,9 +10,9 @@ import pytest
 from tests.client.test_why import alive, ask
 from tickbird import After, Tickbird, after, every
 from tickbird.client import Client
-from tickbird.domain.commands import Trigger, Update
 from tickbird.domain.errors import ConflictError, DefinitionError
-from tickbird.domain.explanation import Explanation
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.planning.commands import Trigger, Update
 from tickbird.store.protocol import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance.dependencies import create_load, end_run

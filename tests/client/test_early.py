@@ -12,7 +12,7 @@ import pytest
 from tickbird import Tickbird, cron, every
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.instants import to_datetime
+from tickbird.domain.time.instants import to_datetime
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing import Harness
 

@@ -9,9 +9,9 @@ import pytest
 
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.condition import FAILING
-from tickbird.domain.every import every
-from tickbird.domain.runs import Outcome
+from tickbird.domain.doctor.snapshot import FAILING
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store, Worker
 
 

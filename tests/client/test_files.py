@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tickbird.client import Client
-from tickbird.domain.cron import cron
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, StaleError
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.files import DocumentError, read_document
 from tickbird.files.shape import Document
 from tickbird.store.protocol import Changes, Counted

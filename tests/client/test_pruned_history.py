@@ -12,9 +12,9 @@ import pytest
 from tickbird import NotFoundError, Run, Tickbird, cron
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.commands import Command, Create, Update
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.schedule import REVISIONS_KEPT
+from tickbird.domain.planning.commands import Command, Create, Update
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.schedule import REVISIONS_KEPT
 from tickbird.store.protocol import Store
 from tickbird.testing import Harness
 

@@ -10,7 +10,7 @@ import pytest
 
 from tickbird.client import Client
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.rates import Queue, Rate
+from tickbird.domain.limits.rate_limits import Queue, Rate
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance.steps import a_worker, create, enqueue, later, plan
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tickbird.client import Client
+from tickbird.domain.access.sessions import parse_session
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.sessions import parse_session
 from tickbird.store.sqlite import SqliteStore
 
 

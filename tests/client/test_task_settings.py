@@ -11,8 +11,8 @@ import pytest
 
 from tickbird import Tickbird, every
 from tickbird.client import Client
-from tickbird.domain.definition import TASK_SETTINGS, Backoff, Definition, Target
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, Definition, Target
 from tickbird.files.shape import read_bytes
 from tickbird.files.writing import write
 from tickbird.store.protocol import Worker

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tickbird.client import Client
+from tickbird.domain.access.tokens import parse_token
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.tokens import parse_token
 from tickbird.store.sqlite import SqliteStore
 
 

@@ -11,7 +11,7 @@ import pytest
 from tickbird import DefinitionError, NotFinishedError, NotFoundError, Tickbird, cron
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.runs import Outcome
+from tickbird.domain.runs.run import Outcome
 from tickbird.store.protocol import Store, Worker
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")

@@ -12,15 +12,15 @@ from typing import Any, cast
 import pytest
 
 from tickbird.client import Client
-from tickbird.domain.calendars import exclude
-from tickbird.domain.coming import coming_ticks
-from tickbird.domain.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import spread_offset
+from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import NotFoundError, TriggerError
-from tickbird.domain.every import every
-from tickbird.domain.explanation import Explanation, Step
-from tickbird.domain.triggers import at
+from tickbird.domain.explain.explanation import Explanation, Step
+from tickbird.domain.planning.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.upcoming import coming_ticks
+from tickbird.domain.schedules.definition import spread_offset
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance.steps import (

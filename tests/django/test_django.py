@@ -20,7 +20,7 @@ from tickbird import StoreError
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.django.stores import store_url
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.run import RunRecord
 from tickbird.store.postgres import PostgresStore
 
 PROJECT = Path(__file__).parent

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tickbird.domain.cron import Cron
+from tickbird.domain.triggers.cron.cron import Cron
 
 BUDGET = int(os.environ.get("TICKBIRD_FUZZ", "1"))
 ZONES = sorted(zoneinfo.available_timezones() - {"localtime", "Factory", "posixrules"})

@@ -10,14 +10,14 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.commands import Override, PauseCommand, Reschedule, Resume, Skip, UndoOverride
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.dependencies import After, LastSuccess
+from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.every import every
-from tickbird.domain.planner import ActiveRun, Facts, Plan, plan
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.commands import Override, PauseCommand, Reschedule, Resume, Skip, UndoOverride
+from tickbird.domain.planning.planner import ActiveRun, Facts, Plan, plan
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.dependencies import After, LastSuccess
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.triggers.every import every
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Half an hour before a Saturday, so that calendars matter for small steps too.

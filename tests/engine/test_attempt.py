@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tickbird import Tickbird, at
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.run import RunRecord
 from tickbird.testing import Harness
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

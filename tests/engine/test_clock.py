@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tickbird import Tickbird, every
-from tickbird.domain.definition import Target
-from tickbird.domain.runs import NewRun
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.engine.clock import PATIENCE, TOLERANCE, ClockWatch, StoreClock
 from tickbird.engine.standing import Standing
 from tickbird.engine.sync import Declarations, sync

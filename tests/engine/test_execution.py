@@ -16,9 +16,9 @@ from pydantic import BeforeValidator
 
 from tickbird import Run, Tickbird, every
 from tickbird.app import open_store
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.run import ClaimedRun, NewRun
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.engine import execution as steps
 from tickbird.engine import workplace
 from tickbird.engine.execution import Execution

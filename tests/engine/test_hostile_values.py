@@ -13,8 +13,8 @@ from tests.engine.hostile import ERRORS, VALUES
 from tests.engine.hostile_app import bird
 from tests.engine.test_worker import working
 from tickbird.client import Client
-from tickbird.domain.logs import MAX_LEVEL
-from tickbird.domain.runs import FINAL, RunRecord
+from tickbird.domain.runs.logs import MAX_LEVEL
+from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.engine.engine import EngineOptions
 
 TASKS = ("blocks", "awaits", "isolated")

@@ -13,9 +13,9 @@ import pytest
 
 from tests.engine.test_worker import until, working
 from tickbird import Run, Tickbird
-from tickbird.domain.definition import Target
-from tickbird.domain.logs import LogLine, Progress
-from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.runs.run import ClaimedRun, NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.engine.logs import Logs
 from tickbird.store.sqlite import SqliteStore
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tickbird import every
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import StoreUnavailableError
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.engine.planning import Planning
 from tickbird.store.protocol import Planned
 from tickbird.store.sqlite import SqliteStore

@@ -15,7 +15,7 @@ from tests.engine.test_worker import until, working
 from tickbird import Run, Tickbird
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError
-from tickbird.domain.runs import FINAL
+from tickbird.domain.runs.run import FINAL
 from tickbird.engine import outbox as module
 from tickbird.engine.outbox import MAX_REFUSED, Outbox
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tickbird import Tickbird, every
-from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.planning.code_sync import StoredSchedule
 from tickbird.engine.upkeep import Retention, Upkeep
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.schema import MIGRATIONS

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tickbird.domain.zone_data import zone_source
+from tickbird.domain.time.zone_data import zone_source
 from tickbird.engine.vitals import Vitals
 
 

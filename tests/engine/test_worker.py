@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from tickbird import PayloadError, Run, Tickbird, every
 from tickbird.client import Client
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.run import RunRecord
 from tickbird.engine.engine import EngineOptions
 from tickbird.worker import WorkerProcess
 

@@ -10,7 +10,7 @@ from tests.conftest import lacking
 from tests.faults.fleet import accounted, agrees, all_runs, all_skips, at_rest, settled, ticking
 from tickbird import every
 from tickbird.client import Client
-from tickbird.domain.instants import to_seconds
+from tickbird.domain.time.instants import to_seconds
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, SetClock, until
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults.fleet import agrees, all_runs, final, settled, ticking
 from tickbird.client import Client
-from tickbird.domain.runs import Outcome
+from tickbird.domain.runs.run import Outcome
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, Note, until
 

@@ -12,7 +12,7 @@ from tests.faults.fleet import all_runs, all_skips, final, settled, ticking
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.runs import Outcome
+from tickbird.domain.runs.run import Outcome
 from tickbird.store.protocol import Store, Worker
 from tickbird.testing.faults import Fleet, Proxy, SetClock, until
 from tickbird.testing.servers import PostgresServer, ServerMissing

@@ -10,7 +10,7 @@ from tests.faults.fleet import all_runs
 from tests.store.conftest import PlainPostgres, PlainSqlite
 from tickbird import cron, every
 from tickbird.client import Client
-from tickbird.domain.unreadable import published
+from tickbird.domain.runs.unreadable_runs import published
 from tickbird.store.protocol import Store
 from tickbird.testing.faults import Fleet, Member, until
 from tickbird.testing.zones import write_zone

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.codec import encode_definition, fingerprint
-from tickbird.domain.commands import Create, Delete, Recalendar, Redefine, Resume
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.planner import Facts
-from tickbird.domain.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause
-from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.planning.commands import Create, Delete, Recalendar, Redefine, Resume
+from tickbird.domain.planning.planner import Facts
+from tickbird.domain.schedules.codec import encode_definition, fingerprint
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause
+from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.files.plan import FilePlan, Kept, Known, Late, ScheduleChange, alike, plan_files
 from tickbird.files.shape import Document, read_document
 from tickbird.files.ticks import TickChanges

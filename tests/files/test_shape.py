@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tickbird.domain.calendars import exclude
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Backoff, Definition, Target, command_target
-from tickbird.domain.dependencies import After
-from tickbird.domain.every import every
-from tickbird.domain.program import command
-from tickbird.domain.rates import Rate
-from tickbird.domain.triggers import any_of, at
+from tickbird.domain.calendars.calendar import exclude
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.schedules.definition import Backoff, Definition, Target, command_target
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.targets.command import command
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.files.fields import NAMES, unwritten
 from tickbird.files.mistakes import DocumentError, Mistake
 from tickbird.files.reading import FORMATS, Format

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.files.test_shape import FULL
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.codec import fingerprint
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Backoff, Definition, Target, command_target
-from tickbird.domain.dependencies import After
-from tickbird.domain.every import Every
-from tickbird.domain.program import command
-from tickbird.domain.rates import Rate
-from tickbird.domain.triggers import AnyOf, At
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.schedules.definition import Backoff, Definition, Target, command_target
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.targets.command import command
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import Every
+from tickbird.domain.triggers.trigger import AnyOf, At
 from tickbird.files.reading import FORMATS, Format
 from tickbird.files.shape import Document, read_bytes, read_document
 from tickbird.files.writing import to_plain, write

@@ -22,11 +22,11 @@ from tests.cli.conftest import APP, Cli, Said
 from tests.remote.servers import serving
 from tickbird.cli import root
 from tickbird.client import Client
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
-from tickbird.domain.logs import LogLine
-from tickbird.domain.runs import Outcome
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store, Worker
 
 FOLDER = Path(__file__).parent
@@ -52,8 +52,8 @@ spec:
 """
 # The commands that never end by themselves, or need another system.
 ENDLESS = {"dev", "worker", "server", "import apscheduler", "import celery-beat", "import django-celery-beat"}
-# One after the other, on one store. X is the id of the newest run, B of the newest backfill. A line in capitals stands for
-# what a worker does.
+# One after the other, on one store. X is the id of the newest run, B of the newest backfill. A line in capitals stands
+# for what a worker does.
 SCRIPT = """
 migrate
 sync shop:bird

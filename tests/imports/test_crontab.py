@@ -8,7 +8,7 @@ import pytest
 
 from tests.domain.test_cron_daemon import Daemon, changes, offset_at
 from tests.imports.conftest import AFTER, UNTIL, check, made_of
-from tickbird.domain.codec import encode_definition
+from tickbird.domain.schedules.codec import encode_definition
 from tickbird.imports.crontab import read_crontab
 
 CRONTAB = r"""

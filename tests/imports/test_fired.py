@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target, command_target
 from tickbird.domain.errors import InvalidError, StoreError
-from tickbird.domain.program import command
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.definition import Definition, Target, command_target
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.command import command
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.imports.fired import lines as reading
 from tickbird.imports.fired.celery_results import read_results
 from tickbird.imports.fired.cron_log import CronLog

@@ -15,7 +15,7 @@ import pytest
 from tests.isolation.app import MARK, MARK_NAME, bird
 from tickbird import Tickbird
 from tickbird.client import Client
-from tickbird.domain.runs import FINAL, RunRecord
+from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.engine.engine import EngineOptions
 from tickbird.engine.isolation.watched import MARK as VARIABLE
 from tickbird.worker import WorkerProcess

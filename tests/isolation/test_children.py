@@ -13,8 +13,8 @@ import pytest
 from tests.isolation.app import bird
 from tests.isolation.conftest import QUICK, Place, leftovers, until, working
 from tickbird import DefinitionError, Tickbird
-from tickbird.domain.definition import Target
-from tickbird.domain.runs import NewRun
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.worker import WorkerProcess
 
 

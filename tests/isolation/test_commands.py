@@ -20,12 +20,12 @@ import pytest
 from tests.isolation.app import MARK
 from tests.isolation.conftest import QUICK, Place, leftovers, until, working
 from tickbird import DefinitionError, InvalidError, Tickbird, command, cron
-from tickbird.domain.codec import encode_field
-from tickbird.domain.commands import Update
-from tickbird.domain.definition import Target, command_target
-from tickbird.domain.logs import MOST_BYTES, MOST_LINES, LogLine
-from tickbird.domain.program import Program
-from tickbird.domain.runs import NewRun, RunRecord
+from tickbird.domain.planning.commands import Update
+from tickbird.domain.runs.logs import MOST_BYTES, MOST_LINES, LogLine
+from tickbird.domain.runs.run import NewRun, RunRecord
+from tickbird.domain.schedules.codec import encode_field
+from tickbird.domain.schedules.definition import Target, command_target
+from tickbird.domain.targets.command import Program
 from tickbird.targets.command import Command, allowed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -168,7 +168,7 @@ async def test_a_keeper_has_nothing_of_the_environment_of_its_worker(
 async def test_a_tick_and_what_it_stands_for_are_told(commands: Commands) -> None:
     from datetime import UTC, datetime
 
-    from tickbird.domain.runs import ClaimedRun, Covers
+    from tickbird.domain.runs.run import ClaimedRun, Covers
     from tickbird.targets.protocol import Run
 
     tick, last = datetime(2026, 3, 1, 3, tzinfo=UTC), datetime(2026, 3, 3, 3, tzinfo=UTC)

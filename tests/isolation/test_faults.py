@@ -19,7 +19,7 @@ import pytest
 from tests.isolation.app import bird, holds_on
 from tests.isolation.conftest import QUICK, Place, leftovers, until, working
 from tickbird import Tickbird, every
-from tickbird.domain.runs import FINAL, ClaimedRun, RunRecord
+from tickbird.domain.runs.run import FINAL, ClaimedRun, RunRecord
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.isolation.process import App
 from tickbird.engine.shown import Failed, LateStart

@@ -15,7 +15,7 @@ from tests.store.conftest import PlainPostgres, PlainRows, PlainSqlite
 from tickbird.cli import COMMANDS
 from tickbird.cli.errors import CONFLICT, FAILED, INVALID, NOT_FOUND
 from tickbird.client import Client
-from tickbird.domain.every import every
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store
 
 pytestmark = pytest.mark.timeout(900)

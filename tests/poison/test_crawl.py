@@ -22,9 +22,9 @@ from tickbird.api.app import create_api
 from tickbird.api.guard import Limits
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
-from tickbird.domain.every import every
-from tickbird.domain.runs import Outcome
-from tickbird.domain.triggers import at
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import a_worker
 from tickbird.web.app import DOORS, create_site

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from tickbird.domain.instants import to_datetime
+from tickbird.domain.time.instants import to_datetime
 
 Strategy = st.SearchStrategy[Any]
 NUMBERS = st.integers(0, 2**53)

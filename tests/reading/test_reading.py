@@ -17,33 +17,34 @@ from tests.reading.made import INSTANTS, JSON, NUMBERS, SECONDS, TEXTS, WHOLE, a
 from tickbird import documents
 from tickbird.api.files import told_plan
 from tickbird.client.revisions import HistoryEntry
-from tickbird.domain import audit, findings
-from tickbird.domain.audit import Audit
-from tickbird.domain.backfills import BackfillPlan, BackfillRecord
-from tickbird.domain.calendar_definition import CalendarRecord
-from tickbird.domain.calendar_effects import Effect
-from tickbird.domain.calendars import Calendar, exclude
-from tickbird.domain.codec import encode_definition
-from tickbird.domain.coming import ComingTick
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Backoff, Definition, Target
-from tickbird.domain.dependencies import After
-from tickbird.domain.every import every
-from tickbird.domain.explanation import Explanation
-from tickbird.domain.happenings import Happening
-from tickbird.domain.held import HeldSchedule
-from tickbird.domain.limits import Limit
-from tickbird.domain.logs import LogLine
-from tickbird.domain.overrides import Overridden, OverrideRecord, TickOverride
-from tickbird.domain.preview import Preview
-from tickbird.domain.rates import Queue, Rate, Turn
-from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord, Status
-from tickbird.domain.schedule import Cursor, Pause, Schedule, State
-from tickbird.domain.sessions import SessionRecord
-from tickbird.domain.tokens import TokenRecord
-from tickbird.domain.triggers import any_of, at
-from tickbird.domain.verdicts import Finding
-from tickbird.domain.zone_moves import TickMoves
+from tickbird.domain.access.sessions import SessionRecord
+from tickbird.domain.access.tokens import TokenRecord
+from tickbird.domain.calendars.calendar import Calendar, exclude
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.doctor import checks
+from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.forecast.preview import Preview
+from tickbird.domain.ledger import verification
+from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.ledger.verification import Audit
+from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.planning.calendar_impact import Effect
+from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.runs.held import HeldSchedule
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord, Status
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.definition import Backoff, Definition, Target
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule, State
+from tickbird.domain.schedules.tick_overrides import Overridden, OverrideRecord, TickOverride
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.files.plan import FilePlan, ScheduleChange
 from tickbird.reading import (
     backfills,
@@ -221,7 +222,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
             first=st.none() | SECONDS,
             last=st.none() | SECONDS,
             complete_from=st.none() | SECONDS,
-            findings=st.lists(records(audit.Finding, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
+            findings=st.lists(records(verification.Finding, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
         ),
         Audit.to_json,
         ticks.read_audit,
@@ -259,7 +260,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "token": (records(TokenRecord, digest=st.just("")), documents.token_document, tokens.read_token),
     "session": (records(SessionRecord, digest=st.just("")), documents.session_document, tokens.read_session),
     "audit record": (records(AuditRecord), documents.audit_document, whole.read_audit_record),
-    "finding": (records(Finding), findings.to_json, whole.read_finding),
+    "finding": (records(Finding), checks.to_json, whole.read_finding),
     "place": (records(Place), documents.place_document, whole.read_place),
     "zone record": (records(ZoneRecord), documents.zone_record_document, whole.read_zone_record),
     "zones": (records(Zones), documents.zones_document, whole.read_zones),

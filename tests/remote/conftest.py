@@ -11,8 +11,8 @@ import pytest
 from tickbird.api.app import create_api
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.every import every
-from tickbird.domain.tokens import Role
+from tickbird.domain.access.tokens import Role
+from tickbird.domain.triggers.every import every
 from tickbird.remote import RemoteClient, Transport
 from tickbird.store.protocol import Store
 

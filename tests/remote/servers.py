@@ -13,7 +13,7 @@ import uvicorn
 from tickbird.api.app import create_api
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.tokens import Role
+from tickbird.domain.access.tokens import Role
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import pytest
 
 from tests.remote.conftest import URL, Both
 from tickbird.client import Client
-from tickbird.domain.cron import cron
 from tickbird.domain.errors import (
     AccessError,
     InvalidError,
@@ -21,6 +20,7 @@ from tickbird.domain.errors import (
     StoreUnavailableError,
     TickbirdError,
 )
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.remote import RemoteClient, Transport
 from tickbird.store.protocol import Worker
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.remote.conftest import Both
 from tickbird import Tickbird, every
-from tickbird.domain.definition import TASK_SETTINGS, Backoff, Target
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, Target
 from tickbird.remote import RemoteClient
 from tickbird.worker import describe_worker
 

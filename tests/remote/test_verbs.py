@@ -11,13 +11,13 @@ import pytest
 
 from tests.remote.conftest import Both
 from tickbird.client import Client
-from tickbird.domain.commands import Create
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError, StoreError
-from tickbird.domain.every import every
-from tickbird.domain.logs import LogLine
-from tickbird.domain.runs import Outcome
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.files.mistakes import DocumentError
 from tickbird.remote import RemoteClient
 from tickbird.store.protocol import Worker

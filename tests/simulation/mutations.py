@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain import commands, planner, sync
-from tickbird.domain.ahead import drop_decided
-from tickbird.domain.backfills import Wanted
-from tickbird.domain.dependencies import Needs
-from tickbird.domain.held import Release
-from tickbird.domain.limits import choose
-from tickbird.domain.rates import Rate
-from tickbird.domain.runs import TICK_ORIGINS, Outcome
-from tickbird.domain.schedule import Cursor
-from tickbird.domain.ticks import Segment, Ticks
+from tickbird.domain.limits.concurrency import choose
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.planning import code_sync, commands, planner
+from tickbird.domain.planning.backfills import Wanted
+from tickbird.domain.planning.pending_ticks import drop_decided
+from tickbird.domain.runs.held import Release
+from tickbird.domain.runs.run import TICK_ORIGINS, Outcome
+from tickbird.domain.schedules.dependencies import Needs
+from tickbird.domain.schedules.grid import Segment, Ticks
+from tickbird.domain.schedules.schedule import Cursor
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockWatch
 from tickbird.engine.execution import Execution
@@ -222,7 +222,7 @@ def worker_goes_on_past_its_lease(patch: Patch) -> None:
 
 def old_workers_revert_a_deploy(patch: Patch) -> None:
     """Whoever looks last writes what its own code says."""
-    patch.setattr(sync, "_wins", lambda declared, stored, seen, live: declared != stored)
+    patch.setattr(code_sync, "_wins", lambda declared, stored, seen, live: declared != stored)
 
 
 def resume_catches_up(patch: Patch) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from tickbird import Tickbird, at, every
 from tickbird.app import open_store
-from tickbird.domain.definition import Target
-from tickbird.domain.runs import NewRun
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.engine.execution import Execution
 from tickbird.engine.loop import Repeat
 from tickbird.engine.sync import sync

@@ -10,8 +10,9 @@ from typing import Any
 
 from tests.store.grids import DAY, Once, Rule, Shape, Times
 from tests.store.model import Model, ModelRun, Refused, Told
-from tickbird.domain.calendars import WEEKDAYS, exclude
-from tickbird.domain.commands import (
+from tickbird.domain.calendars.calendar import WEEKDAYS, exclude
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.planning.commands import (
     Command,
     Create,
     Delete,
@@ -24,13 +25,12 @@ from tickbird.domain.commands import (
     UndoOverride,
     Update,
 )
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.errors import TickbirdError
-from tickbird.domain.every import every
-from tickbird.domain.runs import Outcome
-from tickbird.domain.triggers import Trigger as AnyTrigger
-from tickbird.domain.triggers import any_of, at
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import Trigger as AnyTrigger
+from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.store.protocol import Held, Store, Worker
 
 NAMESPACE = "default"

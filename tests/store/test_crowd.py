@@ -12,12 +12,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from tickbird.domain.backfills import NewBackfill
-from tickbird.domain.commands import Create, Trigger
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.every import every
-from tickbird.domain.runs import Outcome
+from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.commands import Create, Trigger
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol import Worker
 

@@ -12,10 +12,10 @@ import psycopg
 import pytest
 
 from tickbird.client import Client
-from tickbird.domain.condition import OpenSession, Server
+from tickbird.domain.doctor.checks import diagnose
+from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.doctor.snapshot import OpenSession, Server
 from tickbird.domain.errors import StoreError
-from tickbird.domain.findings import diagnose
-from tickbird.domain.verdicts import Finding
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.scratch import PostgresScratches
 from tickbird.store.protocol import Store, Worker

@@ -7,9 +7,9 @@ import pytest
 from tests.api.conftest import postgres_store, shared_url, sqlite_store  # noqa: F401
 from tests.web.histories import WORKER
 from tickbird.client import Client
-from tickbird.domain.every import every
-from tickbird.domain.readings import ScheduleFilter
-from tickbird.domain.runs import Outcome
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.triggers.every import every
+from tickbird.domain.views import ScheduleFilter
 from tickbird.store.postgres import readings as on_postgres
 from tickbird.store.protocol import Store
 from tickbird.store.sqlite import readings as on_sqlite

@@ -13,17 +13,17 @@ import pytest
 
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.cron import cron
-from tickbird.domain.dependencies import After
-from tickbird.domain.every import every
-from tickbird.domain.forecast_play import Player
-from tickbird.domain.forecast_stage import MICROS, Pool, Stage
-from tickbird.domain.forecast_tally import Tally
-from tickbird.domain.instants import to_datetime, to_seconds
-from tickbird.domain.rates import Rate
-from tickbird.domain.runs import Outcome
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.forecast.model import MICROS, Pool, Stage
+from tickbird.domain.forecast.simulator import Player
+from tickbird.domain.forecast.stats import Tally
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Held, Store, Worker
 from tickbird.testing.clock import ManualClock
 from tickbird.testing.harness import _AtManualTime

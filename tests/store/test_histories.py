@@ -56,8 +56,8 @@ from tests.store.operations import (
     Updated,
     instant,
 )
-from tickbird.domain.runs import FINAL, RunRecord, SkipRecord
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.runs.run import FINAL, RunRecord, SkipRecord
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.protocol import Store
 from tickbird.store.sqlite import SqliteStore
 

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from tickbird.app import Tickbird
-from tickbird.domain.definition import Target
-from tickbird.domain.happenings import Horizon, Mark, read_mark
-from tickbird.domain.runs import NewRun, Outcome
+from tickbird.domain.ledger.activity import Horizon, Mark, read_mark
+from tickbird.domain.runs.run import NewRun, Outcome
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres import PostgresStore, happenings
 from tickbird.store.postgres.naming import encoded
 from tickbird.store.postgres_url import SCHEMA

@@ -7,8 +7,8 @@ from typing import Literal
 
 import pytest
 
-from tickbird.domain.definition import Target
-from tickbird.domain.runs import NewRun
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres import PostgresStore
 from tickbird.testing.faults import Proxy
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tickbird.app import open_store
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.sized_cache import SizedCache, size_of
+from tickbird.domain.triggers.every import every
 from tickbird.store.plans import LARGEST_CACHE, MOST_READ
 from tickbird.store.protocol import Store, Worker
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tickbird.domain.codec import encode_definition
-from tickbird.domain.overrides import TickOverride
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.store.migrations import Migration
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres import schema as postgres_schema

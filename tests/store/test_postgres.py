@@ -21,14 +21,14 @@ from psycopg import sql
 from tests.rows import delete_rows
 from tests.store.conftest import PlainPostgres
 from tests.store.contenders import PATIENCE, SPAWN, Contenders, contenders
-from tickbird.domain.backfills import NewBackfill
-from tickbird.domain.codec import definition_text, encode_definition
-from tickbird.domain.commands import Create, Trigger, Update
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.dependencies import After
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
-from tickbird.domain.every import every
-from tickbird.domain.runs import NewRun, Outcome
+from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.commands import Create, Trigger, Update
+from tickbird.domain.runs.run import NewRun, Outcome
+from tickbird.domain.schedules.codec import definition_text, encode_definition
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore, backfills, changes, planning, runs, schema
 from tickbird.store.postgres import store as store_module
 from tickbird.store.postgres.connection import Connections, Session

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
 from tickbird.app import Tickbird, open_store
-from tickbird.domain.addresses import describe_url
 from tickbird.domain.errors import StoreError, TickbirdError
+from tickbird.domain.urls import describe_url
 from tickbird.imports.databases import fetch, shown
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.connection import Connections

@@ -22,11 +22,11 @@ from pathlib import Path
 
 import pytest
 
-from tickbird.domain.commands import Create, PauseCommand
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import InvalidError, SchemaError, StoreError, StoreUnavailableError
-from tickbird.domain.every import every
-from tickbird.domain.runs import NewRun, Outcome
+from tickbird.domain.planning.commands import Create, PauseCommand
+from tickbird.domain.runs.run import NewRun, Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 from tickbird.store import migrations
 from tickbird.store.protocol import Store, Worker
 from tickbird.store.sql import load_statements

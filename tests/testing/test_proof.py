@@ -22,7 +22,7 @@ from tests.cli.conftest import Cli
 from tickbird.app import find_scratches, open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError
-from tickbird.domain.every import every
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Worker
 from tickbird.store.scratch import new_name
 from tickbird.testing.faults.fleet import Fleet, Member

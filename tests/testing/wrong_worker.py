@@ -6,8 +6,8 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tickbird.domain.runs import ClaimedRun
-from tickbird.domain.ticks import Ticks
+from tickbird.domain.runs.run import ClaimedRun
+from tickbird.domain.schedules.grid import Ticks
 from tickbird.engine.execution import Execution
 from tickbird.testing.faults.app import Setup, work
 

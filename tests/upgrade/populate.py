@@ -18,13 +18,13 @@ import psycopg
 
 from tickbird import any_of, at, cron, every
 from tickbird.app import open_store
-from tickbird.domain.backfills import NewBackfill
-from tickbird.domain.calendars import Calendar, exclude
-from tickbird.domain.codec import fingerprint
-from tickbird.domain.commands import Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.held import Drop, Release
-from tickbird.domain.logs import LogLine, Progress
-from tickbird.domain.runs import NewRun
+from tickbird.domain.calendars.calendar import Calendar, exclude
+from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.commands import Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.runs.held import Drop, Release
+from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.codec import fingerprint
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

@@ -18,7 +18,7 @@ from tests.conftest import leave_out
 from tickbird.api.feed import Pauses
 from tickbird.api.guard import Limits
 from tickbird.client import Client
-from tickbird.domain.tokens import Role
+from tickbird.domain.access.tokens import Role
 from tickbird.store.protocol import Store
 from tickbird.web.app import create_site
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.web.conftest import Served
-from tickbird.domain.commands import Command, Create, PauseCommand, Resume
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.runs import Outcome
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.planning.commands import Command, Create, PauseCommand, Resume
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.trigger import Trigger
 from tickbird.store.protocol import Worker
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\u202eevil"

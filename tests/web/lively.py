@@ -10,14 +10,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tickbird.client import Client
-from tickbird.domain.commands import Command, Create, PauseCommand
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.policies import policies
-from tickbird.domain.runs import ClaimedRun, Outcome
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.planning.commands import Command, Create, PauseCommand
+from tickbird.domain.runs.run import ClaimedRun, Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import Trigger
 from tickbird.store.protocol import Held, Store, Worker
 
 WORKERS = ("worker-a1f3", "worker-b7c0")

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.web.conftest import Served
-from tickbird.domain.every import every
-from tickbird.domain.logs import LogLine
-from tickbird.domain.runs import ClaimedRun, Outcome
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import ClaimedRun, Outcome
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Worker
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202eevil\x1b[31mred\x1b[0m"

@@ -8,9 +8,9 @@ from playwright.async_api import Browser, expect
 
 from tests.web.conftest import Desk, Served, done, window
 from tests.web.histories import HOSTILE, HOUR, a_worker, do, make, this_hour
-from tickbird.domain.commands import Update
-from tickbird.domain.cron import cron
-from tickbird.domain.instants import to_datetime
+from tickbird.domain.planning.commands import Update
+from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.triggers.cron.cron import cron
 
 
 @done

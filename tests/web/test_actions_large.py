@@ -6,8 +6,8 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done
 from tests.web.histories import HOSTILE, HOUR, a_past, a_worker, do, make, this_hour
-from tickbird.domain.commands import Update
-from tickbird.domain.cron import cron
+from tickbird.domain.planning.commands import Update
+from tickbird.domain.triggers.cron.cron import cron
 
 
 @done

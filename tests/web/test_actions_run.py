@@ -7,7 +7,7 @@ from playwright.async_api import Route, expect
 
 from tests.web.conftest import Desk, Served, done
 from tests.web.histories import HOSTILE, a_worker, make
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.run import RunRecord
 
 
 async def manual_runs(served: Served) -> list[RunRecord]:

@@ -4,7 +4,7 @@ import httpx
 from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, looked_at
-from tickbird.domain.every import every
+from tickbird.domain.triggers.every import every
 
 HOSTILE = "<script>alert(1)</script>\u202eq"
 

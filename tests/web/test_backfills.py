@@ -7,9 +7,9 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tests.web.making import HOSTILE, TRACEBACK, a_worker, claim, finish
-from tickbird.domain.commands import Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
 
 
 async def missed(served: Served, name: str, hours: int, **options: Any) -> datetime:

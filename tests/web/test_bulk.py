@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from tests.web.conftest import Desk, Served, done, log_in, window
 from tests.web.test_schedules import HOSTILE, make
-from tickbird.domain.triggers import at
+from tickbird.domain.triggers.trigger import at
 from tickbird.web import bulk
 
 

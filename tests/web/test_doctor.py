@@ -4,7 +4,7 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in
 from tests.web.test_workers import a_worker
-from tickbird.domain.every import every
+from tickbird.domain.triggers.every import every
 
 HOSTILE = "<script>alert(1)</script>\u202eq"
 

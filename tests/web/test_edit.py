@@ -8,10 +8,10 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at, window
 from tests.web.test_schedules import HOSTILE, WORKER, make
-from tickbird.domain.commands import Create
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import FIELDS, Definition, Target
-from tickbird.domain.triggers import trigger_from_json
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.schedules.definition import FIELDS, Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.trigger import trigger_from_json
 from tickbird.web.edit_fields import ALL
 from tickbird.web.trigger_text import clock_notes, read_trigger, trigger_texts
 

@@ -7,8 +7,8 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, looked_at
 from tests.web.lively import play
-from tickbird.domain.cron import cron
-from tickbird.domain.every import every
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 
 
 @looked_at

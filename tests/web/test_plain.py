@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from tests.web.conftest import Served
-from tickbird.domain.every import every
+from tickbird.domain.triggers.every import every
 
 NAMES = ("a?b=c#d", "\u202ertl", "<b>'\"", "n" * 200)
 DEFINITIONS = ("null", "[]", "7", '"x"', '{"trigger": {"cron": "<b>"}}', '{"trigger": null, "target": 5}')

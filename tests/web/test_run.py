@@ -7,7 +7,7 @@ from playwright.async_api import expect
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tests.web.making import HOSTILE, TRACEBACK, a_schedule, a_worker, claim, enqueue, finish, now, say
 from tickbird.client import Client
-from tickbird.domain.logs import Progress
+from tickbird.domain.runs.logs import Progress
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

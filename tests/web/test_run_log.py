@@ -6,7 +6,7 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done
 from tests.web.making import HOSTILE, claim, enqueue, finish, now, say
-from tickbird.domain.logs import LogLine
+from tickbird.domain.runs.logs import LogLine
 
 
 @done

@@ -79,8 +79,8 @@ async def test_filters_are_in_the_address(desk: Desk, served: Served) -> None:
 @done
 async def test_pages_go_both_ways(desk: Desk, served: Served) -> None:
     """Older by key, back to newer, and a new run does not move a page that one reads."""
-    from tickbird.domain.definition import Target
-    from tickbird.domain.runs import NewRun
+    from tickbird.domain.runs.run import NewRun
+    from tickbird.domain.schedules.definition import Target
 
     ids = await served.store.enqueue("default", [NewRun(Target("digest"), {}) for _ in range(120)], "ana")
     ids = sorted(ids, reverse=True)

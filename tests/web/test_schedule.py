@@ -9,11 +9,11 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tests.web.histories import HOSTILE, HOUR, a_past, a_worker, do, make, run_tick, this_hour
-from tickbird.domain.commands import Delete, Override, PauseCommand, Update
-from tickbird.domain.cron import cron
-from tickbird.domain.dependencies import After
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.triggers import at as once
+from tickbird.domain.planning.commands import Delete, Override, PauseCommand, Update
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.trigger import at as once
 from tickbird.store.protocol import Store
 
 

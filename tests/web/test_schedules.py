@@ -9,9 +9,9 @@ import pytest
 from playwright.async_api import Locator, Route, expect
 
 from tests.web.conftest import Desk, Served, done, looked_at
-from tickbird.domain.cron import cron
-from tickbird.domain.every import every
-from tickbird.domain.runs import Outcome
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Worker
 from tickbird.web import schedules as page_of
 

@@ -6,8 +6,8 @@ import httpx
 from playwright.async_api import Browser, expect
 
 from tests.web.conftest import Desk, Served, View, done, log_in, looked_at, window
-from tickbird.domain.runs import SkipReason, Status
-from tickbird.domain.schedule import State
+from tickbird.domain.runs.run import SkipReason, Status
+from tickbird.domain.schedules.schedule import State
 from tickbird.version import VERSION
 
 HOSTILE = '<img src=x onerror="alert(1)">\u202e"\'&'

@@ -11,7 +11,7 @@ from tickbird.api.auth import Viewer
 from tickbird.api.models.audit import AuditPage
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.documents import audit_document
-from tickbird.domain.definition import check_text
+from tickbird.domain.schedules.definition import check_text
 
 router = APIRouter(prefix=f"{PREFIX}/audit", tags=["audit"])
 

@@ -19,10 +19,10 @@ from tickbird.api.namespaces import choose
 from tickbird.api.problems import Problem
 from tickbird.api.remembered import MOST_REMEMBERED, REMEMBERED, Remembered
 from tickbird.client import Client
-from tickbird.domain.definition_schema import NAME
+from tickbird.domain.access.sessions import SessionRecord, parse_session
+from tickbird.domain.access.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, holder, parse_token
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.sessions import SessionRecord, parse_session
-from tickbird.domain.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, holder, parse_token
+from tickbird.domain.schedules.json_schema import NAME
 
 _SCHEME = HTTPBearer(auto_error=False, scheme_name="token", description="`tickbird token create` makes one.")
 # Those who listen are asked about together every second; one such question may be late.

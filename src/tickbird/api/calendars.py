@@ -12,7 +12,7 @@ from tickbird.api.models.calendars import CalendarBody, CalendarModel, CalendarP
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
 from tickbird.documents import calendar_document, calendar_report_document
-from tickbird.domain.calendar_definition import CalendarRecord
+from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.stored_calendars import HORIZON
 
 router = APIRouter(prefix=f"{PREFIX}/calendars", tags=["calendars"])

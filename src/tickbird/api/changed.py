@@ -9,10 +9,10 @@ from tickbird.api.auth import Access
 from tickbird.api.problems import Problem
 from tickbird.api.revisions import tag
 from tickbird.documents import schedule_document
-from tickbird.domain.definition import Target
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.progress import obstacle
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.explain.run_history import obstacle
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.schedule import Schedule
 
 
 async def changed_schedule(access: Access, schedule: Schedule, response: Any) -> dict[str, Any]:

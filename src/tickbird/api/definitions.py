@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tickbird.domain.codec import FORMAT, decode_field, is_known
-from tickbird.domain.definition import FIELDS, check_payload
 from tickbird.domain.errors import DefinitionError, InvalidError
-from tickbird.domain.policies import check_fields
+from tickbird.domain.schedules.codec import FORMAT, decode_field, is_known
+from tickbird.domain.schedules.definition import FIELDS, check_payload
+from tickbird.domain.schedules.policy_input import check_fields
 
 # A document has them too, and they are not a person's to set.
 _OURS = ("v", "closed")

@@ -11,8 +11,8 @@ from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
 from tickbird.api.feed import Feed, Follower
 from tickbird.api.streams import MEDIA_TYPE, Streams
-from tickbird.domain.definition import check_text
-from tickbird.domain.happenings import MARK, HappeningKind, read_mark
+from tickbird.domain.ledger.activity import MARK, HappeningKind, read_mark
+from tickbird.domain.schedules.definition import check_text
 
 router = APIRouter(prefix=f"{PREFIX}/events", tags=["events"])
 

@@ -15,8 +15,8 @@ from tickbird.api.auth import Authority, Caller, as_bearer, unauthorized
 from tickbird.api.patience import aside
 from tickbird.api.problems import Problem, busy, problem_of, unexpected
 from tickbird.api.rates import Pace
+from tickbird.domain.access.tokens import allows
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.tokens import allows
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -15,9 +15,9 @@ from tickbird.api.models.schedules import ChangedSchedule
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.revisions import IfMatch, read_match
 from tickbird.documents import history_document
-from tickbird.domain.codec import decode_field
-from tickbird.domain.commands import kept_over_code
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.planning.commands import kept_over_code
+from tickbird.domain.schedules.codec import decode_field
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["revisions"])
 

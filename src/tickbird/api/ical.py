@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Response
 
 from tickbird.api.auth import Viewer
 from tickbird.client.ical import write_ical
-from tickbird.domain.agenda import DAYS, EVENTS, MOST_DAYS, MOST_EVENTS
-from tickbird.domain.ical import MEDIA_TYPE
+from tickbird.client.ical_format import MEDIA_TYPE
+from tickbird.domain.planning.agenda import DAYS, EVENTS, MOST_DAYS, MOST_EVENTS
 
 router = APIRouter(tags=["ticks"])
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_seconds
+from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_seconds
 
 # A text for the routes, so that what is wrong with it is told as everywhere else.
 InstantText = Annotated[str, Field(max_length=60, json_schema_extra={"format": "date-time"})]

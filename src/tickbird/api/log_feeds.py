@@ -15,8 +15,8 @@ from tickbird.api.streams import Events, event
 from tickbird.client import Client
 from tickbird.documents import log_document
 from tickbird.domain.errors import NotFoundError, TickbirdError
-from tickbird.domain.logs import LogLine
-from tickbird.domain.runs import FINAL, Status
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import FINAL, Status
 
 log = logging.getLogger("tickbird.api")
 # A line's attempt and its number: where to go on behind it.

@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 
 from tickbird.api.auth import Viewer
 from tickbird.client import Client
-from tickbird.domain.measures import RECENTLY, Measures
+from tickbird.domain.doctor.metrics import RECENTLY, Measures
 
 router = APIRouter(tags=["health"])
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

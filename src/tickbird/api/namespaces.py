@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from tickbird.api.problems import Problem
-from tickbird.domain.definition import check_name
-from tickbird.domain.tokens import Namespaces
+from tickbird.domain.access.tokens import Namespaces
+from tickbird.domain.schedules.definition import check_name
 
 DEFAULT: Final = "default"
 

@@ -17,9 +17,9 @@ from tickbird.api.namespaces import choose
 from tickbird.api.patience import aside
 from tickbird.api.problems import Problem
 from tickbird.client.answers import Answers
-from tickbird.domain.answers import Answer
+from tickbird.domain.access.responses import Answer
+from tickbird.domain.access.tokens import TOKEN_ID_LENGTH, allows
 from tickbird.domain.errors import InvalidError, TickbirdError
-from tickbird.domain.tokens import TOKEN_ID_LENGTH, allows
 
 log = logging.getLogger("tickbird.api")
 HEADER: Final = "Idempotency-Key"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, TypeVar
 from fastapi import Query
 
 from tickbird.api.problems import Problem
-from tickbird.domain.page_keys import NAME_KEY, NUMBER_KEY, read_name_key, read_number_key, write_key
+from tickbird.wire.page_tokens import NAME_KEY, NUMBER_KEY, read_name_key, read_number_key, write_key
 
 T = TypeVar("T")
 MOST: Final = 1_000

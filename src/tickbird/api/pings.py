@@ -12,7 +12,7 @@ from tickbird.api.auth import Operator, Viewer
 from tickbird.api.instants import InstantText, read_instant
 from tickbird.api.models.pings import PingBody, PingModel, PingPage
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
-from tickbird.domain.instants import EPOCH, LAST_SECOND, utc_text
+from tickbird.domain.time.instants import EPOCH, LAST_SECOND, utc_text
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["pings"])
 # How far back is read when nothing else is said.

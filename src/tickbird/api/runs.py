@@ -26,8 +26,8 @@ from tickbird.api.streams import MEDIA_TYPE as EVENTS
 from tickbird.api.streams import Streams, wants_events
 from tickbird.documents import attempt_document, log_document, progress_document, run_document, turn_document
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.runs import Status
-from tickbird.domain.task_settings import FROM_TASK, FromTask
+from tickbird.domain.runs.run import Status
+from tickbird.domain.targets.task_settings import FROM_TASK, FromTask
 
 router = APIRouter(prefix=f"{PREFIX}/runs", tags=["runs"])
 Id = Annotated[int, Path(ge=1, lt=2**63)]

@@ -12,8 +12,8 @@ from tickbird.api.models.sessions import ClosedSessions, SessionModel, SessionPa
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.tokens import client_of, find_token
 from tickbird.documents import session_document
-from tickbird.domain.sessions import SessionRecord, no_such_session
-from tickbird.domain.tokens import covers
+from tickbird.domain.access.sessions import SessionRecord, no_such_session
+from tickbird.domain.access.tokens import covers
 
 router = APIRouter(prefix=PREFIX, tags=["tokens"])
 

@@ -12,9 +12,9 @@ from tickbird.api.auth import Viewer
 from tickbird.api.instants import read_instant
 from tickbird.api.models.simulations import SimulationBody, SimulationModel
 from tickbird.api.patience import longer
-from tickbird.domain.forecast import WhatIf
-from tickbird.domain.forecast_document import simulation_document
-from tickbird.domain.instants import to_seconds
+from tickbird.domain.forecast.forecast import WhatIf
+from tickbird.domain.time.instants import to_seconds
+from tickbird.wire.forecast import simulation_document
 
 router = APIRouter(prefix=f"{PREFIX}/simulate", tags=["previews"])
 # So many ticks are played for one request, before and after together; and so many seconds it may wait its turn.

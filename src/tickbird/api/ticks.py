@@ -14,10 +14,10 @@ from tickbird.api.models.ticks import ComingTicks, ExplanationModel, LedgerPage
 from tickbird.api.paging import AfterNumber, Limit, read_number, write_items
 from tickbird.computing import compute
 from tickbird.documents import run_document, skip_document, tick_document
-from tickbird.domain.coming import with_notes
-from tickbird.domain.instants import LAST_SECOND, to_datetime, to_seconds, utc_text
-from tickbird.domain.page_keys import write_key
-from tickbird.domain.runs import RunRecord, SkipRecord
+from tickbird.domain.planning.upcoming import with_notes
+from tickbird.domain.runs.run import RunRecord, SkipRecord
+from tickbird.domain.time.instants import LAST_SECOND, to_datetime, to_seconds, utc_text
+from tickbird.wire.page_tokens import write_key
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["ticks"])
 Decision = tuple[datetime, RunRecord | None, SkipRecord | None]

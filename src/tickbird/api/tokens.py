@@ -15,7 +15,7 @@ from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.documents import token_document
-from tickbird.domain.tokens import Namespaces, TokenRecord, covers, no_such_token, wanted_namespaces
+from tickbird.domain.access.tokens import Namespaces, TokenRecord, covers, no_such_token, wanted_namespaces
 
 router = APIRouter(prefix=f"{PREFIX}/tokens", tags=["tokens"])
 

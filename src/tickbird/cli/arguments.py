@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from tickbird.cli.names import schedule_names
-from tickbird.domain.definition import LARGEST_PAYLOAD
-from tickbird.domain.durations import seconds
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.definition import LARGEST_PAYLOAD
+from tickbird.domain.time.durations import seconds
 
 LARGEST_ID = 2**63 - 1
 LONGEST_WORDS = 1_000

@@ -16,9 +16,9 @@ from tickbird.cli.output import Cell, Screen, Text, clock, emit, iso
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
-from tickbird.domain.audit import Audit
-from tickbird.domain.instants import to_datetime
-from tickbird.domain.progress import count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.ledger.verification import Audit
+from tickbird.domain.time.instants import to_datetime
 
 _PAGE = 500
 

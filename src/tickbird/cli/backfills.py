@@ -21,8 +21,8 @@ from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import backfill_document, backfill_plan_document
-from tickbird.domain.backfills import MOST_AT_ONCE, BackfillPlan, BackfillRecord, Order
-from tickbird.domain.progress import count, obstacle
+from tickbird.domain.explain.run_history import count, obstacle
+from tickbird.domain.planning.backfills import MOST_AT_ONCE, BackfillPlan, BackfillRecord, Order
 
 # A day without a time, perhaps with a zone.
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d|yesterday|today|tomorrow)(Z| [A-Za-z]\S*)?", re.ASCII)

@@ -16,9 +16,9 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Settings
 from tickbird.client import Client
 from tickbird.documents import bulk_document
-from tickbird.domain.bulk import MOST, BulkResult, BulkVerb
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.progress import count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DONE = {"pause": "paused", "resume": "resumed", "trigger": "triggered"}

@@ -14,12 +14,12 @@ from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings, actor_option
 from tickbird.documents import calendar_document, calendar_report_document
-from tickbird.domain.calendar_definition import CalendarRecord
-from tickbird.domain.calendar_effects import Effect
-from tickbird.domain.calendars import BUILT_IN, calendar_to_json
-from tickbird.domain.durations import in_words
+from tickbird.domain.calendars.calendar import BUILT_IN, calendar_to_json
+from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.progress import count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.planning.calendar_impact import Effect
+from tickbird.domain.time.durations import in_words
 from tickbird.stored_calendars import HORIZON, CalendarReport
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -24,14 +24,14 @@ from tickbird.cli.settings import Command, Settings, actor_option, revision_opti
 from tickbird.cli.waiting import FOREVER, logged, patience, tell_end, wait_for
 from tickbird.client import Client
 from tickbird.documents import run_document, schedule_document
-from tickbird.domain.ahead import Ahead
-from tickbird.domain.bulk import BulkResult
-from tickbird.domain.instants import to_datetime
-from tickbird.domain.logs import LogLine
-from tickbird.domain.progress import count as in_numbers
-from tickbird.domain.progress import executes, obstacle
-from tickbird.domain.runs import RunRecord
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.explain.run_history import count as in_numbers
+from tickbird.domain.explain.run_history import executes, obstacle
+from tickbird.domain.planning.bulk import BulkResult
+from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime
 
 _name_or_many = click.argument("name", type=words, required=False, shell_complete=schedule_names)
 _note = click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")

@@ -21,8 +21,8 @@ from tickbird.cli.errors import FAILED
 from tickbird.cli.output import Cell, Screen, both
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.watching import Watch, project_files
-from tickbird.domain.program import check_variables
-from tickbird.domain.progress import count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.targets.command import check_variables
 from tickbird.version import VERSION
 
 _POLL = 0.2

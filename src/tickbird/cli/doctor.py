@@ -16,10 +16,10 @@ from tickbird.cli.output import Cell, Screen, emit
 from tickbird.cli.session import complete, must_exist, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.client import Client
+from tickbird.domain.doctor.checks import to_json, unusable
+from tickbird.domain.doctor.finding import Finding, Severity
 from tickbird.domain.errors import StoreError
-from tickbird.domain.findings import to_json, unusable
-from tickbird.domain.progress import count
-from tickbird.domain.verdicts import Finding, Severity
+from tickbird.domain.explain.run_history import count
 
 # What is shown first, and how.
 _MARKS: dict[Severity, Cell] = {

@@ -8,15 +8,15 @@ from typing import Any
 
 from tickbird.cli.arguments import read_payload
 from tickbird.cli.instants import Reader
-from tickbird.domain.cron import cron
-from tickbird.domain.definition import FIELDS, Backoff
-from tickbird.domain.dependencies import After, after
-from tickbird.domain.durations import seconds
 from tickbird.domain.errors import DefinitionError, InvalidError
-from tickbird.domain.every import Every, read_step
-from tickbird.domain.policies import check_fields
-from tickbird.domain.program import program_from_json
-from tickbird.domain.triggers import Trigger, at, trigger_from_json
+from tickbird.domain.schedules.definition import FIELDS, Backoff
+from tickbird.domain.schedules.dependencies import After, after
+from tickbird.domain.schedules.policy_input import check_fields
+from tickbird.domain.targets.command import program_from_json
+from tickbird.domain.time.durations import seconds
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import Every, read_step
+from tickbird.domain.triggers.trigger import Trigger, at, trigger_from_json
 
 # What a person may write instead of the trigger's JSON; `task` and `command` are short for the target.
 TRIGGERS = ("cron", "every", "at")

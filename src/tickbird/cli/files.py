@@ -20,12 +20,12 @@ from tickbird.cli.output import Cell, Screen, clean, clock, emit, warn
 from tickbird.cli.progress import bar
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
-from tickbird.domain.durations import in_words
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.instants import to_datetime
-from tickbird.domain.progress import count
-from tickbird.domain.schedule import Pause
-from tickbird.domain.triggers import trigger_from_json
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.schedules.schedule import Pause
+from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.triggers.trigger import trigger_from_json
 from tickbird.files.mistakes import DocumentError, Mistake, OwnedError
 from tickbird.files.plan import FilePlan, Kept, Kind, ScheduleChange
 from tickbird.files.reading import ENDINGS, FORMATS, LARGEST_FILE, Format

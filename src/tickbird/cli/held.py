@@ -17,9 +17,9 @@ from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import held_document, run_document
-from tickbird.domain.held import MOST, HeldSchedule
-from tickbird.domain.progress import count as counted
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.explain.run_history import count as counted
+from tickbird.domain.runs.held import MOST, HeldSchedule
+from tickbird.domain.runs.run import RunRecord
 
 _count_option = click.option(
     "--count", type=click.IntRange(1, MOST), metavar="N", help="Only so many, the oldest; else all."

@@ -14,8 +14,8 @@ from tickbird.cli.output import emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Settings
 from tickbird.client.ical import Written, write_ical
-from tickbird.domain.agenda import DAYS, EVENTS, MOST_DAYS, MOST_EVENTS
-from tickbird.domain.progress import count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.planning.agenda import DAYS, EVENTS, MOST_DAYS, MOST_EVENTS
 
 STDOUT = "-"
 _DEFAULTS = {"days": None, "most": None, "schedule": None, "tag": None, "contains": None}

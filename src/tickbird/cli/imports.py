@@ -14,9 +14,9 @@ from tickbird.cli.ical import STDOUT
 from tickbird.cli.names import file_names
 from tickbird.cli.output import clean, emit, warn
 from tickbird.cli.settings import Command, Group, Settings
-from tickbird.domain.definition import check_name
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.progress import count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.schedules.definition import check_name
 
 if TYPE_CHECKING:
     from tickbird.files.reading import Format

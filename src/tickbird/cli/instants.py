@@ -7,11 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tickbird.cli.output import clock
-from tickbird.domain.durations import seconds
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds, wall_seconds
-from tickbird.domain.zone_data import zone_info
-from tickbird.domain.zones import zone
+from tickbird.domain.time.durations import seconds
+from tickbird.domain.time.instants import (
+    DAY,
+    FIRST_SECOND,
+    LAST_SECOND,
+    parse_iso,
+    to_datetime,
+    to_seconds,
+    wall_seconds,
+)
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.time.zones import zone
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _LENGTH = r"\d[\dwdhms]*"

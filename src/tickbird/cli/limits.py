@@ -12,7 +12,7 @@ from tickbird.cli.output import Screen, emit
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import limit_document
-from tickbird.domain.limits import LARGEST_LIMIT, Limit
+from tickbird.domain.limits.concurrency import LARGEST_LIMIT, Limit
 
 
 @click.command(cls=Command)

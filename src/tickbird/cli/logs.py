@@ -15,8 +15,8 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
 from tickbird.documents import level_name, log_document
-from tickbird.domain.logs import LogLine
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import RunRecord
 
 _PAGE = 1_000
 

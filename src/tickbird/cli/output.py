@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tickbird.cli.settings import Settings
-from tickbird.domain.durations import relative as relative
-from tickbird.domain.instants import utc_text
-from tickbird.domain.zone_data import clock_text
+from tickbird.domain.time.durations import relative as relative
+from tickbird.domain.time.instants import utc_text
+from tickbird.domain.time.zone_data import clock_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,8 +12,8 @@ from tickbird.cli.errors import FAILED
 from tickbird.cli.output import Cell, Screen, emit, warn
 from tickbird.cli.session import complete, must_exist
 from tickbird.cli.settings import Settings
-from tickbird.domain.durations import in_words
-from tickbird.domain.progress import count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.time.durations import in_words
 
 _MOST = 20
 

@@ -13,9 +13,9 @@ from tickbird.cli.output import Screen, both, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import queue_document
-from tickbird.domain.durations import in_words
-from tickbird.domain.progress import unserved
-from tickbird.domain.rates import Queue
+from tickbird.domain.explain.run_history import unserved
+from tickbird.domain.limits.rate_limits import Queue
+from tickbird.domain.time.durations import in_words
 from tickbird.store.protocol import Worker
 
 _HEADS = ("QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS", "NEXT BEGINS")

@@ -16,10 +16,10 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
 from tickbird.client.revisions import HistoryEntry
 from tickbird.documents import difference_document, history_document, schedule_document
-from tickbird.domain.commands import kept_over_code
-from tickbird.domain.differences import Difference, differences
-from tickbird.domain.progress import executes, obstacle
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.explain.run_history import executes, obstacle
+from tickbird.domain.planning.commands import kept_over_code
+from tickbird.domain.schedules.diff import Difference, differences
+from tickbird.domain.schedules.schedule import Schedule
 
 # What is longer is cut for people; --json has all of it.
 _LONGEST = 80

@@ -16,12 +16,12 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.client import Client
 from tickbird.documents import attempt_document, progress_document, run_document, turn_document
-from tickbird.domain.durations import in_words
-from tickbird.domain.explanation import Step
-from tickbird.domain.logs import Progress
-from tickbird.domain.progress import behind_the_line, brief, in_turn, obstacle
-from tickbird.domain.rates import Queue, Turn
-from tickbird.domain.runs import AttemptRecord, RunRecord, Status
+from tickbird.domain.explain.explanation import Step
+from tickbird.domain.explain.run_history import behind_the_line, brief, in_turn, obstacle
+from tickbird.domain.limits.rate_limits import Queue, Turn
+from tickbird.domain.runs.logs import Progress
+from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
+from tickbird.domain.time.durations import in_words
 from tickbird.store.protocol import Worker
 
 _PAGE = 500

@@ -17,12 +17,12 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.ticks import override_table, tick_table
 from tickbird.documents import revision_document, row_document, run_document, schedule_document, tick_document
-from tickbird.domain.coming import next_skipped, overrides_of, with_notes
-from tickbird.domain.durations import in_words
-from tickbird.domain.instants import to_datetime
-from tickbird.domain.obstacles import problems
-from tickbird.domain.progress import reason
-from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.doctor.schedule_warnings import problems
+from tickbird.domain.explain.run_history import reason
+from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.instants import to_datetime
 from tickbird.store.protocol import ScheduleRow, Worker
 
 _PAGE = 500

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tickbird.domain.addresses import is_server
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.urls import is_server
 
 if TYPE_CHECKING:
     from tickbird.cli.pages import Page
@@ -82,7 +82,7 @@ def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
 
 def _remember_zone(ctx: click.Context, option: click.Parameter, value: Any) -> None:
     if value:
-        from tickbird.domain.zones import zone
+        from tickbird.domain.time.zones import zone
 
         zone(value)
     _remember(ctx, option, value)

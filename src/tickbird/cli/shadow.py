@@ -21,10 +21,10 @@ from tickbird.cli.shadow_ledger import recorded, shadows_of
 from tickbird.cli.shadow_source import Source, own_zone, read_pings
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import to_datetime
-from tickbird.domain.progress import count
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.shadows import Compared, compare
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.ledger.shadow_report import Compared, compare
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime
 
 if TYPE_CHECKING:
     from tickbird.imports.fired.heard import Heard

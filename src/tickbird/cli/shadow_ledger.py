@@ -8,13 +8,13 @@ from datetime import datetime
 from math import floor, inf
 
 from tickbird.client import Client
-from tickbird.domain.codec import decode_definition
-from tickbird.domain.definition import Definition
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
-from tickbird.domain.runs import SkipRecord
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.shadows import MOST_TICKS, Quiet, Recorded, Span, recorded_ticks
+from tickbird.domain.ledger.shadow_report import MOST_TICKS, Quiet, Recorded, Span, recorded_ticks
+from tickbird.domain.runs.run import SkipRecord
+from tickbird.domain.schedules.codec import decode_definition
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.store.protocol import RevisionRecord
 
 _PAGE = 1_000

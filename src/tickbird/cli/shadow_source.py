@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tickbird.cli.settings import Settings
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
 
 if TYPE_CHECKING:
     from tickbird.imports.fired.heard import Heard

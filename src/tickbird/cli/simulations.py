@@ -23,9 +23,9 @@ from tickbird.cli.progress import bar
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
-from tickbird.domain.durations import in_words, seconds
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.forecast import (
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.forecast.forecast import (
     MOST_DAYS,
     MOST_ROWS,
     MOST_SCHEDULES,
@@ -33,11 +33,11 @@ from tickbird.domain.forecast import (
     Simulation,
     WhatIf,
 )
-from tickbird.domain.forecast_document import simulation_document
-from tickbird.domain.instants import to_datetime, to_seconds
-from tickbird.domain.progress import count
+from tickbird.domain.time.durations import in_words, seconds
+from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.files.reading import Format
 from tickbird.files.shape import Document
+from tickbird.wire.forecast import simulation_document
 
 # From so many ticks on it takes long enough for a bar.
 _MANY = 200_000
@@ -191,7 +191,7 @@ def _outage(reader: Reader, given: str) -> tuple[int, int]:
 
 
 def _picture(found: Simulation) -> str:
-    from tickbird.domain.forecast_picture import picture
+    from tickbird.wire.forecast_chart import picture
 
     return picture(found, "What the next days bring")
 

@@ -12,8 +12,8 @@ from tickbird.cli.apps import app_argument, find_app
 from tickbird.cli.output import Screen, emit, warn
 from tickbird.cli.session import complete
 from tickbird.cli.settings import Command, Settings
-from tickbird.domain.codec import fingerprint
-from tickbird.domain.progress import count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.schedules.codec import fingerprint
 from tickbird.engine.sync import sync as write_declarations
 from tickbird.store.migrations import META
 from tickbird.store.protocol import Store, Worker

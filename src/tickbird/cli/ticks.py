@@ -16,18 +16,18 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
 from tickbird.documents import caution_document, tick_document
-from tickbird.domain.cautions import Caution, cautions
-from tickbird.domain.coming import ComingTick, Noted, with_notes
-from tickbird.domain.cron import cron as parse_cron
-from tickbird.domain.definition import Definition, Target
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.explanation import Explanation
-from tickbird.domain.instants import to_datetime, to_seconds
-from tickbird.domain.overrides import OverrideRecord
-from tickbird.domain.preview import preview as preview_of
-from tickbird.domain.progress import folded
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.explain.run_history import folded
+from tickbird.domain.forecast.preview import preview as preview_of
+from tickbird.domain.planning.upcoming import ComingTick, Noted, with_notes
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.domain.schedules.warnings import Caution, cautions
+from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.triggers.cron.cron import cron as parse_cron
+from tickbird.domain.triggers.trigger import Trigger
 
 _MARKS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
 _VERDICT_STYLES = {

@@ -15,8 +15,8 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings, actor_option
 from tickbird.client import Client
 from tickbird.documents import token_document
+from tickbird.domain.access.tokens import ROLES, Role, TokenRecord, is_token_id, no_such_token
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.tokens import ROLES, Role, TokenRecord, is_token_id, no_such_token
 
 _PAGE = 1_000
 _STYLES = {"expired": "yellow", "revoked": "dim"}

@@ -13,9 +13,9 @@ from tickbird.cli.settings import Settings
 from tickbird.client import Client
 from tickbird.client.runs import not_finished
 from tickbird.documents import log_document, run_document
-from tickbird.domain.durations import in_words
-from tickbird.domain.logs import LogLine
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.time.durations import in_words
 
 FOREVER = "forever"
 

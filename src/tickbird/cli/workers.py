@@ -13,8 +13,8 @@ from tickbird.cli.output import Cell, Screen, Text, emit, relative
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import worker_document
-from tickbird.domain.progress import count
-from tickbird.domain.unreadable import published, published_count
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.store.protocol import Worker
 
 _HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEEN", "NOTE")

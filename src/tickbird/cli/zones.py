@@ -11,8 +11,8 @@ from tickbird.cli.output import Cell, Screen, clock, emit
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import moves_document, zone_record_document, zones_document
-from tickbird.domain.progress import count
-from tickbird.domain.zone_moves import TickMoves
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.planning.zone_impact import TickMoves
 from tickbird.store.protocol import ZoneRecord, Zones
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tickbird.client.base import Base
-from tickbird.domain.answers import Answer
-from tickbird.domain.definition import check_text
+from tickbird.domain.access.responses import Answer
+from tickbird.domain.schedules.definition import check_text
 
 
 class Answers:

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.client.base import Base, page_size
-from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
-from tickbird.domain.definition import check_text
-from tickbird.domain.held import Drop, HeldSchedule, Release
-from tickbird.domain.instants import to_seconds, to_seconds_ceil
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
+from tickbird.domain.runs.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.time.instants import to_seconds, to_seconds_ceil
 
 
 class Backfills(Base):

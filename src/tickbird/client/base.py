@@ -10,14 +10,14 @@ from typing import Any
 from tickbird.client.board import Board
 from tickbird.client.payloads import check_by_schema
 from tickbird.client.source import Source
-from tickbird.domain.commands import (
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.planning.commands import (
     Command,
     Trigger,
 )
-from tickbird.domain.definition import Target, check_name, check_payload, check_text
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.task_settings import find_published, read_settings
+from tickbird.domain.schedules.definition import Target, check_name, check_payload, check_text
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.task_settings import find_published, read_settings
 from tickbird.store.alarms import who_distrusts
 from tickbird.store.protocol import (
     Changed,

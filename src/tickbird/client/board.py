@@ -7,13 +7,16 @@ from datetime import datetime, timedelta
 from typing import get_args
 
 from tickbird.computing import compute_now
-from tickbird.domain.definition import check_text
+from tickbird.domain.doctor.checks import LATE
+from tickbird.domain.doctor.findings_overview import Seen, Troubles, troubles
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.findings import LATE
-from tickbird.domain.happenings import AuditRecord
-from tickbird.domain.load_week import HOURS, WeekCounter, WeekLoad
-from tickbird.domain.logs import LogLine
-from tickbird.domain.readings import (
+from tickbird.domain.forecast.week_load import HOURS, WeekCounter, WeekLoad
+from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import Origin, RunRecord, Status
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.views import (
     AuditFilter,
     Count,
     Marked,
@@ -24,9 +27,6 @@ from tickbird.domain.readings import (
     Timing,
     newest_marks,
 )
-from tickbird.domain.runs import Origin, RunRecord, Status
-from tickbird.domain.schedule import Schedule, State
-from tickbird.domain.troubles import Seen, Troubles, troubles
 from tickbird.store.protocol import RevisionRecord, ScheduleRow, Store
 
 # So many late runs, queues of theirs and running runs are looked at for what needs a person.

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from tickbird.client.base import Base
-from tickbird.domain.bulk import (
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
+from tickbird.domain.planning.bulk import (
     MOST,
     BulkResult,
     BulkVerb,
@@ -18,10 +19,9 @@ from tickbird.domain.bulk import (
     reason_to_leave,
     too_many,
 )
-from tickbird.domain.commands import Command, PauseCommand, Resume, Trigger
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.schedule import Schedule, State
+from tickbird.domain.planning.commands import Command, PauseCommand, Resume, Trigger
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.time.instants import to_seconds
 from tickbird.store.protocol import Changed
 
 _AT_ONCE: Final = 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickbird.client.base import Base, page_size
-from tickbird.domain.calendar_definition import CalendarRecord
-from tickbird.domain.definition import check_text
-from tickbird.domain.durations import Duration
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.time.durations import Duration
 from tickbird.stored_calendars import HORIZON, CalendarReport, StoredCalendars
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from tickbird.domain.bulk import MOST, BulkResult, BulkVerb, LeftAlone
-from tickbird.domain.commands import Command, PauseCommand, Resume, Trigger
-from tickbird.domain.definition import check_text
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.readings import ScheduleFilter
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb, LeftAlone
+from tickbird.domain.planning.commands import Command, PauseCommand, Resume, Trigger
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.views import ScheduleFilter
 
 if TYPE_CHECKING:
     from tickbird.client import Client

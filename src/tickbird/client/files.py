@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from tickbird.client.base import Base
 from tickbird.client.payloads import check_by_schema
 from tickbird.computing import compute_now
-from tickbird.domain.codec import decode_definition
-from tickbird.domain.definition import TASK_SETTINGS, Definition, check_text
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, TickbirdError
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.sync import StoredSchedule
-from tickbird.domain.task_settings import find_published, inherit
+from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.schedules.codec import decode_definition
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, check_text
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.task_settings import find_published, inherit
 from tickbird.store.protocol import Changes, NewCalendar
 from tickbird.stored_calendars import StoredCalendars
 

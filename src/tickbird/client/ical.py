@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from tickbird.client.ical_format import ical
 from tickbird.computing import compute
-from tickbird.domain.agenda import (
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.planning.agenda import (
     BUSY,
     DAYS,
     EVENTS,
@@ -18,9 +20,7 @@ from tickbird.domain.agenda import (
     check_days,
     check_events,
 )
-from tickbird.domain.errors import InvalidError
-from tickbird.domain.ical import ical
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.run import RunRecord
 from tickbird.version import VERSION
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tickbird.client.base import Base, page_size
-from tickbird.domain.definition import check_name, check_new_name, check_text
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY, Limit
-from tickbird.domain.progress import executes
-from tickbird.domain.rates import Queue, Rate, read_rate
+from tickbird.domain.explain.run_history import executes
+from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY, Limit
+from tickbird.domain.limits.rate_limits import Queue, Rate, read_rate
+from tickbird.domain.schedules.definition import check_name, check_new_name, check_text
 from tickbird.store.protocol import (
     Worker,
 )

@@ -7,18 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.client.ticks import Ticks
-from tickbird.domain.ahead import Ahead
-from tickbird.domain.coming import overrides_of
-from tickbird.domain.commands import (
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.planning.commands import (
     Command,
     Override,
     UndoOverride,
 )
-from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.instants import iso, to_datetime, to_seconds
-from tickbird.domain.overrides import OverrideRecord
-from tickbird.domain.runs import Status
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.upcoming import overrides_of
+from tickbird.domain.runs.run import Status
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.domain.time.instants import iso, to_datetime, to_seconds
 
 
 class Overrides(Ticks):

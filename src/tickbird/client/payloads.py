@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from tickbird.domain.definition import Definition, Target, check_payload
-from tickbird.domain.durations import Duration, seconds
 from tickbird.domain.errors import InvalidError, NotFoundError, PayloadError
-from tickbird.domain.instants import EPOCH, to_seconds
-from tickbird.domain.keys import check_key
-from tickbird.domain.limits import check_concurrency_key, key_for
-from tickbird.domain.runs import NewRun
-from tickbird.domain.task_settings import FROM_TASK, FromTask
-from tickbird.domain.task_settings import crash_limit as declared_limit
-from tickbird.domain.triggers import at as once
+from tickbird.domain.limits.concurrency import check_concurrency_key, key_for
+from tickbird.domain.runs.idempotency import check_key
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Definition, Target, check_payload
+from tickbird.domain.targets.task_settings import FROM_TASK, FromTask
+from tickbird.domain.targets.task_settings import crash_limit as declared_limit
+from tickbird.domain.time.durations import Duration, seconds
+from tickbird.domain.time.instants import EPOCH, to_seconds
+from tickbird.domain.triggers.trigger import at as once
 
 log = logging.getLogger("tickbird.client")
 # So many lost workers may be survived, if somebody asks for it.

@@ -8,7 +8,7 @@ from typing import Final
 
 from tickbird.client.base import Base, page_size
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import to_seconds, utc_text
+from tickbird.domain.time.instants import to_seconds, utc_text
 
 # Clocks are not that far apart.
 _AHEAD: Final = timedelta(hours=1)

@@ -9,13 +9,13 @@ from typing import Any
 
 from tickbird.client.base import Base
 from tickbird.computing import compute
-from tickbird.domain.commands import resolve_calendars
-from tickbird.domain.definition import Definition, Target, check_name
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.load import MOST_SCHEDULES, load_around
-from tickbird.domain.policies import policies
-from tickbird.domain.preview import Preview, preview
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.forecast.preview import Preview, preview
+from tickbird.domain.forecast.tick_load import MOST_SCHEDULES, load_around
+from tickbird.domain.planning.commands import resolve_calendars
+from tickbird.domain.schedules.definition import Definition, Target, check_name
+from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.triggers.trigger import Trigger
 
 # What it would run is of no concern to its ticks.
 _ANY = Target("preview")

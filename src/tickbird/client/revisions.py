@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tickbird.client.base import Base, page_size
-from tickbird.domain.commands import RollBack
-from tickbird.domain.definition import Target
-from tickbird.domain.differences import Difference, RevisionOrigin, differences, origin_of
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.commands import RollBack
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.diff import Difference, RevisionOrigin, differences, origin_of
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.protocol import RevisionRecord
 
 _LARGEST_REVISION = 2**31 - 1

@@ -10,21 +10,21 @@ from typing import Any, get_args
 
 from tickbird.client.base import Base, check_choice, page_size
 from tickbird.client.payloads import new_run
-from tickbird.domain.commands import (
+from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
+from tickbird.domain.explain.context import Surroundings, readable
+from tickbird.domain.explain.explanation import Step, Times
+from tickbird.domain.explain.run_history import Progress as Course
+from tickbird.domain.limits.rate_limits import Turn
+from tickbird.domain.planning.commands import (
     Trigger,
 )
-from tickbird.domain.definition import Target, check_text
-from tickbird.domain.durations import Duration, in_words, seconds
-from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
-from tickbird.domain.evidence import Surroundings, readable
-from tickbird.domain.explanation import Step, Times
-from tickbird.domain.keys import check_key
-from tickbird.domain.logs import LogLine, Progress, RunLogs
-from tickbird.domain.progress import Progress as Course
-from tickbird.domain.rates import Turn
-from tickbird.domain.runs import FINAL, AttemptRecord, NewRun, RunRecord, Status
-from tickbird.domain.task_settings import FROM_TASK, FromTask
-from tickbird.domain.zones import zone
+from tickbird.domain.runs.idempotency import check_key
+from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
+from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status
+from tickbird.domain.schedules.definition import Target, check_text
+from tickbird.domain.targets.task_settings import FROM_TASK, FromTask
+from tickbird.domain.time.durations import Duration, in_words, seconds
+from tickbird.domain.time.zones import zone
 from tickbird.store.protocol import (
     Changed,
 )

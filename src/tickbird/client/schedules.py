@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.revisions import Revisions
-from tickbird.domain.codec import encode_field
-from tickbird.domain.commands import (
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.planning.commands import (
     Create,
     Delete,
     PauseCommand,
@@ -18,7 +18,8 @@ from tickbird.domain.commands import (
     Skip,
     Update,
 )
-from tickbird.domain.definition import (
+from tickbird.domain.schedules.codec import encode_field
+from tickbird.domain.schedules.definition import (
     TASK_SETTINGS,
     Definition,
     Target,
@@ -26,12 +27,11 @@ from tickbird.domain.definition import (
     check_text,
     command_target,
 )
-from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.policies import check_fields, policies
-from tickbird.domain.program import Program, program_from_json
-from tickbird.domain.schedule import Schedule, State
-from tickbird.domain.triggers import Trigger as TriggerValue
+from tickbird.domain.schedules.policy_input import check_fields, policies
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.targets.command import Program, program_from_json
+from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 from tickbird.store.protocol import (
     ScheduleRow,
 )

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from tickbird.client.base import Base, page_size
-from tickbird.domain.definition import check_text
-from tickbird.domain.durations import Duration
-from tickbird.domain.sessions import (
+from tickbird.domain.access.sessions import (
     SESSION_NOISE,
     USUAL_SECONDS,
     NewSession,
@@ -18,7 +16,9 @@ from tickbird.domain.sessions import (
     make_session,
     no_such_session,
 )
-from tickbird.domain.tokens import digest, is_token_id, no_such_token
+from tickbird.domain.access.tokens import digest, is_token_id, no_such_token
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.time.durations import Duration
 
 
 class Sessions(Base):

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tickbird.client.files import Files, check_plan
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import DAY, to_seconds
-from tickbird.domain.rates import Rate
-from tickbird.domain.run_lengths import RunLength
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import DAY, to_seconds
 
 # What plays time ahead is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:
-    from tickbird.domain.forecast import Served, Simulation, WhatIf
-    from tickbird.domain.forecast_stage import Going
+    from tickbird.domain.forecast.forecast import Served, Simulation, WhatIf
+    from tickbird.domain.forecast.model import Going
     from tickbird.files.shape import Document
 
 _PAGE: Final = 1_000
@@ -48,7 +48,7 @@ class Simulations(Files):
         With `document`, as it would be with its schedules applied. With `what_if`, both as it is and as it would be.
         All schedules are played; `names` are those that are told of, else the `limit` that there is most to say of.
         """
-        from tickbird.domain.forecast import DEFAULT_DURATION, MOST_TICKS, Ground, WhatIf, simulate
+        from tickbird.domain.forecast.forecast import DEFAULT_DURATION, MOST_TICKS, Ground, WhatIf, simulate
 
         now = to_seconds(await self._store.now())
         first = now if start is None else to_seconds(start)
@@ -123,14 +123,14 @@ class Simulations(Files):
         return [schedules[name] for name in sorted(schedules)], limits, rates
 
     async def _serving(self) -> list[Served]:
-        from tickbird.domain.forecast import Served
+        from tickbird.domain.forecast.forecast import Served
 
         workers = [each for each in await self._store.list_workers(self._namespace) if each.slots and not each.draining]
         return [Served(each.slots, frozenset(each.queues), frozenset(each.tasks)) for each in workers]
 
     async def _going(self) -> list[Going]:
         """What runs, is queued or waits now, oldest first."""
-        from tickbird.domain.forecast_stage import Going
+        from tickbird.domain.forecast.model import Going
 
         found: list[tuple[int, Going]] = []
         for status in ("running", "queued", "waiting"):
@@ -159,7 +159,7 @@ class _Stopped(Exception):
 
 def span_end(first: int, days: int | None, last: int | None) -> int:
     """The end of a stretch that is given by its end or its days; a week if neither is said."""
-    from tickbird.domain.forecast import MOST_DAYS, check_span
+    from tickbird.domain.forecast.forecast import MOST_DAYS, check_span
 
     if days is not None and last is not None:
         raise InvalidError("days and to: give one of them, not both.", field="days")

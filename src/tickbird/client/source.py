@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 
-from tickbird.domain.happenings import Happened, Horizon, Mark
-from tickbird.domain.measures import MOST_COUNTED, Measures
+from tickbird.domain.doctor.metrics import MOST_COUNTED, Measures
+from tickbird.domain.ledger.activity import Happened, Horizon, Mark
 from tickbird.store.protocol import Store
 
 

@@ -8,17 +8,17 @@ from datetime import datetime
 
 from tickbird.client.base import Base, page_size
 from tickbird.computing import compute, compute_now
-from tickbird.domain.audit import Audit, Auditor, Decision
-from tickbird.domain.coming import ComingTick, coming_ticks
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.evidence import Evidence
-from tickbird.domain.explanation import Explanation
-from tickbird.domain.happenings import Happening
-from tickbird.domain.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
-from tickbird.domain.runs import RunRecord
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.why import explain
-from tickbird.domain.zones import zone
+from tickbird.domain.explain.context import Evidence
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.explain.why import explain
+from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.ledger.verification import Audit, Auditor, Decision
+from tickbird.domain.planning.upcoming import ComingTick, coming_ticks
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
+from tickbird.domain.time.zones import zone
 from tickbird.store.protocol import (
     Decisions,
     RevisionRecord,

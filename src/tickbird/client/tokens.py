@@ -6,10 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from tickbird.client.base import Base, page_size
-from tickbird.domain.definition import check_text
-from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.tokens import (
+from tickbird.domain.access.tokens import (
     NOISE,
     NewToken,
     Role,
@@ -21,6 +18,9 @@ from tickbird.domain.tokens import (
     make_token,
     no_such_token,
 )
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.time.instants import to_seconds
 
 
 class Tokens(Base):

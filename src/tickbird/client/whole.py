@@ -8,12 +8,12 @@ from pathlib import Path
 
 from tickbird.client.base import Base, page_size
 from tickbird.computing import compute
-from tickbird.domain.definition import check_text
+from tickbird.domain.doctor.checks import diagnose
+from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.findings import diagnose
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.verdicts import Finding
-from tickbird.domain.zone_moves import TickMoves, all_moves, by_instant, is_zoned, next_moves
+from tickbird.domain.planning.zone_impact import TickMoves, all_moves, by_instant, is_zoned, next_moves
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.time.instants import to_seconds
 from tickbird.store.protocol import (
     AuditRecord,
     Place,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from tickbird.client import Client
 from tickbird.demo import words
 from tickbird.demo.snapshot import CaughtUp, Counts, Event, Kind, Result, Row, Snapshot
-from tickbird.domain.runs import ACTIVE, FINAL, RunRecord, SkipRecord
+from tickbird.domain.runs.run import ACTIVE, FINAL, RunRecord, SkipRecord
 from tickbird.store.protocol import ScheduleRow, Store, Worker
 
 _MOST_EVENTS = 500

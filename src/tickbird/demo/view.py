@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tickbird.demo.snapshot import NOTABLE, Activity, Event, Kind, Result, Row, Snapshot, clock, plural
-from tickbird.domain.durations import in_words
+from tickbird.domain.time.durations import in_words
 
 WIDE = 110
 VERY_WIDE = 150

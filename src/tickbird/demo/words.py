@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from tickbird.demo.snapshot import Activity, Kind, clock, plural
-from tickbird.domain.definition import Definition
-from tickbird.domain.durations import in_words
-from tickbird.domain.runs import AttemptRecord, RunRecord, SkipRecord
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.durations import in_words
 
 _SOON = 0.5
 _LONGEST = 160

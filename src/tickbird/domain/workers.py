@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.evidence import LiveWorker
+from tickbird.domain.explain.context import LiveWorker
 
 
 def no_such_worker(worker_id: str) -> NotFoundError:

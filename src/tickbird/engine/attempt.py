@@ -12,10 +12,10 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Any, Literal, Protocol
 
-from tickbird.domain.definition import Definition
 from tickbird.domain.errors import PayloadError
-from tickbird.domain.runs import ClaimedRun, FailureKind, Outcome, Status
-from tickbird.domain.texts import clean_text
+from tickbird.domain.runs.run import ClaimedRun, FailureKind, Outcome, Status
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.text import clean_text
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation.children import Away, Children, Reason
 from tickbird.engine.shown import Failed, LateStart, encode_error, refuse_awaitable

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from tickbird.domain.alarms import CLOCK_JUMPED
-from tickbird.domain.instants import EPOCH
+from tickbird.domain.time.instants import EPOCH
 from tickbird.engine.steady import steady
 from tickbird.store.protocol import Expected
 

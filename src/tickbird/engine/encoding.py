@@ -9,7 +9,7 @@ from enum import Enum
 from math import isfinite
 from typing import Any, Final
 
-from tickbird.domain.texts import clean_text, describe, type_name
+from tickbird.domain.text import clean_text, describe, type_name
 from tickbird.targets.protocol import Kept
 
 MAX_RESULT: Final = 100_000

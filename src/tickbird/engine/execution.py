@@ -10,8 +10,8 @@ from dataclasses import replace
 from math import ceil, inf
 
 from tickbird.domain.errors import StoreError
-from tickbird.domain.runs import ClaimedRun, Outcome
-from tickbird.domain.unreadable import Unreadable
+from tickbird.domain.runs.run import ClaimedRun, Outcome
+from tickbird.domain.runs.unreadable_runs import Unreadable
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock, ClockWatch
 from tickbird.engine.isolation.children import Children

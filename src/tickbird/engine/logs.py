@@ -12,8 +12,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from tickbird.domain.logs import LogLine, Meter, Progress, fit_level
-from tickbird.domain.texts import describe
+from tickbird.domain.runs.logs import LogLine, Meter, Progress, fit_level
+from tickbird.domain.text import describe
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.outbox import Outbox
 from tickbird.store.protocol import Store

@@ -6,7 +6,7 @@ import inspect
 import traceback
 from typing import Any, Final
 
-from tickbird.domain.texts import clean_text, describe, type_name
+from tickbird.domain.text import clean_text, describe, type_name
 
 MAX_ERROR: Final = 20_000
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from tickbird.domain.commands import Command, Create, PauseCommand, Redefine, Resume
-from tickbird.domain.definition import Definition
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, TickbirdError
-from tickbird.domain.sync import reconcile
+from tickbird.domain.planning.code_sync import reconcile
+from tickbird.domain.planning.commands import Command, Create, PauseCommand, Redefine, Resume
+from tickbird.domain.schedules.definition import Definition
 from tickbird.store.protocol import Store, Worker
 
 log = logging.getLogger("tickbird.engine")

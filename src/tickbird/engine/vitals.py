@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from tickbird.domain.unreadable import Unreadable, publish
-from tickbird.domain.zone_data import zone_source
+from tickbird.domain.runs.unreadable_runs import Unreadable, publish
+from tickbird.domain.time.zone_data import zone_source
 
 
 class Vitals:

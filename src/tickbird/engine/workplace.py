@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 
-from tickbird.domain.runs import Outcome
+from tickbird.domain.runs.run import Outcome
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.isolation.children import Children
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from tickbird.domain.definition import FIELDS as STORED
-from tickbird.domain.definition import CatchUp, OnCrash, Overlap, Roll
+from tickbird.domain.schedules.definition import FIELDS as STORED
+from tickbird.domain.schedules.definition import CatchUp, OnCrash, Overlap, Roll
 
 Kind = Literal[
     "text", "choice", "whole", "length", "flag", "names", "days", "instant", "payload", "backoff", "dependencies"

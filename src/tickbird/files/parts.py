@@ -7,8 +7,11 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, Final
 
-from tickbird.domain.calendar_definition import check_calendar_name, read_calendar
-from tickbird.domain.definition import (
+from tickbird.domain.calendars.definition import check_calendar_name, read_calendar
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY
+from tickbird.domain.limits.rate_limits import Rate, read_rate
+from tickbird.domain.schedules.definition import (
     TASK_SETTINGS,
     Definition,
     Target,
@@ -16,13 +19,10 @@ from tickbird.domain.definition import (
     check_text,
     command_target,
 )
-from tickbird.domain.errors import InvalidError
-from tickbird.domain.limits import LARGEST_LIMIT, LONGEST_KEY
-from tickbird.domain.policies import policies
-from tickbird.domain.program import FIELDS as PROGRAM
-from tickbird.domain.program import SHELL, program_from_json
-from tickbird.domain.rates import Rate, read_rate
-from tickbird.domain.triggers import At
+from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.targets.command import FIELDS as PROGRAM
+from tickbird.domain.targets.command import SHELL, program_from_json
+from tickbird.domain.triggers.trigger import At
 from tickbird.files.fields import IGNORED, NAMES, PARTS, POLICIES, TARGETS
 from tickbird.files.mistakes import Mistake
 from tickbird.files.nodes import Node, Place, kind_of

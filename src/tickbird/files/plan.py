@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any, Final, Literal
 
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.codec import decode_definition, encode_definition, fingerprint
-from tickbird.domain.commands import Command, Create, Delete, Recalendar, Redefine, Resume
-from tickbird.domain.definition import TASK_SETTINGS, Definition
-from tickbird.domain.dependencies import in_order
+from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.planner import Facts
-from tickbird.domain.rates import Rate
-from tickbird.domain.schedule import Pause, Schedule
-from tickbird.domain.sync import StoredSchedule, is_removed
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.planning.code_sync import StoredSchedule, is_removed
+from tickbird.domain.planning.commands import Command, Create, Delete, Recalendar, Redefine, Resume
+from tickbird.domain.planning.planner import Facts
+from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
+from tickbird.domain.schedules.dependencies import in_order
+from tickbird.domain.schedules.schedule import Pause, Schedule
 from tickbird.files.mistakes import Mistake
 from tickbird.files.shadows import shadow_notes
 from tickbird.files.shape import Document

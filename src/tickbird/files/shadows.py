@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor
 
-from tickbird.domain.ahead import Ahead
-from tickbird.domain.instants import iso
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import iso
 
 
 def shadow_notes(before: Schedule | None, after: Schedule, now: float) -> Iterator[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from tickbird.domain.definition import Definition
-from tickbird.domain.rates import Rate
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.schedules.definition import Definition
 from tickbird.files.mistakes import DocumentError, Mistake
 from tickbird.files.nodes import Place, Unreadable, nodes_of
 from tickbird.files.parts import Parts

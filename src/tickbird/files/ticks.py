@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from tickbird.domain.calendar_effects import running
-from tickbird.domain.definition import Definition
-from tickbird.domain.instants import DAY, to_datetime
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.zones import zone
+from tickbird.domain.planning.calendar_impact import running
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import DAY, to_datetime
+from tickbird.domain.time.zones import zone
 
 HORIZON = 7 * DAY
 # Of each kind so many are listed; the others are counted.

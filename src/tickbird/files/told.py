@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tickbird.domain.instants import utc_text
-from tickbird.domain.schedule import Pause
+from tickbird.domain.schedules.schedule import Pause
+from tickbird.domain.time.instants import utc_text
 from tickbird.files.mistakes import Mistake
 from tickbird.files.plan import FilePlan, Kept, Kind, ScheduleChange
 from tickbird.files.ticks import TickChanges

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tickbird.domain.cron import cron
-from tickbird.domain.every import Every, read_step
-from tickbird.domain.triggers import MAX_MEMBERS, AnyOf, at
-from tickbird.domain.zones import zone
+from tickbird.domain.time.zones import zone
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import Every, read_step
+from tickbird.domain.triggers.trigger import MAX_MEMBERS, AnyOf, at
 from tickbird.files.fields import MEMBER, TRIGGERS
 from tickbird.files.nodes import Node
 from tickbird.files.values import WRONG, Values

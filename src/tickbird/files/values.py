@@ -7,12 +7,12 @@ from datetime import date, datetime
 from difflib import get_close_matches
 from typing import Any, Final
 
-from tickbird.domain.definition import check_name
-from tickbird.domain.durations import seconds
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import parse_iso, to_datetime, wall_seconds
-from tickbird.domain.policies import policies
-from tickbird.domain.zones import zone
+from tickbird.domain.schedules.definition import check_name
+from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.time.durations import seconds
+from tickbird.domain.time.instants import parse_iso, to_datetime, wall_seconds
+from tickbird.domain.time.zones import zone
 from tickbird.files.mistakes import Mistake
 from tickbird.files.nodes import Node, Position, kind_of
 from tickbird.files.reading import Source

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, Final
 
-from tickbird.domain.calendars import calendar_to_json
-from tickbird.domain.codec import encode_field
-from tickbird.domain.definition import Backoff, Definition
-from tickbird.domain.every import read_step
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.calendars.calendar import calendar_to_json
+from tickbird.domain.schedules.codec import encode_field
+from tickbird.domain.schedules.definition import Backoff, Definition
+from tickbird.domain.triggers.every import read_step
+from tickbird.domain.triggers.trigger import Trigger
 from tickbird.files.fields import TABLE, Field, Plain, as_length
 from tickbird.files.reading import Format
 from tickbird.files.shape import Document

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from tickbird.domain.zone_data import zone_info
+from tickbird.domain.time.zone_data import zone_info
 from tickbird.imports.entries import Fires
 
 WEEKDAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")

@@ -8,9 +8,9 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tickbird.domain.cron import cron
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.program import SHELL
+from tickbird.domain.targets.command import SHELL
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.imports.entries import Entry, Imported, name_of
 
 _SETTING: Final = re.compile(r"""(?:"([^"]+)"|'([^']+)'|([^\s"'=]+))\s*=\s*(.*)""")

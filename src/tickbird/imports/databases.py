@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tickbird.domain.addresses import describe_url
 from tickbird.domain.errors import InvalidError, StoreError
+from tickbird.domain.urls import describe_url
 
 Row = dict[str, Any]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Final
 
-from tickbird.domain.definition import Definition
-from tickbird.domain.zone_data import zone_info
-from tickbird.domain.zones import zone
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.time.zones import zone
 from tickbird.imports.entries import Entry
 
 # So long before and after a clock change the ticks are compared.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tickbird.domain.definition import Definition
+from tickbird.domain.schedules.definition import Definition
 from tickbird.files.mistakes import DocumentError
 from tickbird.files.reading import Format
 from tickbird.files.shape import Document, read_document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.domain.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
 from tickbird.reading.parts import Document, instant, maybe
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.domain.bulk import BulkResult, LeftAlone
+from tickbird.domain.planning.bulk import BulkResult, LeftAlone
 from tickbird.reading.parts import Document
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tickbird.domain.calendar_definition import CalendarRecord
-from tickbird.domain.calendar_effects import Effect
-from tickbird.domain.calendars import content_from_json
+from tickbird.domain.calendars.calendar import content_from_json
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.planning.calendar_impact import Effect
 from tickbird.reading.parts import Document, instant
 from tickbird.stored_calendars import CalendarReport, Resolved
 

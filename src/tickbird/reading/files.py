@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.domain.schedule import Pause
+from tickbird.domain.schedules.schedule import Pause
 from tickbird.files.mistakes import Mistake
 from tickbird.files.nodes import Place
 from tickbird.files.plan import FieldChange, FilePlan, Kept, Late, ScheduleChange, SettingChange, Stays

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tickbird.domain.limits import Limit
-from tickbird.domain.rates import Queue, read_rate
+from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.limits.rate_limits import Queue, read_rate
 from tickbird.reading.parts import Document, instant, maybe
 
 

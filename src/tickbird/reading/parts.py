@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
-from tickbird.domain.instants import to_seconds
+from tickbird.domain.time.instants import to_seconds
 
 Document = Mapping[str, Any]
 T = TypeVar("T")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tickbird.domain.cautions import Caution
-from tickbird.domain.codec import decode_definition
-from tickbird.domain.load import Load, LoadAt
-from tickbird.domain.preview import Preview, PreviewedTick
-from tickbird.domain.zone_data import zone_info
+from tickbird.domain.forecast.preview import Preview, PreviewedTick
+from tickbird.domain.forecast.tick_load import Load, LoadAt
+from tickbird.domain.schedules.codec import decode_definition
+from tickbird.domain.schedules.warnings import Caution
+from tickbird.domain.time.zone_data import zone_info
 from tickbird.reading.parts import Document, instant, maybe
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tickbird.domain.definition import Target
-from tickbird.domain.held import HeldSchedule
-from tickbird.domain.logs import LogLine, Progress
-from tickbird.domain.overrides import Overridden
-from tickbird.domain.rates import Turn, read_rate
-from tickbird.domain.runs import AttemptRecord, Covers, RunRecord
+from tickbird.domain.limits.rate_limits import Turn, read_rate
+from tickbird.domain.runs.held import HeldSchedule
+from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.runs.run import AttemptRecord, Covers, RunRecord
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.tick_overrides import Overridden
 from tickbird.reading.parts import Document, instant, maybe, second
 
 

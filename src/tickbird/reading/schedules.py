@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tickbird.client.revisions import HistoryEntry
-from tickbird.domain.codec import decode_definition
-from tickbird.domain.definition import Definition
-from tickbird.domain.differences import Difference
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.overrides import OverrideRecord, TickOverride
-from tickbird.domain.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.codec import decode_definition
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.diff import Difference
+from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.tick_overrides import OverrideRecord, TickOverride
 from tickbird.reading.parts import Document, instant, maybe, second
 from tickbird.reading.runs import read_run
 from tickbird.store.protocol import RevisionRecord, ScheduleRow

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tickbird.domain.forecast import Forecast, Hour, QueueForecast, ScheduleForecast, Simulation
-from tickbird.domain.forecast_moves import Move
+from tickbird.domain.forecast.forecast import Forecast, Hour, QueueForecast, ScheduleForecast, Simulation
+from tickbird.domain.forecast.suggestions import Move
 from tickbird.reading.parts import Document, maybe, second
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tickbird.domain.audit import Audit, Finding
-from tickbird.domain.coming import ComingTick
-from tickbird.domain.explanation import Explanation, Step
-from tickbird.domain.happenings import Happening
-from tickbird.domain.runs import SkipRecord
+from tickbird.domain.explain.explanation import Explanation, Step
+from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.ledger.verification import Audit, Finding
+from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.runs.run import SkipRecord
 from tickbird.reading.parts import Document, instant, maybe, second
 from tickbird.reading.runs import read_run
 from tickbird.reading.schedules import read_override

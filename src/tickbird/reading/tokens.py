@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tickbird.domain.sessions import SessionRecord
-from tickbird.domain.tokens import TokenRecord
+from tickbird.domain.access.sessions import SessionRecord
+from tickbird.domain.access.tokens import TokenRecord
 from tickbird.reading.parts import Document, instant, maybe
 
 

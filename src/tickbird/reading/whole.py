@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tickbird.domain.verdicts import Finding
-from tickbird.domain.zone_data import ZoneData
-from tickbird.domain.zone_moves import TickMoves
+from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.time.zone_data import ZoneData
 from tickbird.reading.parts import Document, instant, maybe
 from tickbird.store.protocol import AuditRecord, Place, ZoneRecord, Zones
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.client.backfills import Backfills
-from tickbird.domain.backfills import BackfillPlan, BackfillRecord, Order, no_such_backfill
-from tickbird.domain.held import Drop, HeldSchedule, Release
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, Order, no_such_backfill
+from tickbird.domain.runs.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs.run import RunRecord
 from tickbird.reading.backfills import read_backfill, read_backfill_plan
 from tickbird.reading.runs import read_held, read_run
 from tickbird.remote.base import Remote, instant, instant_ceil, schedule_path, sent

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from tickbird.client.base import Base, Settings, Validate, page_size
-from tickbird.domain.definition import Target, check_name, check_payload, check_text
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.instants import to_datetime, to_seconds, to_seconds_ceil, utc_text
-from tickbird.domain.page_keys import write_key
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.definition import Target, check_name, check_payload, check_text
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, to_seconds, to_seconds_ceil, utc_text
 from tickbird.reading.parts import Document
 from tickbird.reading.schedules import read_schedule
 from tickbird.remote.transport import Question, Transport
+from tickbird.wire.page_tokens import write_key
 
 T = TypeVar("T")
 Query = Mapping[str, str | int | bool | None]

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from tickbird.client.bulk import Bulk
-from tickbird.domain.bulk import MOST, BulkResult, BulkVerb, Filter, check_count
-from tickbird.domain.schedule import State
+from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb, Filter, check_count
+from tickbird.domain.schedules.schedule import State
 from tickbird.reading.bulk import read_bulk
 from tickbird.remote.base import Remote, instant
 

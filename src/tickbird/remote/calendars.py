@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickbird.client.calendars import Calendars
-from tickbird.domain.calendar_definition import (
+from tickbird.domain.calendars.definition import (
     CalendarRecord,
     check_calendar_name,
     no_such_calendar,
     read_calendar,
 )
-from tickbird.domain.definition import NAME, check_text
-from tickbird.domain.durations import Duration, seconds
+from tickbird.domain.schedules.definition import NAME, check_text
+from tickbird.domain.time.durations import Duration, seconds
 from tickbird.reading.calendars import read_calendar_record, read_calendar_report
 from tickbird.remote.base import Remote, segment
 from tickbird.stored_calendars import HORIZON, CalendarReport

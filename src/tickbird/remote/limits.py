@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from tickbird.client.limits import Limits, check_limit_key, check_most
-from tickbird.domain.definition import check_name, check_text
-from tickbird.domain.limits import LONGEST_KEY, Limit
-from tickbird.domain.rates import Queue, Rate, read_rate
+from tickbird.domain.limits.concurrency import LONGEST_KEY, Limit
+from tickbird.domain.limits.rate_limits import Queue, Rate, read_rate
+from tickbird.domain.schedules.definition import check_name, check_text
 from tickbird.reading.limits import read_limit, read_queue
 from tickbird.reading.parts import Document
 from tickbird.remote.base import Remote

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import quote
 
 from tickbird.client.overrides import Overrides, whole_second
-from tickbird.domain.instants import iso
-from tickbird.domain.overrides import OverrideRecord
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.domain.time.instants import iso
 from tickbird.reading.schedules import read_override
 from tickbird.remote.base import instant, read_changed, schedule_path, sent
 from tickbird.remote.ticks import RemoteTicks

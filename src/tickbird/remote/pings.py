@@ -8,7 +8,7 @@ from typing import Final
 
 from tickbird.client.base import page_size
 from tickbird.client.pings import Pings
-from tickbird.domain.instants import EPOCH
+from tickbird.domain.time.instants import EPOCH
 from tickbird.reading.parts import Document
 from tickbird.reading.parts import instant as read_instant
 from tickbird.remote.base import Remote, instant, instant_ceil, schedule_path

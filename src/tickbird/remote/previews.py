@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.client.previews import Previews
-from tickbird.domain.codec import encode_field
-from tickbird.domain.definition import Target
-from tickbird.domain.policies import policies
-from tickbird.domain.preview import Preview
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.forecast.preview import Preview
+from tickbird.domain.schedules.codec import encode_field
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.triggers.trigger import Trigger
 from tickbird.reading.previews import read_preview
 from tickbird.remote.base import Remote, instant
 

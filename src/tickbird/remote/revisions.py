@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickbird.client.revisions import HistoryEntry, Revisions, check_revision
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.reading.schedules import read_history, read_revision
 from tickbird.remote.base import Remote, schedule_path
 from tickbird.store.protocol import RevisionRecord

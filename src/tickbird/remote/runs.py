@@ -11,17 +11,17 @@ from typing import Any, get_args
 
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.runs import Runs, not_finished
-from tickbird.domain.definition import Target
-from tickbird.domain.durations import Duration, seconds
 from tickbird.domain.errors import NotFoundError, StoreUnavailableError
-from tickbird.domain.explanation import Step
-from tickbird.domain.keys import check_key
-from tickbird.domain.logs import LogLine, Progress, RunLogs
-from tickbird.domain.rates import Turn
-from tickbird.domain.runs import FINAL, AttemptRecord, RunRecord, Status
-from tickbird.domain.task_settings import FROM_TASK, FromTask
-from tickbird.domain.task_settings import crash_limit as declared_limit
-from tickbird.domain.zones import zone
+from tickbird.domain.explain.explanation import Step
+from tickbird.domain.limits.rate_limits import Turn
+from tickbird.domain.runs.idempotency import check_key
+from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
+from tickbird.domain.runs.run import FINAL, AttemptRecord, RunRecord, Status
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.targets.task_settings import FROM_TASK, FromTask
+from tickbird.domain.targets.task_settings import crash_limit as declared_limit
+from tickbird.domain.time.durations import Duration, seconds
+from tickbird.domain.time.zones import zone
 from tickbird.reading.parts import Document, maybe
 from tickbird.reading.runs import read_attempt, read_log, read_progress, read_run, read_turn
 from tickbird.reading.ticks import read_step

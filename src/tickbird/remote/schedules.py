@@ -8,8 +8,9 @@ from typing import Any, Literal, get_args
 
 from tickbird.client.base import check_choice
 from tickbird.client.schedules import Schedules, with_target
-from tickbird.domain.codec import encode_field, encode_stated
-from tickbird.domain.definition import (
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.codec import encode_field, encode_stated
+from tickbird.domain.schedules.definition import (
     TASK_SETTINGS,
     Definition,
     Target,
@@ -17,11 +18,10 @@ from tickbird.domain.definition import (
     check_text,
     command_target,
 )
-from tickbird.domain.errors import InvalidError
-from tickbird.domain.policies import check_fields, policies
-from tickbird.domain.program import Program
-from tickbird.domain.schedule import Schedule, State
-from tickbird.domain.triggers import Trigger as TriggerValue
+from tickbird.domain.schedules.policy_input import check_fields, policies
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.targets.command import Program
+from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 from tickbird.reading.schedules import read_row
 from tickbird.remote.base import instant, read_changed, schedule_path, sent
 from tickbird.remote.revisions import RemoteRevisions

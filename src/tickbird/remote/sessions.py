@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 
 from tickbird.client.base import page_size
 from tickbird.client.sessions import Sessions
-from tickbird.domain.definition import check_text
+from tickbird.domain.access.sessions import SessionRecord, is_session_id, no_such_session
+from tickbird.domain.access.tokens import covers, is_token_id, no_such_token
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.page_keys import write_key
-from tickbird.domain.sessions import SessionRecord, is_session_id, no_such_session
-from tickbird.domain.tokens import covers, is_token_id, no_such_token
+from tickbird.domain.schedules.definition import check_text
 from tickbird.reading.parts import Document
 from tickbird.reading.tokens import read_session
 from tickbird.remote.base import Remote
+from tickbird.wire.page_tokens import write_key
 
 _PAGE = 1_000
 

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from tickbird.client.simulations import Simulations
-from tickbird.domain.instants import iso
+from tickbird.domain.time.instants import iso
 from tickbird.reading.parts import Document as Answer
 from tickbird.remote.base import Remote, instant
 from tickbird.remote.transport import Question
 
 if TYPE_CHECKING:
-    from tickbird.domain.forecast import Simulation, WhatIf
+    from tickbird.domain.forecast.forecast import Simulation, WhatIf
     from tickbird.files.shape import Document
 
 # A server plays one at a time.

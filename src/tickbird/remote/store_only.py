@@ -8,10 +8,10 @@ from contextlib import AbstractAsyncContextManager
 from tickbird.client.sessions import Sessions
 from tickbird.client.tokens import Tokens
 from tickbird.client.whole import Whole
-from tickbird.domain.durations import Duration
+from tickbird.domain.access.sessions import USUAL_SECONDS, SessionRecord
 from tickbird.domain.errors import StoreError
-from tickbird.domain.happenings import Happened, Horizon, Mark
-from tickbird.domain.sessions import USUAL_SECONDS, SessionRecord
+from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.time.durations import Duration
 from tickbird.remote.base import Remote
 
 

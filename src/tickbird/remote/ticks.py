@@ -8,10 +8,10 @@ from datetime import datetime
 
 from tickbird.client.base import page_size
 from tickbird.client.ticks import Ticks
-from tickbird.domain.audit import Audit
-from tickbird.domain.coming import ComingTick, check_count
-from tickbird.domain.explanation import Explanation
-from tickbird.domain.happenings import Happening
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.ledger.verification import Audit
+from tickbird.domain.planning.upcoming import ComingTick, check_count
 from tickbird.reading.ticks import read_audit, read_decisions, read_explanation, read_happening, read_tick
 from tickbird.remote.base import Remote, instant, instant_ceil, schedule_path
 from tickbird.store.protocol import Decisions

@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 from tickbird.client.base import page_size
 from tickbird.client.tokens import Tokens
-from tickbird.domain.definition import check_text
+from tickbird.domain.access.tokens import Role, TokenRecord, check_role, covers, is_token_id, no_such_token
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.page_keys import write_key
-from tickbird.domain.tokens import Role, TokenRecord, check_role, covers, is_token_id, no_such_token
+from tickbird.domain.schedules.definition import check_text
 from tickbird.reading.parts import Document
 from tickbird.reading.tokens import read_token
 from tickbird.remote.base import Remote, instant
+from tickbird.wire.page_tokens import write_key
 
 _PAGE = 1_000
 

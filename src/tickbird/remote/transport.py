@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from tickbird.domain.addresses import describe_url, is_server
+from tickbird.domain.access.tokens import parse_token
 from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError, TickbirdError
-from tickbird.domain.tokens import parse_token
+from tickbird.domain.urls import describe_url, is_server
 from tickbird.remote.refusals import ClosedNamespaceError, NoNamespaceError, error_of
 from tickbird.version import VERSION
 

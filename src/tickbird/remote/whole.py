@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 
 from tickbird.client.whole import Whole, check_days
-from tickbird.domain.definition import check_text
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.verdicts import Finding
+from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.planning.zone_impact import TickMoves, all_moves, by_instant, is_zoned
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.workers import no_such_worker
-from tickbird.domain.zone_moves import TickMoves, all_moves, by_instant, is_zoned
 from tickbird.reading import parts
 from tickbird.reading.schedules import read_row
 from tickbird.reading.whole import (

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tickbird.computing import compute
-from tickbird.domain.backfills import NewBackfill, Wanted
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.backfills import NewBackfill, Wanted
+from tickbird.domain.schedules.schedule import Schedule
 
 # The rows of a statement by its name.
 Fetch = Callable[..., Awaitable[list[tuple[Any, ...]]]]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.domain.happenings import KINDS, AuditRecord, Happened, Happening, Horizon, Mark, Passed
-from tickbird.domain.instants import EPOCH
-from tickbird.domain.runs import RunRecord, SkipRecord
+from tickbird.domain.ledger.activity import KINDS, AuditRecord, Happened, Happening, Horizon, Mark, Passed
+from tickbird.domain.runs.run import RunRecord, SkipRecord
+from tickbird.domain.time.instants import EPOCH
 
 _MICRO: Final = timedelta(microseconds=1)
 # Rank, microseconds, id and namespace.

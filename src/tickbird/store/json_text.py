@@ -6,7 +6,7 @@ import json
 from math import isfinite
 from typing import Any, Final
 
-from tickbird.domain.json_levels import check_levels
+from tickbird.domain.json_depth import check_levels
 
 _LONGEST: Final = 1_000
 LONGEST_ERROR: Final = 2_000

@@ -6,14 +6,10 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from tickbird.domain.codec import decode_definition
-from tickbird.domain.definition import Definition, check_payload, spread_offset
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.instants import to_datetime
-from tickbird.domain.limits import Key, Waiter, take
-from tickbird.domain.lines import IN_LINE, line_up
-from tickbird.domain.overrides import overridden_text, overrides_text, void_detail
-from tickbird.domain.planner import (
+from tickbird.domain.limits.concurrency import Key, Waiter, take
+from tickbird.domain.limits.fairness import IN_LINE, line_up
+from tickbird.domain.planning.planner import (
     Facts,
     OnTime,
     Plan,
@@ -26,9 +22,13 @@ from tickbird.domain.planner import (
     park,
     plan,
 )
-from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, USUAL_LANE, ClaimedRun
-from tickbird.domain.schedule import Edited, Schedule
+from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, ClaimedRun
+from tickbird.domain.schedules.codec import decode_definition
+from tickbird.domain.schedules.definition import Definition, check_payload, spread_offset
+from tickbird.domain.schedules.schedule import Edited, Schedule
+from tickbird.domain.schedules.tick_overrides import overridden_text, overrides_text, void_detail
 from tickbird.domain.sized_cache import SizedCache, size_of
+from tickbird.domain.time.instants import to_datetime
 from tickbird.store.json_text import Undecodable, decode, error_text
 from tickbird.store.protocol import HandOff, MovedLook
 

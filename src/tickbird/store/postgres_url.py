@@ -12,8 +12,8 @@ from urllib.parse import quote, unquote
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from tickbird.domain.addresses import describe_url
 from tickbird.domain.errors import StoreError
+from tickbird.domain.urls import describe_url
 
 SCHEMA: Final = "tickbird"
 _OPTION: Final = "schema"

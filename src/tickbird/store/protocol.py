@@ -13,29 +13,29 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from tickbird.domain.answers import Answer
-from tickbird.domain.audit import Decision
-from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
-from tickbird.domain.calendar_definition import CalendarRecord
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.commands import Command
-from tickbird.domain.condition import Condition
-from tickbird.domain.dependencies import LastSuccess
-from tickbird.domain.happenings import AuditRecord as AuditRecord
-from tickbird.domain.happenings import Happened, Horizon, Mark
-from tickbird.domain.held import Drop, HeldSchedule, Release
-from tickbird.domain.limits import Limit
-from tickbird.domain.logs import LogLine, Progress
-from tickbird.domain.measures import MOST_COUNTED, Measures
-from tickbird.domain.rates import Queue, Rate, Turn
-from tickbird.domain.run_lengths import RunLength
-from tickbird.domain.runs import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
-from tickbird.domain.schedule import Schedule, State
-from tickbird.domain.sessions import NewSession, SessionRecord
-from tickbird.domain.sync import StoredSchedule
-from tickbird.domain.tokens import NewToken, TokenRecord
-from tickbird.domain.unreadable import Unreadable
-from tickbird.domain.zone_data import ZoneData
+from tickbird.domain.access.responses import Answer
+from tickbird.domain.access.sessions import NewSession, SessionRecord
+from tickbird.domain.access.tokens import NewToken, TokenRecord
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.doctor.metrics import MOST_COUNTED, Measures
+from tickbird.domain.doctor.snapshot import Condition
+from tickbird.domain.ledger.activity import AuditRecord as AuditRecord
+from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.ledger.verification import Decision
+from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.planning.commands import Command
+from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.runs.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.runs.run import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
+from tickbird.domain.runs.unreadable_runs import Unreadable
+from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.time.zone_data import ZoneData
 from tickbird.store.readings import Readings
 
 # The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tickbird.domain.rates import Pace, Starts
+from tickbird.domain.limits.rate_limits import Pace, Starts
 
 
 class Paced:

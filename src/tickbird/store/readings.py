@@ -6,9 +6,11 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from tickbird.domain.happenings import AuditRecord
-from tickbird.domain.logs import LogLine
-from tickbird.domain.readings import (
+from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.views import (
     AuditFilter,
     Count,
     LateRun,
@@ -22,8 +24,6 @@ from tickbird.domain.readings import (
     Timeline,
     Timing,
 )
-from tickbird.domain.runs import RunRecord
-from tickbird.domain.schedule import Schedule
 
 if TYPE_CHECKING:
     from tickbird.store.protocol import ScheduleRow

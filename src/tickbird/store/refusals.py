@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tickbird.domain.errors import InvalidError, TickbirdError
-from tickbird.domain.texts import describe
+from tickbird.domain.text import describe
 
 # Errors of a value that cannot be encoded or decoded, now or later.
 VALUE_ERRORS = (ValueError, TypeError, OverflowError, RecursionError)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from tickbird.domain.unreadable import RECHECK_SECONDS, Unreadable
+from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS, Unreadable
 from tickbird.store.json_text import Undecodable, decode
 
 _MOST: Final = 10_000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tickbird.domain.zone_data import ZoneData
+from tickbird.domain.time.zone_data import ZoneData
 from tickbird.store.protocol import MovedLook, ZoneRecord, Zones
 
 # What a store goes by before it has compared: it plans nothing outside of UTC.

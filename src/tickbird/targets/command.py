@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from tickbird.domain.definition import Backoff
 from tickbird.domain.errors import InvalidError, PayloadError
-from tickbird.domain.instants import utc_text
-from tickbird.domain.program import OURS, FromEnv, Program, check_variables, is_variable_allowed
+from tickbird.domain.schedules.definition import Backoff
+from tickbird.domain.targets.command import OURS, FromEnv, Program, check_variables, is_variable_allowed
+from tickbird.domain.time.instants import utc_text
 from tickbird.targets.protocol import CannotStart, Isolation, Launch, Run
 
 log = logging.getLogger("tickbird.worker")

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from tickbird.domain.definition import Backoff
-from tickbird.domain.logs import MAX_LEVEL
-from tickbird.domain.program import Program
-from tickbird.domain.runs import ClaimedRun, Covers, Origin
-from tickbird.domain.texts import describe, type_name
+from tickbird.domain.runs.logs import MAX_LEVEL
+from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
+from tickbird.domain.schedules.definition import Backoff
+from tickbird.domain.targets.command import Program
+from tickbird.domain.text import describe, type_name
 
 Isolation = Literal["process"]
 

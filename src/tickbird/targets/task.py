@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from tickbird.domain.definition import TASK_SETTINGS, Backoff, OnCrash, check_name, check_payload
 from tickbird.domain.errors import DefinitionError, PayloadError
-from tickbird.domain.limits import check_concurrency_key
-from tickbird.domain.task_settings import publish_settings
+from tickbird.domain.limits.concurrency import check_concurrency_key
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, OnCrash, check_name, check_payload
+from tickbird.domain.targets.task_settings import publish_settings
 from tickbird.targets.protocol import Isolation, Run
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from tickbird.app import Tickbird, open_store
 from tickbird.client import Client
-from tickbird.domain.runs import RunRecord, SkipRecord
+from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.engine.execution import Execution
 from tickbird.engine.planning import Planning
 from tickbird.engine.upkeep import Retention, Upkeep

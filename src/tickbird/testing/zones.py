@@ -6,7 +6,7 @@ import re
 import struct
 from pathlib import Path
 
-from tickbird.domain.zone_trial import zones_of as zones_of
+from tickbird.domain.triggers.zone_override import zones_of as zones_of
 
 
 def write_zone(folder: Path, name: str, rule: str, version: str) -> Path:

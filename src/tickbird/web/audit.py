@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from tickbird.domain.differences import differences
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.happenings import AuditRecord
-from tickbird.domain.readings import AuditFilter, Page
+from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.schedules.diff import differences
+from tickbird.domain.views import AuditFilter, Page
 from tickbird.web.visits import Door, Visit
 
 _PAGE: Final = 100

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from tickbird.domain.backfills import BackfillRecord
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.readings import RunFilter
-from tickbird.domain.runs import RunRecord, Status
+from tickbird.domain.planning.backfills import BackfillRecord
+from tickbird.domain.runs.run import RunRecord, Status
+from tickbird.domain.views import RunFilter
 from tickbird.web.run import command
 from tickbird.web.runs import Row, read_number, row_of
 from tickbird.web.visits import Door, Visit

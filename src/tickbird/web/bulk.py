@@ -13,11 +13,11 @@ from starlette.responses import Response
 
 from tickbird.api.patience import longer
 from tickbird.client.chosen import Chosen, Found
-from tickbird.domain.bulk import MOST, BulkResult, reason_to_leave
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.instants import utc_text
-from tickbird.domain.readings import ScheduleFilter
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.bulk import MOST, BulkResult, reason_to_leave
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import utc_text
+from tickbird.domain.views import ScheduleFilter
 from tickbird.web.filters import asked_for, query_of
 from tickbird.web.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
 from tickbird.web.once import key_of, mark_of

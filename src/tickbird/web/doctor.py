@@ -11,7 +11,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.api.problems import Problem
-from tickbird.domain.verdicts import Finding, Severity
+from tickbird.domain.doctor.finding import Finding, Severity
 from tickbird.web.visits import Door, Visit
 
 # It looks at everything; a page does not wait for it any longer.

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from tickbird.domain.codec import decode_field, encode_field
-from tickbird.domain.definition import FIELDS, Target, command_target
 from tickbird.domain.errors import InvalidError, TickbirdError, TriggerError
-from tickbird.domain.program import program_from_json
+from tickbird.domain.schedules.codec import decode_field, encode_field
+from tickbird.domain.schedules.definition import FIELDS, Target, command_target
+from tickbird.domain.targets.command import program_from_json
 from tickbird.web import edit_fields, payload_form
 from tickbird.web.payload_form import PayloadForm
 from tickbird.web.trigger_text import read_trigger, trigger_texts

@@ -14,12 +14,12 @@ from zoneinfo import available_timezones
 from starlette.responses import Response
 
 from tickbird.client.revisions import HistoryEntry
-from tickbird.domain.codec import default_field
-from tickbird.domain.definition import FIELDS, check_new_name
-from tickbird.domain.differences import Difference, differences
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.codec import default_field
+from tickbird.domain.schedules.definition import FIELDS, check_new_name
+from tickbird.domain.schedules.diff import Difference, differences
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_seconds
 from tickbird.files.ticks import Budget, TickChanges, compare
 from tickbird.web.drafts import Draft, drawn, merged, sent
 from tickbird.web.edit_fields import GROUPS

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from tickbird.domain.codec import decode_field, default_field
-from tickbird.domain.definition import TASK_SETTINGS, CatchUp, OnCrash, Overlap, Roll
-from tickbird.domain.durations import seconds
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import utc_text
+from tickbird.domain.schedules.codec import decode_field, default_field
+from tickbird.domain.schedules.definition import TASK_SETTINGS, CatchUp, OnCrash, Overlap, Roll
+from tickbird.domain.time.durations import seconds
+from tickbird.domain.time.instants import utc_text
 from tickbird.files.fields import as_length
 from tickbird.web.instants import read_instant
 

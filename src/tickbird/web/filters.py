@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, cast, get_args
 
-from tickbird.domain.readings import ScheduleFilter
-from tickbird.domain.schedule import State
+from tickbird.domain.schedules.schedule import State
+from tickbird.domain.views import ScheduleFilter
 from tickbird.web.visits import Visit
 
 # In the address, and in forms. Several states stand in one text, parted by commas.

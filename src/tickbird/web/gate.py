@@ -27,8 +27,8 @@ from tickbird.api.rates import Pace
 from tickbird.api.streams import MEDIA_TYPE as STREAM
 from tickbird.api.streams import event, wants_events
 from tickbird.client import Client
+from tickbird.domain.access.tokens import allows
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.tokens import allows
 from tickbird.web.live import Beats
 from tickbird.web.memory import Kept, Memory
 from tickbird.web.readings import Readings

@@ -7,8 +7,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.held import MOST, HeldSchedule, none_held
-from tickbird.domain.progress import count as counted
+from tickbird.domain.explain.run_history import count as counted
+from tickbird.domain.runs.held import MOST, HeldSchedule, none_held
 from tickbird.web.run import command
 from tickbird.web.runs import row_of
 from tickbird.web.visits import Door, Visit

@@ -10,9 +10,9 @@ from typing import Final
 from starlette.responses import Response
 
 from tickbird.client.revisions import HistoryEntry
-from tickbird.domain.differences import differences, origin_of
-from tickbird.domain.instants import FIRST_SECOND, LAST_SECOND, to_datetime
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.diff import differences, origin_of
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND, to_datetime
 from tickbird.store.protocol import RevisionRecord
 from tickbird.web.visits import Door, Visit
 

@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.domain.durations import in_words, relative
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds, wall_seconds
-from tickbird.domain.zone_data import zone_info
-from tickbird.domain.zones import zone
+from tickbird.domain.time.durations import in_words, relative
+from tickbird.domain.time.instants import (
+    DAY,
+    FIRST_SECOND,
+    LAST_SECOND,
+    parse_iso,
+    to_datetime,
+    to_seconds,
+    wall_seconds,
+)
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.time.zones import zone
 from tickbird.web.times import Clock, known_zone
 
 # No zone is further from UTC, nor leaps further.

@@ -6,8 +6,8 @@ from typing import Final, get_args
 
 from starlette.responses import Response
 
-from tickbird.domain.runs import SkipReason, Status
-from tickbird.domain.schedule import State
+from tickbird.domain.runs.run import SkipReason, Status
+from tickbird.domain.schedules.schedule import State
 from tickbird.web.pictures.marks import WORDS, Kind, shape
 from tickbird.web.pictures.markup import Svg, element
 from tickbird.web.visits import Door, Visit

@@ -7,10 +7,10 @@ from datetime import datetime
 from itertools import islice, takewhile
 from typing import Final
 
-from tickbird.domain import readings
-from tickbird.domain.coming import overrides_of, ticks_ahead
-from tickbird.domain.instants import to_datetime, to_seconds, utc_text
-from tickbird.domain.schedule import Schedule
+from tickbird.domain import views
+from tickbird.domain.planning.upcoming import overrides_of, ticks_ahead
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 from tickbird.web.pictures import ComingMark, RunMark, SkipMark, TimelineRow
 from tickbird.web.visits import Visit
 
@@ -19,21 +19,21 @@ _MOST_COMING: Final = 400
 
 
 def timeline_row(
-    visit: Visit, schedule: Schedule, marks: Sequence[readings.Marked], now: datetime, until: datetime
+    visit: Visit, schedule: Schedule, marks: Sequence[views.Marked], now: datetime, until: datetime
 ) -> TimelineRow:
     """One schedule's row."""
     coming, more = coming_marks(visit, schedule, now, until)
     return TimelineRow(
         name=schedule.name,
         href=visit.schedule(schedule.name),
-        runs=[run_mark(visit, each) for each in marks if isinstance(each, readings.RunMark)],
-        skips=[skip_mark(visit, schedule.name, each) for each in marks if isinstance(each, readings.SkipMark)],
+        runs=[run_mark(visit, each) for each in marks if isinstance(each, views.RunMark)],
+        skips=[skip_mark(visit, schedule.name, each) for each in marks if isinstance(each, views.SkipMark)],
         coming=coming,
         more=more,
     )
 
 
-def run_mark(visit: Visit, run: readings.RunMark) -> RunMark:
+def run_mark(visit: Visit, run: views.RunMark) -> RunMark:
     """A run."""
     return RunMark(
         due_at=run.due_at,
@@ -45,7 +45,7 @@ def run_mark(visit: Visit, run: readings.RunMark) -> RunMark:
     )
 
 
-def skip_mark(visit: Visit, name: str, skip: readings.SkipMark) -> SkipMark:
+def skip_mark(visit: Visit, name: str, skip: views.SkipMark) -> SkipMark:
     """A range of ticks that did not run."""
     return SkipMark(
         first_at=skip.first,

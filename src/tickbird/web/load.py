@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from tickbird.api.instants import read_instant
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import utc_text
-from tickbird.domain.load_week import HourLoad, WeekLoad
+from tickbird.domain.forecast.week_load import HourLoad, WeekLoad
+from tickbird.domain.time.instants import utc_text
 from tickbird.web.pictures import LoadCell, Picture, TickBar, load_map, tick_bars
 from tickbird.web.visits import Door, Visit
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from tickbird.domain.definition import Definition, spread_offset
-from tickbird.domain.instants import to_seconds
-from tickbird.domain.load import count_ticks
-from tickbird.domain.load_week import WeekLoad
-from tickbird.domain.preview import Preview
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.forecast.preview import Preview
+from tickbird.domain.forecast.tick_load import count_ticks
+from tickbird.domain.forecast.week_load import WeekLoad
+from tickbird.domain.schedules.definition import Definition, spread_offset
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_seconds
 from tickbird.web.load import week_of
 from tickbird.web.pictures import ChangedBar, Picture, changed_load
 from tickbird.web.visits import Visit

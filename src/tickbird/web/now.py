@@ -10,12 +10,12 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.domain.coming import coming_ticks
-from tickbird.domain.happenings import Happening
-from tickbird.domain.load_week import WeekLoad
-from tickbird.domain.measures import Measures
-from tickbird.domain.readings import Count, ScheduleFilter, Timeline, Timing
-from tickbird.domain.troubles import Trouble, Troubles
+from tickbird.domain.doctor.findings_overview import Trouble, Troubles
+from tickbird.domain.doctor.metrics import Measures
+from tickbird.domain.forecast.week_load import WeekLoad
+from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.planning.upcoming import coming_ticks
+from tickbird.domain.views import Count, ScheduleFilter, Timeline, Timing
 from tickbird.web.lines import timeline_row
 from tickbird.web.load import FACTOR, FRESH
 from tickbird.web.pictures import Picture, lateness, measure, timeline

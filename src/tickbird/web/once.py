@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tickbird.client.answers import Answers
-from tickbird.domain.answers import Answer
+from tickbird.domain.access.responses import Answer
 from tickbird.web.visits import Visit
 
 # The field of a form that has it.

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from tickbird.client import Client
 from tickbird.client.payloads import payload_mistakes
-from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.errors import TickbirdError
+from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.files.json_text import read_json
 from tickbird.files.nodes import Unreadable
 from tickbird.web.payload_schema import Wanted, as_json, is_plain, takes_others, wanted_fields

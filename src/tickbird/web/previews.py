@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from tickbird.domain.codec import default_field, encode_field
-from tickbird.domain.definition import NAME, Target
 from tickbird.domain.errors import InvalidError, TickbirdError
-from tickbird.domain.preview import Preview
-from tickbird.domain.progress import obstacle
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.task_settings import find_published, read_settings
-from tickbird.domain.triggers import AnyOf, at
+from tickbird.domain.explain.run_history import obstacle
+from tickbird.domain.forecast.preview import Preview
+from tickbird.domain.schedules.codec import default_field, encode_field
+from tickbird.domain.schedules.definition import NAME, Target
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.task_settings import find_published, read_settings
+from tickbird.domain.triggers.trigger import AnyOf, at
 from tickbird.web.drafts import Draft
 from tickbird.web.edit_fields import ALL, show
 from tickbird.web.load_change import load_change

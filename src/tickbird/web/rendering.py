@@ -12,8 +12,8 @@ from urllib.parse import unquote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tickbird.domain.durations import in_words
-from tickbird.domain.progress import brief
+from tickbird.domain.explain.run_history import brief
+from tickbird.domain.time.durations import in_words
 from tickbird.web.names import name_in_path, schedule_path
 from tickbird.web.static import asset_path
 

@@ -12,12 +12,12 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.explanation import Step
-from tickbird.domain.logs import Progress
-from tickbird.domain.progress import brief
-from tickbird.domain.readings import RunFilter
-from tickbird.domain.runs import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.explain.explanation import Step
+from tickbird.domain.explain.run_history import brief
+from tickbird.domain.runs.logs import Progress
+from tickbird.domain.runs.run import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.views import RunFilter
 from tickbird.web.once import key_of, mark_of
 from tickbird.web.payload_form import PayloadForm, draw_in_thread, published_schema, read_in_thread
 from tickbird.web.payload_schema import as_json

@@ -15,9 +15,9 @@ from starlette.responses import Response, StreamingResponse
 from tickbird.api.log_feeds import PLACE, Place, place_of, place_text
 from tickbird.api.streams import Events, Streams, event
 from tickbird.domain.errors import NotFoundError, TickbirdError
-from tickbird.domain.logs import LogLine, Progress, RunLogs
-from tickbird.domain.runs import FINAL
-from tickbird.domain.zone_data import zone_info
+from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
+from tickbird.domain.runs.run import FINAL
+from tickbird.domain.time.zone_data import zone_info
 from tickbird.web.rendering import plain, render
 from tickbird.web.times import known_zone
 from tickbird.web.visits import Door, Visit

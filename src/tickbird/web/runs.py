@@ -9,10 +9,10 @@ from typing import Any, Final, get_args
 from starlette.responses import RedirectResponse, Response
 
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.instants import utc_text
-from tickbird.domain.progress import brief
-from tickbird.domain.readings import Page, RunFilter
-from tickbird.domain.runs import ACTIVE, Origin, RunRecord, Status
+from tickbird.domain.explain.run_history import brief
+from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, Status
+from tickbird.domain.time.instants import utc_text
+from tickbird.domain.views import Page, RunFilter
 from tickbird.web.visits import Door, Visit
 
 _PAGE: Final = 50

@@ -11,15 +11,15 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.client import Client
-from tickbird.domain.backfills import BackfillRecord
-from tickbird.domain.coming import coming_ticks, next_skipped, with_notes
-from tickbird.domain.definition import Definition
-from tickbird.domain.differences import origin_of
-from tickbird.domain.instants import to_datetime, utc_text
-from tickbird.domain.obstacles import problems
-from tickbird.domain.readings import Marked, RunMark, SkipMark, Timing
-from tickbird.domain.runs import RunRecord
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.doctor.schedule_warnings import problems
+from tickbird.domain.planning.backfills import BackfillRecord
+from tickbird.domain.planning.upcoming import coming_ticks, next_skipped, with_notes
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.diff import origin_of
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, utc_text
+from tickbird.domain.views import Marked, RunMark, SkipMark, Timing
 from tickbird.store.protocol import RevisionRecord, Worker
 from tickbird.web import history, why
 from tickbird.web.actions import backfill, coming, delete, pause, roll_back, trigger

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tickbird.domain.codec import default_field, encode_field
-from tickbird.domain.definition import FIELDS
-from tickbird.domain.durations import in_words
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.codec import default_field, encode_field
+from tickbird.domain.schedules.definition import FIELDS
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.durations import in_words
 from tickbird.store.protocol import RevisionRecord
 from tickbird.web.rendering import value
 

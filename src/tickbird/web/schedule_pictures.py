@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.domain import readings
-from tickbird.domain.coming import ComingTick
-from tickbird.domain.readings import Marked, Timing
+from tickbird.domain import views
+from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.views import Marked, Timing
 from tickbird.web.pictures import (
     ComingMark,
     DurationPoint,
@@ -38,7 +38,7 @@ _MOST_PAST: Final = 40
 
 def outcome_of(mark: Marked, href: str | None = None) -> Outcome:
     """How a run or a skip counts among the last outcomes."""
-    if not isinstance(mark, readings.RunMark):
+    if not isinstance(mark, views.RunMark):
         return Outcome(at=mark.at, kind="skipped", href=href)
     ran = mark.started_at is not None and mark.finished_at is not None
     seconds = (mark.finished_at - mark.started_at).total_seconds() if ran else None  # type: ignore[operator]
@@ -62,8 +62,8 @@ class Drawn:
     def timeline(self) -> Picture:
         """Decisions and ticks to come around now, on a scale of time that shows some of both."""
         since, until = self._window()
-        runs = [self._run_mark(each) for each in self.marks if isinstance(each, readings.RunMark)]
-        skips = [self._skip_mark(each) for each in self.marks if isinstance(each, readings.SkipMark)]
+        runs = [self._run_mark(each) for each in self.marks if isinstance(each, views.RunMark)]
+        skips = [self._skip_mark(each) for each in self.marks if isinstance(each, views.SkipMark)]
         row = TimelineRow(name=self.name, runs=runs, skips=skips, coming=[self._coming(each) for each in self.coming])
         return timeline([row], since, until, self.now, self.tz, width=_WIDE, title="Around now")
 
@@ -78,7 +78,7 @@ class Drawn:
         behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _SHORTEST)
         return self.now - behind, self.now + (ahead if self.coming else min(ahead, behind / 4))
 
-    def _run_mark(self, mark: readings.RunMark) -> RunMark:
+    def _run_mark(self, mark: views.RunMark) -> RunMark:
         href = self.run(mark.id) if mark.scheduled_for is None else self.why(mark.scheduled_for)
         note = "" if mark.origin == "schedule" else mark.origin.replace("_", " ")
         return RunMark(
@@ -90,7 +90,7 @@ class Drawn:
             href=href,
         )
 
-    def _skip_mark(self, mark: readings.SkipMark) -> SkipMark:
+    def _skip_mark(self, mark: views.SkipMark) -> SkipMark:
         return SkipMark(
             first_at=mark.first, last_at=mark.last, count=mark.count, reason=mark.reason, href=self.why(mark.last)
         )
@@ -103,7 +103,7 @@ class Drawn:
         """Each tick as a step, whatever the time between them."""
         past: list[StripTick] = []
         for mark in self.marks:
-            if isinstance(mark, readings.SkipMark):
+            if isinstance(mark, views.SkipMark):
                 note = mark.reason if mark.count == 1 else f"{mark.reason}, {mark.count:,} ticks"
                 past.append(StripTick(at=mark.last, kind="skipped", note=note, href=self.why(mark.last)))
             elif mark.scheduled_for is not None:
@@ -122,7 +122,7 @@ class Drawn:
         return outcomes([outcome_of(each, self._where(each)) for each in self.marks], self.tz)
 
     def _where(self, mark: Marked) -> str:
-        return self.run(mark.id) if isinstance(mark, readings.RunMark) else self.why(mark.last)
+        return self.run(mark.id) if isinstance(mark, views.RunMark) else self.why(mark.last)
 
     def lateness(self) -> Picture:
         """How late its runs started."""

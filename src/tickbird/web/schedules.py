@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from starlette.responses import RedirectResponse, Response
 
-from tickbird.domain.coming import next_skipped
-from tickbird.domain.instants import to_datetime
-from tickbird.domain.obstacles import problems
-from tickbird.domain.readings import Count, Marked, ScheduleFilter
-from tickbird.domain.schedule import LISTED_STATES
+from tickbird.domain.doctor.schedule_warnings import problems
+from tickbird.domain.planning.upcoming import next_skipped
+from tickbird.domain.schedules.schedule import LISTED_STATES
+from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.views import Count, Marked, ScheduleFilter
 from tickbird.store.protocol import ScheduleRow
 from tickbird.web.filters import FIELDS, asked_for, is_spelled, query_of
 from tickbird.web.pictures import Picture, outcomes

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from tickbird.api.sessions import find_session
 from tickbird.api.tokens import client_of, find_token
-from tickbird.domain.sessions import no_such_session
+from tickbird.domain.access.sessions import no_such_session
 from tickbird.web.tokens import forget
 from tickbird.web.visits import Door, Visit
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from tickbird.domain.zones import zone
+from tickbird.domain.time.zones import zone
 from tickbird.version import VERSION
 from tickbird.web.times import CHOICE, MINE, known_zone
 from tickbird.web.visits import Door, Visit

@@ -8,11 +8,19 @@ from typing import Final, Literal
 
 from markupsafe import Markup
 
-from tickbird.domain.durations import relative
 from tickbird.domain.errors import InvalidError, TickbirdError
-from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds, wall_seconds
-from tickbird.domain.zone_data import zone_info
-from tickbird.domain.zones import zone
+from tickbird.domain.time.durations import relative
+from tickbird.domain.time.instants import (
+    DAY,
+    FIRST_SECOND,
+    LAST_SECOND,
+    parse_iso,
+    to_datetime,
+    to_seconds,
+    wall_seconds,
+)
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.time.zones import zone
 
 # What the visitor chose: each schedule's own zone, the browser's, or UTC; and which zone the browser is in.
 CHOICE: Final = "tickbird_zone"

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from tickbird.api.problems import Problem
 from tickbird.api.tokens import client_of, find_token, handed_out
+from tickbird.domain.access.tokens import ROLES, Namespaces, TokenRecord, check_role
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.tokens import ROLES, Namespaces, TokenRecord, check_role
 from tickbird.web.gate import Gate
 from tickbird.web.once import Once, mark_of
 from tickbird.web.visits import Door, Visit

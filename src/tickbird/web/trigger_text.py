@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from tickbird.domain.cron import cron
 from tickbird.domain.errors import TickbirdError, TriggerError
-from tickbird.domain.every import Every, read_step
-from tickbird.domain.triggers import AnyOf, Trigger, at, trigger_from_json
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import Every, read_step
+from tickbird.domain.triggers.trigger import AnyOf, Trigger, at, trigger_from_json
 from tickbird.files.fields import as_length
 from tickbird.web.instants import read_instant
 

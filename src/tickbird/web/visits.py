@@ -15,8 +15,8 @@ from starlette.routing import Route
 from tickbird.api.auth import Caller
 from tickbird.api.namespaces import default_namespace
 from tickbird.client import Client
+from tickbird.domain.access.tokens import Role, allows
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.tokens import Role, allows
 from tickbird.web.names import name_from_path, schedule_path
 from tickbird.web.readings import Readings
 from tickbird.web.rendering import render

@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.explanation import Explanation
-from tickbird.domain.instants import to_datetime, to_seconds, utc_text
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 from tickbird.web.history import find
 from tickbird.web.instants import Picked, local_value, read_instant, zone_choices
 from tickbird.web.links import linked

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from tickbird.domain.unreadable import published
+from tickbird.domain.runs.unreadable_runs import published
 from tickbird.domain.workers import no_such_worker
 from tickbird.store.protocol import Worker
 from tickbird.web.run import command

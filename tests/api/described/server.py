@@ -17,9 +17,9 @@ from tickbird.api.streams import MEDIA_TYPE, Streams
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.client.runs import not_finished
-from tickbird.domain.durations import Duration
-from tickbird.domain.every import every
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.time.durations import Duration
+from tickbird.domain.triggers.every import every
 
 SCHEDULES: Final = ("nightly", "hourly", "paused")
 RUNS: Final = (1, 2, 3)

@@ -6,8 +6,8 @@ from pydantic import BaseModel, Field
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant, Json, Note
-from tickbird.domain.backfills import MOST_AT_ONCE, Order
-from tickbird.domain.runs import Status
+from tickbird.domain.planning.backfills import MOST_AT_ONCE, Order
+from tickbird.domain.runs.run import Status
 
 
 class BackfillPlanModel(BaseModel):

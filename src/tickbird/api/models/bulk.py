@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Note
-from tickbird.domain.bulk import BulkVerb
+from tickbird.domain.planning.bulk import BulkVerb
 
 FilterState = Literal["active", "paused", "parked", "ended"]
 

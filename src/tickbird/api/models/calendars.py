@@ -7,9 +7,9 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.models.parts import Body, Instant, Json
-from tickbird.domain.calendar_definition import MOST_DATES
-from tickbird.domain.calendars import WEEKDAYS
-from tickbird.domain.definition_schema import NAME
+from tickbird.domain.calendars.calendar import WEEKDAYS
+from tickbird.domain.calendars.definition import MOST_DATES
+from tickbird.domain.schedules.json_schema import NAME
 from tickbird.stored_calendars import LONGEST_HORIZON
 
 

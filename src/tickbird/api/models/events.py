@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from tickbird.api.models.audit import AuditModel
 from tickbird.api.models.parts import Instant, Json
 from tickbird.api.models.ticks import SkipModel
-from tickbird.domain.happenings import HappeningKind
+from tickbird.domain.ledger.activity import HappeningKind
 
 
 class EventModel(BaseModel):

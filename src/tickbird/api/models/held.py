@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from tickbird.api.models.parts import Body, Instant, Note
-from tickbird.domain.held import MOST
+from tickbird.domain.runs.held import MOST
 
 
 class HeldModel(BaseModel):

@@ -8,8 +8,8 @@ from tickbird.api.models.audit import AuditModel
 from tickbird.api.models.parts import Instant
 from tickbird.api.models.runs import RunModel
 from tickbird.api.models.ticks import SkipModel
-from tickbird.domain.audit import Kind
-from tickbird.domain.happenings import HappeningKind
+from tickbird.domain.ledger.activity import HappeningKind
+from tickbird.domain.ledger.verification import Kind
 
 
 class DecisionsModel(BaseModel):

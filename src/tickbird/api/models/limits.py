@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from tickbird.api.models.parts import Body, Instant
-from tickbird.domain.limits import LARGEST_LIMIT
+from tickbird.domain.limits.concurrency import LARGEST_LIMIT
 
 RATE = r"^[1-9][0-9]{0,5}/([1-9][0-9]{0,2})?(s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|d|day|days)$"
 

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant, Json
-from tickbird.domain.cautions import Code
-from tickbird.domain.definition_schema import NAME, field_schemas
+from tickbird.domain.schedules.json_schema import NAME, field_schemas
+from tickbird.domain.schedules.warnings import Code
 
 # What ticks go by; whatever else a definition has may be there, too, and is described where schedules are made.
 _OF_TICKS: Final = ("trigger", "spread", "calendars", "roll", "start_at", "end_at", "max_runs")

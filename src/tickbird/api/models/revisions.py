@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from tickbird.api.models.parts import Body, Instant, Json, Note
-from tickbird.domain.differences import How, RevisionOrigin
+from tickbird.domain.schedules.diff import How, RevisionOrigin
 
 
 class DifferenceModel(BaseModel):

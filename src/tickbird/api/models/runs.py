@@ -10,7 +10,7 @@ from tickbird.api.instants import InstantText
 from tickbird.api.models.overrides import OverriddenModel
 from tickbird.api.models.parts import Body, Instant, Json
 from tickbird.api.models.steps import StepModel
-from tickbird.domain.runs import FailureKind, Origin, Status
+from tickbird.domain.runs.run import FailureKind, Origin, Status
 
 
 class CoversModel(BaseModel):

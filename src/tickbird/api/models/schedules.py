@@ -10,9 +10,9 @@ from tickbird.api.instants import InstantText
 from tickbird.api.models.overrides import TickOverrideModel
 from tickbird.api.models.parts import Body, Instant, Json, Note
 from tickbird.api.models.runs import RunModel, Wait
-from tickbird.domain.commands import MOST_SKIPPED
-from tickbird.domain.definition_schema import NAME, changes_schema, whole_schema
-from tickbird.domain.schedule import State
+from tickbird.domain.planning.commands import MOST_SKIPPED
+from tickbird.domain.schedules.json_schema import NAME, changes_schema, whole_schema
+from tickbird.domain.schedules.schedule import State
 
 
 class PausedModel(BaseModel):

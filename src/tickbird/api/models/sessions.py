@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from tickbird.api.models.parts import Instant
-from tickbird.domain.sessions import SessionState
-from tickbird.domain.tokens import Role
+from tickbird.domain.access.sessions import SessionState
+from tickbird.domain.access.tokens import Role
 
 
 class SessionModel(BaseModel):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant, Json
-from tickbird.domain.forecast import MOST_DAYS, MOST_OUTAGES, MOST_ROWS, MOST_SCHEDULES
+from tickbird.domain.forecast.forecast import MOST_DAYS, MOST_OUTAGES, MOST_ROWS, MOST_SCHEDULES
 
 
 class OutageBody(Body):

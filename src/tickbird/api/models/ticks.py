@@ -8,8 +8,8 @@ from tickbird.api.models.overrides import TickOverrideModel
 from tickbird.api.models.parts import Instant
 from tickbird.api.models.runs import RunModel
 from tickbird.api.models.steps import StepModel
-from tickbird.domain.explanation import Verdict
-from tickbird.domain.runs import SkipReason
+from tickbird.domain.explain.explanation import Verdict
+from tickbird.domain.runs.run import SkipReason
 
 
 class ComingTickModel(BaseModel):

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import TEXT, Body, Instant
-from tickbird.domain.definition_schema import NAME
-from tickbird.domain.tokens import MOST_NAMESPACES, Role, TokenState
+from tickbird.domain.access.tokens import MOST_NAMESPACES, Role, TokenState
+from tickbird.domain.schedules.json_schema import NAME
 
 
 class TokenModel(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from tickbird.api.models.parts import Instant, Json
-from tickbird.domain.verdicts import Severity
+from tickbird.domain.doctor.finding import Severity
 
 
 class NowModel(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tickbird.domain.runs import ClaimedRun, Covers
+from tickbird.domain.runs.run import ClaimedRun, Covers
 from tickbird.engine.isolation.frames import Message
 
 

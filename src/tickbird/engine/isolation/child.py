@@ -19,8 +19,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from tickbird.domain.errors import PayloadError, TickbirdError
-from tickbird.domain.logs import fit_level
-from tickbird.domain.texts import clean_text
+from tickbird.domain.runs.logs import fit_level
+from tickbird.domain.text import clean_text
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation.calls import from_message
 from tickbird.engine.isolation.frames import HUNG_UP, LONGEST_LINE, MARK, MOST_LINES, Message, Unpacker, pack

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, Literal, TypeVar
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.runs import ClaimedRun
+from tickbird.domain.runs.run import ClaimedRun
 from tickbird.engine.isolation.process import App, Call, ChildProcess
 from tickbird.engine.isolation.program import ProgramProcess
 from tickbird.engine.isolation.watched import Stopped, WatchedProcess

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from tickbird.domain.runs import ClaimedRun
-from tickbird.domain.texts import clean_text
+from tickbird.domain.runs.run import ClaimedRun
+from tickbird.domain.text import clean_text
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.isolation import processes
 from tickbird.engine.isolation.calls import to_message

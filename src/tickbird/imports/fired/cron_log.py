@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from tickbird.domain.zone_data import zone_info
+from tickbird.domain.time.zone_data import zone_info
 from tickbird.imports.fired.heard import Commands, Group, Heard, read_time
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -13,11 +13,11 @@ from math import isfinite
 from typing import Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import FIRST_SECOND, LAST_SECOND
-from tickbird.domain.program import Program
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.shadows import Firing
-from tickbird.domain.zones import zone
+from tickbird.domain.ledger.shadow_report import Firing
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.command import Program
+from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND
+from tickbird.domain.time.zones import zone
 from tickbird.imports.entries import name_of, short
 
 # So many firings are kept in memory, and so many names and lines are told.

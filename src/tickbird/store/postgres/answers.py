@@ -6,7 +6,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.answers import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
+from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
 from tickbird.domain.errors import ConflictError
 from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session

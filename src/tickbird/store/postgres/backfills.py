@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from tickbird.computing import compute_now
-from tickbird.domain.backfills import (
+from tickbird.domain.planning.backfills import (
     BackfillPlan,
     BackfillRecord,
     NewBackfill,
@@ -16,7 +16,7 @@ from tickbird.domain.backfills import (
     no_such_backfill,
     over_already,
 )
-from tickbird.domain.definition import check_payload
+from tickbird.domain.schedules.definition import check_payload
 from tickbird.store.backfills import choose_ticks
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.changes import hold, settle

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import psycopg
 
-from tickbird.domain.codec import FORMAT
 from tickbird.domain.errors import StoreError
+from tickbird.domain.schedules.codec import FORMAT
 from tickbird.store.plan_backoff import PlanBackoff
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres import planning

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from psycopg.types.json import Json, Jsonb
 
-from tickbird.domain.codec import FORMAT
-from tickbird.domain.commands import Change, Command, Create, Trigger
-from tickbird.domain.definition import check_payload
-from tickbird.domain.keys import same_triggered
-from tickbird.domain.limits import Key
-from tickbird.domain.lines import IN_LINE
-from tickbird.domain.planner import ActiveRun, Facts, Repeated
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.limits.concurrency import Key
+from tickbird.domain.limits.fairness import IN_LINE
+from tickbird.domain.planning.commands import Change, Command, Create, Trigger
+from tickbird.domain.planning.planner import ActiveRun, Facts, Repeated
+from tickbird.domain.runs.idempotency import same_triggered
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.definition import check_payload
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.plans import (
     Decided,
     KnownRevisions,

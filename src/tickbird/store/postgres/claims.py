@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from tickbird.domain.rates import instant, micros
-from tickbird.domain.runs import ClaimedRun, Covers, Origin
+from tickbird.domain.limits.rate_limits import instant, micros
+from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
 from tickbird.store.plans import Known, KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.queues import pace, save_starts

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from tickbird.domain.dependencies import LastSuccess, needed_by
+from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
 from tickbird.store.plans import Rows
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts

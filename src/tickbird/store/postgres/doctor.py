@@ -12,8 +12,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from tickbird.domain.codec import FORMAT
-from tickbird.domain.condition import (
+from tickbird.domain.doctor.snapshot import (
     FAILING,
     MOST,
     Condition,
@@ -31,8 +30,9 @@ from tickbird.domain.condition import (
     ZonesSeen,
 )
 from tickbird.domain.errors import SchemaError
-from tickbird.domain.rates import Rate
-from tickbird.domain.zone_data import zone_source
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.copies import compare, same_database
 from tickbird.store.migrations import read_version
 from tickbird.store.postgres.connection import Connection, Connections, Session

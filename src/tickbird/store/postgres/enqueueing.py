@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from tickbird.domain.definition import Target, check_payload
-from tickbird.domain.keys import KeyedRun, same_enqueued
-from tickbird.domain.runs import NewRun, enqueued_detail
+from tickbird.domain.runs.idempotency import KeyedRun, same_enqueued
+from tickbird.domain.runs.run import NewRun, enqueued_detail
+from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.store.json_text import decode
 from tickbird.store.postgres import naming
 from tickbird.store.postgres_url import PostgresUrl

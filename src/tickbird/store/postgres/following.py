@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tickbird.domain.codec import FORMAT
+from tickbird.domain.schedules.codec import FORMAT
 from tickbird.store.plans import KnownRevisions, look_again
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.planning import read_looks, write

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.happenings import CHANGED, PLANNED, AuditRecord, Happened, Horizon, Mark, Open, Passed
-from tickbird.domain.runs import SkipRecord
+from tickbird.domain.ledger.activity import CHANGED, PLANNED, AuditRecord, Happened, Horizon, Mark, Open, Passed
+from tickbird.domain.runs.run import SkipRecord
 from tickbird.store.happenings import Row, ended_since, ids_of, instant, micros, tell
 from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session

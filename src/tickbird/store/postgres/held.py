@@ -7,7 +7,7 @@ from datetime import datetime
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.held import DROPPED, MOST, Drop, Release, none_held
+from tickbird.domain.runs.held import DROPPED, MOST, Drop, Release, none_held
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.changes import hold
 from tickbird.store.postgres.connection import Session

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from hashlib import blake2b
 from typing import Final
 
-from tickbird.domain.limits import Key
+from tickbird.domain.limits.concurrency import Key
 from tickbird.store.postgres.rows import numbers, texts
 
 # Keys share locks, so that a batch of any size fits into the server's table of locks.

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.limits import DEFAULT_LIMIT, Limit
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Limit
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.waiters import hold_keys, release

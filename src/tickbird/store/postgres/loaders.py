@@ -12,7 +12,7 @@ from psycopg.pq import Format
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
 
-from tickbird.domain.instants import EARLIEST, LATEST
+from tickbird.domain.time.instants import EARLIEST, LATEST
 from tickbird.store.json_text import decode
 
 # Timestamps are microseconds since this instant; the largest and the smallest number stand for infinity.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import json_text, numbers, texts
 

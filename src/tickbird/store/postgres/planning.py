@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final
 
-from tickbird.domain.lines import MINUTE
-from tickbird.domain.overrides import VOID, read_overrides
-from tickbird.domain.planner import NO_FACTS, ActiveRun, Facts, park
-from tickbird.domain.runs import ClaimedRun
-from tickbird.domain.schedule import Cursor, Edited, Schedule
+from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.planning.planner import NO_FACTS, ActiveRun, Facts, park
+from tickbird.domain.runs.run import ClaimedRun
+from tickbird.domain.schedules.schedule import Cursor, Edited, Schedule
+from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
 from tickbird.store.plans import (
     Decided,
     DueCursor,

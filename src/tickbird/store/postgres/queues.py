@@ -7,8 +7,19 @@ from typing import Any
 
 from psycopg.types.json import Json, Jsonb
 
-from tickbird.domain.instants import EPOCH
-from tickbird.domain.rates import MOST_AHEAD, Pace, Queue, Rate, Starts, Turn, instant, micros, queues, read_starts
+from tickbird.domain.limits.rate_limits import (
+    MOST_AHEAD,
+    Pace,
+    Queue,
+    Rate,
+    Starts,
+    Turn,
+    instant,
+    micros,
+    queues,
+    read_starts,
+)
+from tickbird.domain.time.instants import EPOCH
 from tickbird.store.postgres.connection import Session
 
 

@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.happenings import AuditRecord
-from tickbird.domain.logs import END, LogLine
-from tickbird.domain.readings import (
+from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.runs.logs import END, LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
+from tickbird.domain.views import (
     MOST_FAILED,
     MOST_LOOKED_AT,
     MOST_RESTING,
@@ -27,8 +29,6 @@ from tickbird.domain.readings import (
     newest_marks,
     page_of_going,
 )
-from tickbird.domain.runs import RunRecord
-from tickbird.domain.schedule import LISTED_STATES, Schedule
 from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules

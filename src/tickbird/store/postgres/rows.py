@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from tickbird.domain.definition import Target
-from tickbird.domain.overrides import read_overridden, read_overrides
-from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
-from tickbird.domain.schedule import Cursor, Pause, Schedule
+from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.tick_overrides import read_overridden, read_overrides
 from tickbird.store.json_text import as_object
 from tickbird.store.plans import decoded_definition
 

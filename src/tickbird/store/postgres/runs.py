@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.answers import ANSWER_SECONDS
-from tickbird.domain.definition import check_payload
+from tickbird.domain.access.responses import ANSWER_SECONDS
+from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.keys import KEY_SECONDS
-from tickbird.domain.limits import Key, take
-from tickbird.domain.runs import FINAL, NewRun, Outcome, RunRecord, Status, enqueued_detail, final_already
-from tickbird.domain.schedule import REVISIONS_KEPT
-from tickbird.domain.sessions import SESSION_KEPT
+from tickbird.domain.limits.concurrency import Key, take
+from tickbird.domain.runs.idempotency import KEY_SECONDS
+from tickbird.domain.runs.run import FINAL, NewRun, Outcome, RunRecord, Status, enqueued_detail, final_already
+from tickbird.domain.schedules.definition import check_payload
+from tickbird.domain.schedules.schedule import REVISIONS_KEPT
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import cancel_unmet, note_successes

@@ -7,8 +7,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from tickbird.domain.errors import ConflictError
-from tickbird.domain.sessions import (
+from tickbird.domain.access.sessions import (
     MOST_SESSIONS,
     NewSession,
     SessionRecord,
@@ -17,8 +16,9 @@ from tickbird.domain.sessions import (
     session_detail,
     session_state,
 )
-from tickbird.domain.tokens import USE_NOTED_EVERY, holder
-from tickbird.domain.tokens import state_at as token_state
+from tickbird.domain.access.tokens import USE_NOTED_EVERY, holder
+from tickbird.domain.access.tokens import state_at as token_state
+from tickbird.domain.errors import ConflictError
 from tickbird.store.postgres import tokens
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import texts

@@ -13,29 +13,29 @@ import psycopg
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.answers import Answer
-from tickbird.domain.audit import Decision
-from tickbird.domain.backfills import BackfillPlan, BackfillRecord, NewBackfill
-from tickbird.domain.calendar_definition import CalendarRecord
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.commands import Command
-from tickbird.domain.condition import Condition
-from tickbird.domain.dependencies import LastSuccess
-from tickbird.domain.happenings import Happened, Horizon, Mark
-from tickbird.domain.held import Drop, HeldSchedule, Release
-from tickbird.domain.limits import Limit
-from tickbird.domain.logs import LogLine, Progress
-from tickbird.domain.measures import MOST_COUNTED, RECENTLY, Measures, measured
-from tickbird.domain.rates import Queue, Rate, Turn
-from tickbird.domain.readings import ScheduleFilter
-from tickbird.domain.run_lengths import LOOKED_AT, RunLength, run_length
-from tickbird.domain.runs import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
-from tickbird.domain.schedule import EDITED_AT_ONCE, Schedule, State
-from tickbird.domain.sessions import NewSession, SessionRecord
-from tickbird.domain.shadows import MOST_PINGS
-from tickbird.domain.sync import StoredSchedule
-from tickbird.domain.tokens import NewToken, TokenRecord
-from tickbird.domain.zone_data import ZoneData, zone_source
+from tickbird.domain.access.responses import Answer
+from tickbird.domain.access.sessions import NewSession, SessionRecord
+from tickbird.domain.access.tokens import NewToken, TokenRecord
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.doctor.metrics import MOST_COUNTED, RECENTLY, Measures, measured
+from tickbird.domain.doctor.snapshot import Condition
+from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.ledger.shadow_report import MOST_PINGS
+from tickbird.domain.ledger.verification import Decision
+from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.planning.commands import Command
+from tickbird.domain.runs.durations import LOOKED_AT, RunLength, run_length
+from tickbird.domain.runs.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
+from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, Schedule, State
+from tickbird.domain.time.zone_data import ZoneData, zone_source
+from tickbird.domain.views import ScheduleFilter
 from tickbird.store.backfills import choose_ticks
 from tickbird.store.copies import compare, same_database
 from tickbird.store.json_text import as_object

@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.commands import Change, Command, Create, Delete, Recalendar, Redefine
-from tickbird.domain.planner import NO_FACTS, Facts
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.commands import Change, Command, Create, Delete, Recalendar, Redefine
+from tickbird.domain.planning.planner import NO_FACTS, Facts
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions
 from tickbird.store.postgres import calendars, limits, queues
 from tickbird.store.postgres.changes import change, is_due, reason

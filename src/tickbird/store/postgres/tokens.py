@@ -9,8 +9,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.errors import ConflictError
-from tickbird.domain.tokens import (
+from tickbird.domain.access.tokens import (
     USE_NOTED_EVERY,
     Namespaces,
     NewToken,
@@ -19,7 +18,8 @@ from tickbird.domain.tokens import (
     audited_in,
     no_such_token,
 )
-from tickbird.domain.tokens import state_at as token_state
+from tickbird.domain.access.tokens import state_at as token_state
+from tickbird.domain.errors import ConflictError
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import texts
 

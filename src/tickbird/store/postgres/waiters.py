@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.limits import DEFAULT_LIMIT, Key, Waiter, choose
-from tickbird.domain.lines import MINUTE, behind_the_line
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, Waiter, choose
+from tickbird.domain.limits.fairness import MINUTE, behind_the_line
 from tickbird.store.plans import KnownRevisions, waiter
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.keys import key_columns, stripes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from tickbird.domain.zone_data import ZoneData
+from tickbird.domain.time.zone_data import ZoneData
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import json_text, numbers, texts
 from tickbird.store.protocol import MovedLook, ZoneRecord, Zones

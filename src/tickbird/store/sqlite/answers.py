@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.answers import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
+from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
 from tickbird.store.json_text import as_object, decode
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Any
 
-from tickbird.domain.backfills import (
+from tickbird.domain.planning.backfills import (
     BackfillPlan,
     BackfillRecord,
     NewBackfill,
@@ -15,8 +15,8 @@ from tickbird.domain.backfills import (
     no_such_backfill,
     over_already,
 )
-from tickbird.domain.definition import check_payload
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.schedules.definition import check_payload
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.json_text import decode
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.sqlite.records import Row, dump, schedule_record

@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tickbird.domain.calendar_definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
-from tickbird.domain.calendars import Calendar, calendar_to_json, content_from_json, read_content
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, content_from_json, read_content
+from tickbird.domain.calendars.definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.json_text import as_object, decode
 from tickbird.store.sqlite.records import Row, dump, schedule_record
 from tickbird.store.sqlite.runs import write_audit

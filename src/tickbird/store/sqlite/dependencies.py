@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 
-from tickbird.domain.dependencies import LastSuccess, needed_by
+from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
 from tickbird.store.json_text import as_object, decode
 from tickbird.store.plans import Rows
 from tickbird.store.sqlite.records import dump

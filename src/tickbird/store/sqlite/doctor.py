@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tickbird.domain.codec import FORMAT
-from tickbird.domain.condition import (
+from tickbird.domain.doctor.snapshot import (
     FAILING,
     MOST,
     Condition,
@@ -25,8 +24,9 @@ from tickbird.domain.condition import (
     ZonesSeen,
 )
 from tickbird.domain.errors import SchemaError, StoreError
-from tickbird.domain.rates import Rate
-from tickbird.domain.zone_data import zone_source
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.migrations import read_version
 from tickbird.store.sqlite import copies, workers
 from tickbird.store.sqlite.connection import explain, read

@@ -7,11 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tickbird.domain.definition import Target, check_payload
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.keys import KeyedRun, same_enqueued
-from tickbird.domain.limits import DEFAULT_LIMIT, Key, take
-from tickbird.domain.runs import NewRun, enqueued_detail
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, take
+from tickbird.domain.runs.idempotency import KeyedRun, same_enqueued
+from tickbird.domain.runs.run import NewRun, enqueued_detail
+from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.store.json_text import as_object, decode
 from tickbird.store.sqlite.place import read_url
 from tickbird.store.sqlite.records import dump

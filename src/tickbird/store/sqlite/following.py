@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.codec import FORMAT
+from tickbird.domain.schedules.codec import FORMAT
 from tickbird.store.plans import KnownRevisions, look_again
 from tickbird.store.protocol import Followed, Zones
 from tickbird.store.sqlite.planning import read_schedules, write_plans

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from tickbird.domain.happenings import Happened, Horizon, Mark
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.runs.run import RunRecord
 from tickbird.store.happenings import ids_of, tell
 from tickbird.store.sqlite.records import audit_record, dump, run_record, skip_record
 from tickbird.store.sqlite.statements import SQL

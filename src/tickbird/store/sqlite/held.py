@@ -6,8 +6,8 @@ import sqlite3
 from typing import Any
 
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.held import DROPPED, MOST, Drop, HeldSchedule, Release, none_held
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.held import DROPPED, MOST, Drop, HeldSchedule, Release, none_held
+from tickbird.domain.runs.run import RunRecord
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.sqlite.reading import get_schedule
 from tickbird.store.sqlite.records import dump, run_record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.limits import DEFAULT_LIMIT, Limit
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Limit
+from tickbird.domain.runs.run import RunRecord
 from tickbird.store.plans import KnownRevisions
 from tickbird.store.sqlite.records import run_record
 from tickbird.store.sqlite.runs import write_audit

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.store.json_text import decode
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL

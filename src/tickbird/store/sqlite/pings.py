@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from datetime import datetime
 
-from tickbird.domain.shadows import MOST_PINGS
+from tickbird.domain.ledger.shadow_report import MOST_PINGS
 from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.times import to_instant
 

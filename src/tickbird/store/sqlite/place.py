@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from tickbird.domain.addresses import describe_url
 from tickbird.domain.errors import StoreError
+from tickbird.domain.urls import describe_url
 
 MEMORY: Final = ":memory:"
 SHARED: Final = "?shared=1"

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tickbird.domain.codec import FORMAT
-from tickbird.domain.lines import MINUTE
-from tickbird.domain.overrides import VOID, read_overrides
-from tickbird.domain.planner import NO_FACTS, Facts, park
-from tickbird.domain.runs import ClaimedRun
-from tickbird.domain.schedule import Cursor, Edited, Pause, Schedule
+from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.planning.planner import NO_FACTS, Facts, park
+from tickbird.domain.runs.run import ClaimedRun
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.schedule import Cursor, Edited, Pause, Schedule
+from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
 from tickbird.store.json_text import error_text
 from tickbird.store.plan_backoff import PlanBackoff
 from tickbird.store.plans import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.lines import MINUTE
-from tickbird.domain.rates import MOST_AHEAD, Queue, Rate, Turn, queues
+from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.limits.rate_limits import MOST_AHEAD, Queue, Rate, Turn, queues
 from tickbird.store.sqlite.rates import stored
 from tickbird.store.sqlite.runs import get_run, write_audit
 from tickbird.store.sqlite.statements import SQL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.rates import Pace, Rate, Starts, read_starts
+from tickbird.domain.limits.rate_limits import Pace, Rate, Starts, read_starts
 from tickbird.store.json_text import decode
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.statements import SQL

@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
-from tickbird.domain.audit import Decision
-from tickbird.domain.run_lengths import LOOKED_AT, RunLength, run_length
-from tickbird.domain.runs import AttemptRecord, RunRecord
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.sync import StoredSchedule
+from tickbird.domain.ledger.verification import Decision
+from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.runs.durations import LOOKED_AT, RunLength, run_length
+from tickbird.domain.runs.run import AttemptRecord, RunRecord
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.json_text import as_list, decode
 from tickbird.store.protocol import AuditRecord, Decisions, Ledger, Recent, RevisionRecord
 from tickbird.store.sqlite.records import (

@@ -8,9 +8,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.happenings import AuditRecord
-from tickbird.domain.logs import END, LogLine
-from tickbird.domain.readings import (
+from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.runs.logs import END, LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
+from tickbird.domain.views import (
     MOST_FAILED,
     MOST_LOOKED_AT,
     MOST_RESTING,
@@ -29,8 +31,6 @@ from tickbird.domain.readings import (
     newest_marks,
     page_of_going,
 )
-from tickbird.domain.runs import RunRecord
-from tickbird.domain.schedule import LISTED_STATES, Schedule
 from tickbird.store.protocol import ScheduleRow
 from tickbird.store.sqlite.records import Row, audit_record, dump, run_record, schedule_record
 from tickbird.store.sqlite.statements import SQL

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tickbird.domain.codec import FORMAT
-from tickbird.domain.definition import Target
-from tickbird.domain.instants import clamp_seconds
-from tickbird.domain.overrides import read_overridden, read_overrides
-from tickbird.domain.planner import ActiveRun, Facts
-from tickbird.domain.runs import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
-from tickbird.domain.schedule import Cursor, Pause, Schedule
+from tickbird.domain.planning.planner import ActiveRun, Facts
+from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.tick_overrides import read_overridden, read_overrides
+from tickbird.domain.time.instants import clamp_seconds
 from tickbird.store.json_text import as_list, as_object, decode
 from tickbird.store.plans import decoded_definition
 from tickbird.store.protocol import AuditRecord, RevisionRecord, Worker

@@ -9,15 +9,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from tickbird.domain.answers import ANSWER_SECONDS
-from tickbird.domain.definition import check_payload
+from tickbird.domain.access.responses import ANSWER_SECONDS
+from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.keys import KEY_SECONDS
-from tickbird.domain.limits import Key
-from tickbird.domain.lines import MINUTE
-from tickbird.domain.runs import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
-from tickbird.domain.schedule import EDITED_AT_ONCE, REVISIONS_KEPT
-from tickbird.domain.sessions import SESSION_KEPT
+from tickbird.domain.limits.concurrency import Key
+from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.runs.idempotency import KEY_SECONDS
+from tickbird.domain.runs.run import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
+from tickbird.domain.schedules.definition import check_payload
+from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, REVISIONS_KEPT
 from tickbird.store.json_text import clean
 from tickbird.store.plans import Known, KnownRevisions
 from tickbird.store.protocol import Claimed, Expected, Finished, Held, Renewed, Rescued, Worker, believed_now

@@ -6,12 +6,12 @@ import sqlite3
 from dataclasses import replace
 from functools import partial
 
-from tickbird.domain.codec import definition_text
-from tickbird.domain.commands import Change, Command, Trigger
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.keys import same_triggered
-from tickbird.domain.planner import NO_FACTS, Repeated
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.commands import Change, Command, Trigger
+from tickbird.domain.planning.planner import NO_FACTS, Repeated
+from tickbird.domain.runs.idempotency import same_triggered
+from tickbird.domain.schedules.codec import definition_text
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.plans import Decided, KnownRevisions, held_keys, newer_format
 from tickbird.store.protocol import Changed
 from tickbird.store.sqlite.calendars import contents

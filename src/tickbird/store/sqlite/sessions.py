@@ -5,8 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 
-from tickbird.domain.errors import ConflictError
-from tickbird.domain.sessions import (
+from tickbird.domain.access.sessions import (
     MOST_SESSIONS,
     NewSession,
     SessionRecord,
@@ -15,8 +14,9 @@ from tickbird.domain.sessions import (
     session_detail,
     session_state,
 )
-from tickbird.domain.tokens import USE_NOTED_EVERY, TokenRecord, holder, no_such_token
-from tickbird.domain.tokens import state_at as token_state
+from tickbird.domain.access.tokens import USE_NOTED_EVERY, TokenRecord, holder, no_such_token
+from tickbird.domain.access.tokens import state_at as token_state
+from tickbird.domain.errors import ConflictError
 from tickbird.store.json_text import as_list, decode
 from tickbird.store.sqlite import tokens
 from tickbird.store.sqlite.records import Row, dump

@@ -6,7 +6,7 @@ import time
 from datetime import datetime, timedelta
 from typing import overload
 
-from tickbird.domain.instants import EARLIEST, EPOCH, LATEST, to_seconds
+from tickbird.domain.time.instants import EARLIEST, EPOCH, LATEST, to_seconds
 
 MICROS = 1_000_000
 

@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tickbird.domain.errors import ConflictError
-from tickbird.domain.tokens import (
+from tickbird.domain.access.tokens import (
     USE_NOTED_EVERY,
     Namespaces,
     NewToken,
@@ -16,7 +15,8 @@ from tickbird.domain.tokens import (
     audited_in,
     no_such_token,
 )
-from tickbird.domain.tokens import state_at as token_state
+from tickbird.domain.access.tokens import state_at as token_state
+from tickbird.domain.errors import ConflictError
 from tickbird.store.json_text import as_list, decode
 from tickbird.store.sqlite.records import Row, dump
 from tickbird.store.sqlite.runs import write_audit

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from tickbird.domain.limits import DEFAULT_LIMIT, Key, Waiter, choose
-from tickbird.domain.lines import IN_LINE, MINUTE, behind_the_line
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, Waiter, choose
+from tickbird.domain.limits.fairness import IN_LINE, MINUTE, behind_the_line
 from tickbird.store.plans import KnownRevisions, waiter
 from tickbird.store.sqlite.records import Row, dump
 from tickbird.store.sqlite.revisions import read_revision

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from tickbird.domain.zone_data import ZoneData
+from tickbird.domain.time.zone_data import ZoneData
 from tickbird.store.protocol import MovedLook, ZoneRecord, Zones
 from tickbird.store.sqlite.records import dump
 from tickbird.store.sqlite.runs import write_audit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tickbird.domain.answers import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
+from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import NAMESPACE, later
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.backfills import BackfillPlan, NewBackfill
-from tickbird.domain.calendars import exclude
-from tickbird.domain.commands import Delete, PauseCommand, Resume, Trigger, Update
+from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.every import every
-from tickbird.domain.runs import ClaimedRun
+from tickbird.domain.planning.backfills import BackfillPlan, NewBackfill
+from tickbird.domain.planning.commands import Delete, PauseCommand, Resume, Trigger, Update
+from tickbird.domain.runs.run import ClaimedRun
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.calendar_definition import CalendarRecord
-from tickbird.domain.calendars import Calendar, calendar_to_json
-from tickbird.domain.codec import fingerprint
-from tickbird.domain.commands import Delete, PauseCommand, Recalendar, Redefine, Update
-from tickbird.domain.cron import cron
+from tickbird.domain.calendars.calendar import Calendar, calendar_to_json
+from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
-from tickbird.domain.every import every
+from tickbird.domain.planning.commands import Delete, PauseCommand, Recalendar, Redefine, Update
+from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (

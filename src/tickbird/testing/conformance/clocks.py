@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tickbird.domain.rates import Rate
-from tickbird.domain.runs import ClaimedRun
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.runs.run import ClaimedRun
 from tickbird.store.protocol import Expected, Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

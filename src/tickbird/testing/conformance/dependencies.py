@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.backfills import NewBackfill
-from tickbird.domain.codec import encode_definition
-from tickbird.domain.commands import Create, Delete, PauseCommand, Reschedule, Trigger, Update
-from tickbird.domain.dependencies import After, LastSuccess, after
 from tickbird.domain.errors import ConflictError, DefinitionError
-from tickbird.domain.every import every
-from tickbird.domain.runs import Status
+from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.commands import Create, Delete, PauseCommand, Reschedule, Trigger, Update
+from tickbird.domain.runs.run import Status
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.dependencies import After, LastSuccess, after
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Finished, Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (

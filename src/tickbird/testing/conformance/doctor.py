@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.commands import Delete, PauseCommand, Recalendar
-from tickbird.domain.condition import Condition, Due, Expired, Failing, Work
-from tickbird.domain.dependencies import After
-from tickbird.domain.rates import Rate
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.doctor.snapshot import Condition, Due, Expired, Failing, Work
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.planning.commands import Delete, PauseCommand, Recalendar
+from tickbird.domain.schedules.dependencies import After
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (

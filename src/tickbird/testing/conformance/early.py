@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tickbird.domain.calendars import calendar_to_json, exclude
-from tickbird.domain.commands import (
+from tickbird.domain.calendars.calendar import calendar_to_json, exclude
+from tickbird.domain.errors import ConflictError
+from tickbird.domain.planning.commands import (
     Command,
     Delete,
     Override,
@@ -17,9 +18,8 @@ from tickbird.domain.commands import (
     UndoOverride,
     Update,
 )
-from tickbird.domain.errors import ConflictError
-from tickbird.domain.every import every
-from tickbird.domain.triggers import any_of
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import any_of
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain, raw, seconds
 from tickbird.testing.conformance.prune import prune

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.codec import decode_definition, encode_definition, fingerprint
-from tickbird.domain.commands import (
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
+from tickbird.domain.planning.commands import (
     Command,
     Create,
     Delete,
@@ -20,9 +20,9 @@ from tickbird.domain.commands import (
     Trigger,
     Update,
 )
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
-from tickbird.domain.every import every
-from tickbird.domain.triggers import at
+from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (

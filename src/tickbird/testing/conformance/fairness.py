@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tickbird.domain.backfills import NewBackfill
-from tickbird.domain.commands import PauseCommand, Resume, Trigger
-from tickbird.domain.definition import Target
-from tickbird.domain.lines import MINUTE
-from tickbird.domain.rates import Rate, Turn
-from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.limits.rate_limits import Rate, Turn
+from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.commands import PauseCommand, Resume, Trigger
+from tickbird.domain.runs.run import ClaimedRun, NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.limits import KEY, limit
 from tickbird.testing.conformance.steps import (

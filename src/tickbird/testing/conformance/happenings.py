@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import timedelta
 
-from tickbird.domain.commands import PauseCommand, Resume
-from tickbird.domain.definition import Target
-from tickbird.domain.happenings import Happened, Mark
-from tickbird.domain.runs import NewRun
+from tickbird.domain.ledger.activity import Happened, Mark
+from tickbird.domain.planning.commands import PauseCommand, Resume
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,

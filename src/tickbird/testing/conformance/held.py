@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.commands import Delete, Update
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.held import Drop, Release
+from tickbird.domain.planning.commands import Delete, Update
+from tickbird.domain.runs.held import Drop, Release
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,

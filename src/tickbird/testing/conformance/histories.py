@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.commands import Command, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.definition import Overlap
-from tickbird.domain.dependencies import After
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.every import every
-from tickbird.domain.runs import TICK_ORIGINS, ClaimedRun, RunRecord, Status
+from tickbird.domain.planning.commands import Command, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.runs.run import TICK_ORIGINS, ClaimedRun, RunRecord, Status
+from tickbird.domain.schedules.definition import Overlap
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Held, Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.commands import Delete, Trigger, Update
-from tickbird.domain.definition import Target
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.runs import NewRun
+from tickbird.domain.planning.commands import Delete, Trigger, Update
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.prune import DAY, prune
 from tickbird.testing.conformance.steps import (

@@ -8,11 +8,11 @@ from itertools import cycle
 
 import pytest
 
-from tickbird.domain.backfills import NewBackfill
-from tickbird.domain.commands import Create, Delete, PauseCommand, Resume, Trigger, Update
 from tickbird.domain.errors import DefinitionError
-from tickbird.domain.limits import Limit
-from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.commands import Create, Delete, PauseCommand, Resume, Trigger, Update
+from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

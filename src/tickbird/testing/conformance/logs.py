@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.logs import LogLine, Progress
+from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import enqueue, finish, later, start
 

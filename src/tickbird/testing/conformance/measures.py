@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tickbird.domain.commands import PauseCommand
-from tickbird.domain.measures import RECENTLY
+from tickbird.domain.doctor.metrics import RECENTLY
+from tickbird.domain.planning.commands import PauseCommand
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import NAMESPACE, a_worker, change, create, enqueue, finish, later, plan, start
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tickbird.domain.calendars import exclude
-from tickbird.domain.commands import Update
-from tickbird.domain.definition import CatchUp
-from tickbird.domain.every import every
+from tickbird.domain.calendars.calendar import exclude
+from tickbird.domain.planning.commands import Update
+from tickbird.domain.schedules.definition import CatchUp
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.calendars import exclude
-from tickbird.domain.commands import (
+from tickbird.domain.calendars.calendar import exclude
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.planning.commands import (
     Delete,
     Override,
     PauseCommand,
@@ -20,10 +21,9 @@ from tickbird.domain.commands import (
     UndoOverride,
     Update,
 )
-from tickbird.domain.cron import cron
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.every import every
-from tickbird.domain.overrides import VOID
+from tickbird.domain.schedules.tick_overrides import VOID
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import AuditRecord, Changed, Store
 from tickbird.testing.conformance.plain import Plain, raw, seconds
 from tickbird.testing.conformance.races import race

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import pytest
 
-from tickbird.domain.codec import FORMAT, encode_definition
-from tickbird.domain.commands import Delete, PauseCommand, Resume, Trigger, Update
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.every import Every, every
-from tickbird.domain.triggers import at
+from tickbird.domain.planning.commands import Delete, PauseCommand, Resume, Trigger, Update
+from tickbird.domain.schedules.codec import FORMAT, encode_definition
+from tickbird.domain.triggers.every import Every, every
+from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from datetime import timedelta
 
-from tickbird.domain.calendars import exclude
-from tickbird.domain.cron import cron
-from tickbird.domain.every import every
-from tickbird.domain.triggers import at
+from tickbird.domain.calendars.calendar import exclude
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol import HandOff, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tickbird.domain.commands import PauseCommand, Redefine, Resume, Trigger, Update
-from tickbird.domain.schedule import REVISIONS_KEPT
+from tickbird.domain.planning.commands import PauseCommand, Redefine, Resume, Trigger, Update
+from tickbird.domain.schedules.schedule import REVISIONS_KEPT
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

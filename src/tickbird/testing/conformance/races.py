@@ -7,10 +7,10 @@ from collections.abc import Coroutine
 from itertools import cycle
 from typing import Any
 
-from tickbird.domain.commands import Create, Delete, PauseCommand, Trigger, Update
-from tickbird.domain.definition import Target
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.runs import ClaimedRun, NewRun
+from tickbird.domain.planning.commands import Create, Delete, PauseCommand, Trigger, Update
+from tickbird.domain.runs.run import ClaimedRun, NewRun
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol import Held, Store
 from tickbird.testing.conformance.steps import (
     NAME,

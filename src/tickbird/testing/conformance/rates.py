@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.commands import Trigger
-from tickbird.domain.rates import Queue, Rate, Turn, read_rate
-from tickbird.domain.runs import NewRun
+from tickbird.domain.limits.rate_limits import Queue, Rate, Turn, read_rate
+from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.runs.run import NewRun
 from tickbird.store.protocol import Claimed, HandOff, Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

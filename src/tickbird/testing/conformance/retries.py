@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.commands import Create, Delete, Trigger, Update
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.planning.commands import Create, Delete, Trigger, Update
+from tickbird.domain.runs.run import RunRecord
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,

@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 import pytest
 
-from tickbird.domain.commands import Trigger
-from tickbird.domain.definition import Target
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.runs import NewRun, RunRecord, Status
+from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.runs.run import NewRun, RunRecord, Status
+from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol import Held, Store
 from tickbird.testing.conformance.steps import (
     NAME,

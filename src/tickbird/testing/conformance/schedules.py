@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tickbird.domain.commands import Delete, PauseCommand
-from tickbird.domain.runs import Status
-from tickbird.domain.schedule import State
-from tickbird.domain.triggers import at
+from tickbird.domain.planning.commands import Delete, PauseCommand
+from tickbird.domain.runs.run import Status
+from tickbird.domain.schedules.schedule import State
+from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tickbird.domain.access.sessions import MOST_SESSIONS, SESSION_KEPT, USUAL_SECONDS, NewSession, SessionRecord
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.sessions import MOST_SESSIONS, SESSION_KEPT, USUAL_SECONDS, NewSession, SessionRecord
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import NAMESPACE, later
 from tickbird.testing.conformance.tokens import make

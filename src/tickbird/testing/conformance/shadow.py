@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tickbird.domain.backfills import NewBackfill
-from tickbird.domain.calendars import exclude
-from tickbird.domain.commands import Create, PauseCommand, Redefine, Resume, Skip, Trigger, Update
-from tickbird.domain.dependencies import After
+from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError
+from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.commands import Create, PauseCommand, Redefine, Resume, Skip, Trigger, Update
+from tickbird.domain.schedules.dependencies import After
 from tickbird.store.protocol import HandOff, Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (

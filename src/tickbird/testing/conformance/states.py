@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tickbird.domain.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.every import every
-from tickbird.domain.triggers import at
+from tickbird.domain.planning.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     NAME,

@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tickbird.domain.commands import Command, Create
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.every import every
-from tickbird.domain.instants import to_datetime, to_seconds
-from tickbird.domain.runs import ClaimedRun, NewRun, RunRecord, SkipRecord, Status
-from tickbird.domain.runs import Outcome as Outcome
-from tickbird.domain.schedule import Schedule
-from tickbird.domain.triggers import Trigger
+from tickbird.domain.planning.commands import Command, Create
+from tickbird.domain.runs.run import ClaimedRun, NewRun, RunRecord, SkipRecord, Status
+from tickbird.domain.runs.run import Outcome as Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import Trigger
 from tickbird.store.protocol import Changed, Claimed, Finished, Planned, Store, Worker
 
 # A Thursday, and an instant of every grid of seconds, minutes, hours and days.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tickbird.domain.codec import encode_definition, encode_field
-from tickbird.domain.commands import Create, Trigger, Update
-from tickbird.domain.definition import Definition, Target, command_target
-from tickbird.domain.program import command
-from tickbird.domain.schedule import Schedule
+from tickbird.domain.planning.commands import Create, Trigger, Update
+from tickbird.domain.schedules.codec import encode_definition, encode_field
+from tickbird.domain.schedules.definition import Definition, Target, command_target
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.command import command
 from tickbird.store.protocol import HandOff, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.calendars import Calendar
-from tickbird.domain.codec import fingerprint
-from tickbird.domain.commands import Command, Create, Delete, PauseCommand, Redefine, Resume, Update
-from tickbird.domain.dependencies import After
+from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
-from tickbird.domain.every import every
-from tickbird.domain.rates import Rate
-from tickbird.domain.triggers import Trigger, at
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.planning.commands import Command, Create, Delete, PauseCommand, Redefine, Resume, Update
+from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import Trigger, at
 from tickbird.store.protocol import Changes, NewCalendar, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,

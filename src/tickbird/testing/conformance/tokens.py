@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.tokens import NewToken, TokenRecord
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import NAMESPACE, later
 

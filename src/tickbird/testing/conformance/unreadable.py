@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from tickbird.domain.codec import FORMAT
-from tickbird.domain.commands import Trigger
-from tickbird.domain.rates import read_rate
-from tickbird.domain.unreadable import RECHECK_SECONDS
+from tickbird.domain.limits.rate_limits import read_rate
+from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS
+from tickbird.domain.schedules.codec import FORMAT
 from tickbird.store.protocol import Claimed, Store
 from tickbird.testing.conformance.plain import Plain, raw
 from tickbird.testing.conformance.steps import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tickbird.domain.commands import Delete, PauseCommand, Trigger
-from tickbird.domain.runs import ClaimedRun, RunRecord
+from tickbird.domain.planning.commands import Delete, PauseCommand, Trigger
+from tickbird.domain.runs.run import ClaimedRun, RunRecord
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import (
     Outcome,

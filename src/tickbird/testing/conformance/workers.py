@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from tickbird.domain.commands import Delete, Redefine, Update
 from tickbird.domain.errors import ConflictError, NotFoundError
+from tickbird.domain.planning.commands import Delete, Redefine, Update
 from tickbird.store.protocol import Store
 from tickbird.testing.conformance.steps import NAMESPACE, a_worker, change, create, define, later
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tickbird.domain.commands import PauseCommand, Reschedule, Skip, Update
-from tickbird.domain.cron import cron
-from tickbird.domain.every import every
-from tickbird.domain.zone_data import ZoneData, zone_source
+from tickbird.domain.planning.commands import PauseCommand, Reschedule, Skip, Update
+from tickbird.domain.time.zone_data import ZoneData, zone_source
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
 from tickbird.store.protocol import MovedLook, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,

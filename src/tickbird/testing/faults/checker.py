@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tickbird.domain.runs import FINAL, RunRecord
+from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.testing.faults.evidence import Evidence, History, read_evidence, within
 from tickbird.testing.faults.executions import Execution, read_executions
 from tickbird.testing.faults.ledger import Note, read_notes

@@ -9,8 +9,8 @@ from typing import Any
 
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, NotFoundError, StoreError, TickbirdError
-from tickbird.domain.every import every
-from tickbird.domain.runs import FINAL
+from tickbird.domain.runs.run import FINAL
+from tickbird.domain.triggers.every import every
 from tickbird.testing.faults.checker import final_state
 from tickbird.testing.faults.ledger import Ledger
 

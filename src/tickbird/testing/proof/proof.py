@@ -19,7 +19,7 @@ from typing import Any, Final
 from tickbird.app import find_scratches, open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
-from tickbird.domain.runs import ACTIVE
+from tickbird.domain.runs.run import ACTIVE
 from tickbird.store.protocol import Store
 from tickbird.testing.faults.checker import Checker
 from tickbird.testing.faults.evidence import read_evidence

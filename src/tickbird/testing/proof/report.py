@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.run import RunRecord
 from tickbird.testing.faults.checker import Verdict
 
 

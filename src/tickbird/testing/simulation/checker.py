@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, cast
 
-from tickbird.domain.commands import (
+from tickbird.domain.planning.commands import (
     Create,
     Delete,
     Override,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tickbird.domain.codec import fingerprint
-from tickbird.domain.commands import Create, PauseCommand, Redefine, Resume
-from tickbird.domain.schedule import SYNC_ACTOR
+from tickbird.domain.planning.commands import Create, PauseCommand, Redefine, Resume
+from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.schedules.schedule import SYNC_ACTOR
 
 if TYPE_CHECKING:
     from tickbird.testing.simulation.checker import Checker

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tickbird.domain.definition import Backoff
+from tickbird.domain.schedules.definition import Backoff
 from tickbird.engine.shown import encode_error
 from tickbird.targets.protocol import Run
 

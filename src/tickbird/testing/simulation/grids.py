@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from tickbird.domain.cron import cron
-from tickbird.domain.every import Every
-from tickbird.domain.triggers import Trigger, any_of, at
-from tickbird.domain.zone_data import zone_info
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import Every
+from tickbird.domain.triggers.trigger import Trigger, any_of, at
 
 EPOCH = date(1970, 1, 1)
 MINUTE, HOUR, DAY = 60, 3_600, 86_400

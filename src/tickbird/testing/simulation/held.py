@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tickbird.domain.held import Release
+from tickbird.domain.runs.held import Release
 from tickbird.testing.simulation.history import RunRow
 from tickbird.testing.simulation.ticks import HELD
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from tickbird.domain.codec import fingerprint
 from tickbird.domain.errors import TickbirdError
+from tickbird.domain.schedules.codec import fingerprint
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.loop import Repeat
 from tickbird.engine.sync import Declarations

@@ -6,7 +6,7 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from tickbird.domain.rates import micros
+from tickbird.domain.limits.rate_limits import micros
 from tickbird.store.protocol import believed_now
 from tickbird.testing.simulation.effects import Effect
 from tickbird.testing.simulation.held import is_held

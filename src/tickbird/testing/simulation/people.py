@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
-from tickbird.domain.rates import Rate
+from tickbird.domain.limits.rate_limits import Rate
 from tickbird.testing.simulation.faults import FaultyStore
 from tickbird.testing.simulation.grids import Interval, utc
 from tickbird.testing.simulation.scenario import changed_fields, make_spec, with_needs

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from tickbird.domain.definition import Definition, Target
-from tickbird.domain.policies import policies
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.policy_input import policies
 from tickbird.testing.simulation.grids import Days, Form, Grid, utc
 
 NAMESPACE = "default"

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Final, Literal
 
 from starlette.responses import Response
 
-from tickbird.domain.backfills import MOST_AT_ONCE, BackfillPlan
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.instants import utc_text
+from tickbird.domain.planning.backfills import MOST_AT_ONCE, BackfillPlan
+from tickbird.domain.time.instants import utc_text
 from tickbird.web.actions.action import Action, doors_of
 from tickbird.web.instants import local_value, read_instant
 

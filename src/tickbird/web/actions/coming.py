@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
-from tickbird.domain.coming import ComingTick, coming_ticks, overrides_of
-from tickbird.domain.commands import MOST_SKIPPED
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import parse_iso, utc_text
-from tickbird.domain.overrides import OverrideRecord
+from tickbird.domain.planning.commands import MOST_SKIPPED
+from tickbird.domain.planning.upcoming import ComingTick, coming_ticks, overrides_of
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.domain.time.instants import parse_iso, utc_text
 from tickbird.web.actions.action import Action, doors_of
 from tickbird.web.instants import local_value
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.instants import to_datetime
+from tickbird.domain.time.instants import to_datetime
 from tickbird.web.actions.action import TOMORROW_HOUR, Action, doors_of
 
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.api.problems import Problem
-from tickbird.domain.codec import decode_field
-from tickbird.domain.commands import kept_over_code
-from tickbird.domain.differences import differences
 from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.planning.commands import kept_over_code
+from tickbird.domain.schedules.codec import decode_field
+from tickbird.domain.schedules.diff import differences
 from tickbird.store.protocol import RevisionRecord
 from tickbird.web.actions.action import Action, doors_of
 

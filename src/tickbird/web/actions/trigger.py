@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.runs import RunRecord
+from tickbird.domain.runs.run import RunRecord
 from tickbird.web.actions.action import Action, doors_of
 from tickbird.web.payload_form import PayloadForm, SentPayload, draw, draw_in_thread, published_schema, read_in_thread
 from tickbird.web.payload_schema import as_json

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from tickbird.domain.instants import DAY, EPOCH, FIRST_SECOND, LAST_SECOND, wall_datetime
-from tickbird.domain.zone_data import zone_info
-from tickbird.domain.zones import zone
+from tickbird.domain.time.instants import DAY, EPOCH, FIRST_SECOND, LAST_SECOND, wall_datetime
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.time.zones import zone
 
 _MINUTE, _HOUR, _WEEK = 60, 3_600, 7 * DAY
 _SECONDS = (1, 5, 15, 30, _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 30 * _MINUTE)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from tickbird.domain.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
-from tickbird.domain.zones import zone
+from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
+from tickbird.domain.time.zones import zone
 from tickbird.web.pictures.clock import abbreviation, epoch, time_text, wall, weekday_text
 from tickbird.web.pictures.marks import hatch
 from tickbird.web.pictures.markup import Svg, group, joined, label, mark, path, rect

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tickbird.domain.runs import Status
+from tickbird.domain.runs.run import Status
 from tickbird.web.pictures.clock import epoch, moment
 from tickbird.web.pictures.marks import WORDS, shape
 from tickbird.web.pictures.markup import Svg, group, label, line, mark, path, rect

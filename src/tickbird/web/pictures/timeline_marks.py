@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from tickbird.domain.runs import Status
+from tickbird.domain.runs.run import Status
 from tickbird.web.pictures.clock import epoch, moment
 from tickbird.web.pictures.marks import WORDS, Kind, hatch, shape
 from tickbird.web.pictures.markup import Svg, joined, label, line, mark, path, rect

@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 
-from tickbird.domain.durations import in_words
+from tickbird.domain.time.durations import in_words
 
 # What a tooltip holds of a text; no name is longer, an error may be.
 FULL = 400

@@ -1,0 +1,178 @@
+"""What is to come as a calendar that calendar programs read: iCalendar, RFC 5545."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from tickbird.domain.planning.agenda import Agenda, Planned
+from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import EPOCH, utc_text
+
+MEDIA_TYPE: Final = "text/calendar; charset=utf-8"
+# Octets of a line, without its end.
+_WIDTH: Final = 75
+# How long an event is where no run has shown how long it takes; and at most, since a day is full of them.
+_MINUTES: Final = 5
+_MOST_MINUTES: Final = 24 * 60
+# No text has them but tab and line feed.
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_SPECIAL: Final = re.compile(r"[\\;,]")
+_WHY: Final = {
+    "operator": "a person decided that it does not run",
+    "paused": "the schedule is paused",
+    "rescheduled": "an earlier tick was moved past it",
+    "calendar": "its calendar excludes the day",
+    "shadow": "it is a shadow, and the old system does the work",
+}
+# A calendar has one component at least, and this one is true of all.
+_UTC: Final = (
+    "BEGIN:VTIMEZONE",
+    "TZID:Etc/UTC",
+    "BEGIN:STANDARD",
+    "DTSTART:19700101T000000",
+    "TZOFFSETFROM:+0000",
+    "TZOFFSETTO:+0000",
+    "END:STANDARD",
+    "END:VTIMEZONE",
+)
+
+
+def ical(agenda: Agenda, remarks: Sequence[str] = (), *, version: str) -> str:
+    """The calendar's text; the same as long as nothing changes and no tick passes."""
+    events = [*_busy_events(agenda), *(_tick_event(*each) for each in agenda.ticks)]
+    namespaces = {each.schedule.namespace for each, _ in (*agenda.ticks, *agenda.busy)}
+    name = "Tickbird" if namespaces <= {"default"} else f"Tickbird: {', '.join(sorted(namespaces))}"
+    lines = [
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        f"PRODID:-//Tickbird//Tickbird {version}//EN",
+        "CALSCALE:GREGORIAN",
+        f"X-WR-CALNAME:{_text(name)}",
+        *([f"X-WR-CALDESC:{_text(' '.join(remarks))}"] if remarks else []),
+        "X-PUBLISHED-TTL:PT1H",
+        "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
+        *(_UTC if not events else ()),
+    ]
+    for event in events:
+        lines += ["BEGIN:VEVENT", *event, "END:VEVENT"]
+    lines.append("END:VCALENDAR")
+    return "".join(f"{part}\r\n" for line in lines for part in _folded(line))
+
+
+def _tick_event(planned: Planned, tick: ComingTick) -> list[str]:
+    schedule = planned.schedule
+    words = [_what(schedule)]
+    if tick.skipped is not None:
+        words.append(f"Will not run: {_WHY.get(tick.skipped, tick.skipped)}.")
+    elif tick.override is not None:
+        moved, other = tick.override.moved, tick.override.payload is not None
+        words += [f"Moved here from {utc_text(tick.scheduled_for)}."] if moved else []
+        words += ["Runs with another payload."] if other else []
+    if tick.override is not None:
+        words.append(_decided(tick.override.actor, tick.override.note))
+    elif tick.skipped == "operator":
+        words.append(_decided(schedule.cursor.skip_by or "", schedule.cursor.skip_note))
+    revised = max([_revised(schedule), *([tick.override.made_at] if tick.override is not None else [])])
+    return [
+        # Whatever becomes of a tick, it is the same one; also when it is moved.
+        f"UID:{_text(f'{_instant(tick.scheduled_for)}/{schedule.namespace}/{schedule.name}@tickbird')}",
+        f"DTSTAMP:{_instant(revised)}",
+        f"DTSTART:{_instant(tick.due_at)}",
+        f"DURATION:PT{_minutes(planned.took)}M",
+        f"SUMMARY:{_text(schedule.name)}",
+        f"DESCRIPTION:{_text(_described(words, schedule))}",
+        *_categories(schedule),
+        f"STATUS:{'CONFIRMED' if tick.skipped is None else 'CANCELLED'}",
+        # Nobody is busy while a machine works.
+        "TRANSP:TRANSPARENT",
+    ]
+
+
+def _busy_events(agenda: Agenda) -> Iterator[list[str]]:
+    """One event through all days for a schedule that ticks too often for more."""
+    first, last = agenda.start.date(), agenda.end.date() + timedelta(days=1)
+    days = max(1, (agenda.end - agenda.start).days)
+    for planned, number in agenda.busy:
+        schedule = planned.schedule
+        a_day = round(number / days)
+        words = [_what(schedule), f"About {a_day:,} ticks a day, which are not listed one by one."]
+        yield [
+            f"UID:{_text(f'busy/{schedule.namespace}/{schedule.name}@tickbird')}",
+            f"DTSTAMP:{_instant(_revised(schedule))}",
+            f"DTSTART;VALUE=DATE:{first:%Y%m%d}",
+            f"DTEND;VALUE=DATE:{last:%Y%m%d}",
+            f"SUMMARY:{_text(f'{schedule.name} (about {a_day:,} ticks a day)')}",
+            f"DESCRIPTION:{_text(_described(words, schedule))}",
+            *_categories(schedule),
+            f"STATUS:{'CONFIRMED' if schedule.state == 'active' else 'TENTATIVE'}",
+            "TRANSP:TRANSPARENT",
+        ]
+
+
+def _what(schedule: Schedule) -> str:
+    assert schedule.definition is not None
+    target = schedule.definition.target
+    return f"{schedule.definition.trigger.describe()}; {target.kind} {target.name}"
+
+
+def _described(words: Sequence[str], schedule: Schedule) -> str:
+    """The trigger in words, what is unusual, and what the schedule says of itself."""
+    definition = schedule.definition
+    assert definition is not None
+    lines = [*words]
+    if definition.description:
+        lines.append(definition.description)
+    if definition.tags:
+        lines.append(f"Tags: {', '.join(definition.tags)}")
+    note = f" by {schedule.pause.by}: {schedule.pause.note}" if schedule.pause is not None else ""
+    lines.append(f"State: {schedule.state}{note}")
+    return "\n".join(lines)
+
+
+def _decided(actor: str, note: str) -> str:
+    return f"Decided by {actor}" + (f": {note}" if note else ".")
+
+
+def _categories(schedule: Schedule) -> list[str]:
+    assert schedule.definition is not None
+    tags = schedule.definition.tags
+    return [f"CATEGORIES:{','.join(map(_text, tags))}"] if tags else []
+
+
+def _revised(schedule: Schedule) -> datetime:
+    """When what is said of its ticks was changed last: the same instant gives the same text, whenever it is written."""
+    return schedule.changed_at or schedule.created_at or EPOCH
+
+
+def _minutes(took: float | None) -> int:
+    return _MINUTES if took is None else min(_MOST_MINUTES, max(1, math.ceil(took / 60)))
+
+
+def _instant(at: datetime) -> str:
+    return f"{at.astimezone(EPOCH.tzinfo):%Y%m%dT%H%M%SZ}"
+
+
+def _text(text: str) -> str:
+    plain = _CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _SPECIAL.sub(r"\\\g<0>", plain).replace("\n", "\\n")
+
+
+def _folded(line: str) -> Iterable[str]:
+    """A line in parts of at most 75 octets, cut between letters; each further part begins with a space."""
+    if len(line) * 4 <= _WIDTH or len(line.encode()) <= _WIDTH:
+        return [line]
+    parts: list[str] = []
+    part, size = "", 0
+    for letter in line:
+        length = len(letter.encode())
+        if size + length > _WIDTH:
+            parts.append(part)
+            part, size = " ", 1
+        part += letter
+        size += length
+    return [*parts, part]

@@ -1,0 +1,1 @@
+"""Access: tokens, sessions and stored responses."""

@@ -1,0 +1,1 @@
+"""Calendars: closed days and their definitions."""

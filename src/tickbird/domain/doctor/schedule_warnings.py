@@ -1,0 +1,33 @@
+"""What keeps a schedule from running as it should, as lists and answers tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tickbird.domain.explain.context import LiveWorker
+from tickbird.domain.explain.run_history import count, obstacle, reason
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.durations import in_words
+
+
+def problems(schedule: Schedule, workers: Sequence[LiveWorker], now: datetime, held: int = 0) -> list[str]:
+    """What keeps an active schedule from running as it should, and how many of its runs a person must decide about."""
+    found = [f"{count(held, 'run')} held: see `tickbird held {schedule.name}`"] if held else []
+    definition, due_at = schedule.definition, schedule.next_run_at
+    if schedule.state != "active":
+        return found
+    if definition is None:
+        # Whatever else cannot be read is parked as soon as it is planned.
+        version = schedule.raw.get("v")
+        newer = isinstance(version, int) and version > FORMAT
+        return [*found, "needs a newer version of tickbird; left alone" if newer else "cannot be read"]
+    # A shadow runs nothing that anybody would have to serve.
+    if not definition.shadow and (unserved := obstacle(definition.queue, definition.target.name, workers)):
+        found.append(unserved)
+    if schedule.error:
+        found.append(f"it cannot be planned, and is tried again: {reason(schedule.error)}")
+    if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:
+        found.append(f"{in_words(late)} late: no worker has planned it")
+    return found

@@ -1,0 +1,234 @@
+"""The condition of a store as it was seen: plain facts, which `findings` judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, Protocol
+
+from tickbird.domain.explain.context import LiveWorker
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.schedules.schedule import State
+from tickbird.domain.time.zone_data import ZoneData
+
+# Rows of a kind that are looked at, at most; where there are more, a figure is told as "at least".
+MOST = 1_000
+# Failures in a row that make a schedule a problem, for `doctor` and on the Now page; fewer are a warning on that page.
+FAILING: Final = 3
+
+
+class SeenWorker(LiveWorker, Protocol):
+    """What a live worker says of itself, and of its machine."""
+
+    @property
+    def host(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def vitals(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaState:
+    """The schema's version (None: there is no schema), what it asks of code, and what this code knows."""
+
+    version: int | None
+    min_compatible: int
+    newest: int
+    # Why it cannot be used, where the numbers alone do not tell.
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ZonesSeen:
+    """The zone rules of this process, and the release and digest of those that the store goes by."""
+
+    here: ZoneData
+    version: str | None
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A schedule that cannot be planned, and why."""
+
+    name: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Runs that could start now, by queue and task; `count` is of those in front."""
+
+    queue: str
+    task: str
+    count: int
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """Active schedules by queue and task, and when the first of them is next due."""
+
+    queue: str
+    task: str
+    count: int
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Schedules that are due and not planned, since when the oldest is; and rows that no planner has looked at yet."""
+
+    count: int = 0
+    since: datetime | None = None
+    new: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """Runs whose lease is over and that nobody has taken over."""
+
+    count: int = 0
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A schedule that fails: how many of its newest hundred runs failed since one succeeded, and the newest error."""
+
+    name: str
+    runs: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Schedules and runs of one namespace; what is due and whose lease is over in all of them."""
+
+    parked: Sequence[Parked] = ()
+    # Active schedules that cannot be planned, with the error; without one, those in a newer format.
+    refused: Sequence[Parked] = ()
+    waiting: Sequence[Waiting] = ()
+    # The rates of queues that have one.
+    rates: Mapping[str, Rate] = field(default_factory=dict)
+    scheduled: Sequence[Scheduled] = ()
+    due: Due = Due()
+    expired: Expired = Expired()
+    # Schedule and calendar: the schedule still has what the calendar said before.
+    old_calendars: Sequence[tuple[str, str]] = ()
+    # An active schedule, one that it depends on, and why that does not tick: its state; None: it does not exist.
+    stuck: Sequence[tuple[str, str, State | None]] = ()
+    failing: Sequence[Failing] = ()
+    held_runs: int = 0
+    held_schedules: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenSession:
+    """A session of the database that has a transaction open; lengths of time in seconds."""
+
+    pid: int
+    role: str
+    program: str
+    state: str
+    open_for: float
+    idle_for: float
+    # Does it hold locks on Tickbird's tables?
+    locks: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table of Tickbird as the statistics have it; sizes in bytes."""
+
+    name: str
+    live: int
+    dead: int
+    autovacuum: bool
+    vacuumed_at: datetime | None
+    size: int
+    indexes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A PostgreSQL server, seen through a connection such as every worker makes; None: it could not be seen."""
+
+    version: int
+    words: str
+    role: str
+    database: str
+    schema: str
+    standby: bool
+    # As PostgreSQL writes them: times in milliseconds.
+    settings: Mapping[str, str] = field(default_factory=dict)
+    # Milliseconds after which a silent network ends a connection; None through a socket of this machine.
+    tcp_user_timeout: int | None = None
+    # Is something between us and the server, and does a wake-up come through it?
+    pooled: bool = False
+    heard: bool | None = None
+    # Tables, or the schema itself, on which this login lacks a right that a worker needs.
+    lacking: Sequence[str] = ()
+    # May it see what other sessions do?
+    sees_all: bool = True
+    replicas: Sequence[tuple[str, str]] = ()
+    # Replication slots that nobody reads: the name, and how many bytes of log the server keeps for it.
+    idle_slots: Sequence[tuple[str, int]] = ()
+    sessions: Sequence[OpenSession] = ()
+    # Prepared transactions: the name, and for how many seconds.
+    prepared: Sequence[tuple[str, float]] = ()
+    tables: Sequence[Table] = ()
+    # Indexes that are missing, or that an interrupted build left unusable.
+    unbuilt: Sequence[str] = ()
+    xid_age: int = 0
+    connections: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A SQLite file and the disk that it is on; sizes in bytes."""
+
+    path: str
+    library: str
+    journal_mode: str
+    # 0 off, 1 normal, 2 full, 3 extra.
+    synchronous: int
+    file_system: str
+    size: int
+    log_size: int
+    free: int
+    free_pages: int
+    pages: int
+    page_size: int
+    # What a quick look through its pages found; empty when nothing, None when it is too large for that.
+    damage: str | None = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """Everything that was seen of a store; what could not be looked at is in `unseen`, by check, with the reason."""
+
+    kind: Literal["postgresql", "sqlite"]
+    namespace: str
+    now: datetime
+    version: str
+    schema: SchemaState
+    copied: str = ""
+    zones: ZonesSeen | None = None
+    workers: Sequence[SeenWorker] = ()
+    # Live workers of all namespaces that plan.
+    planners: int = 0
+    work: Work | None = None
+    server: Server | None = None
+    file: File | None = None
+    unseen: Mapping[str, str] = field(default_factory=dict)
+    # This machine's clock before and after the store's was read.
+    asked_at: datetime | None = None
+    answered_at: datetime | None = None
+
+
+def plans(worker: LiveWorker) -> bool:
+    """Does a live worker plan?"""
+    return worker.kind in ("worker", "planner") and not worker.draining

@@ -1,0 +1,1 @@
+"""Explanations: why a tick ran, did not run, or will not."""

@@ -1,0 +1,94 @@
+"""The answer to "why": a verdict, one sentence, and the steps that led there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.time.zone_data import zone_info
+
+Verdict = Literal[
+    "ran",
+    "failed",
+    "cancelled",
+    "running",
+    "queued",
+    "waiting",
+    "skipped",
+    "will run",
+    "will be skipped",
+    "undecided",
+    "ended",
+    "not a tick",
+    "no such schedule then",
+    "no record",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One link of the chain; `ok` is False where it kept the tick from running or made it late, None if neither."""
+
+    ok: bool | None
+    name: str
+    text: str
+    run_id: int | None = None
+    at: datetime | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as plain JSON values."""
+        return {"ok": self.ok, "name": self.name, "text": self.text, "run_id": self.run_id, "at": _iso(self.at)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What became, or will become, of one instant of a schedule, and every decision on the way."""
+
+    schedule: str
+    at: datetime
+    verdict: Verdict
+    sentence: str
+    steps: tuple[Step, ...]
+    # The run that the tick became, or behind which it was skipped, and the revision that decided.
+    run_id: int | None = None
+    revision: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The explanation as plain JSON values."""
+        return {
+            "schedule": self.schedule,
+            "at": _iso(self.at),
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "run_id": self.run_id,
+            "revision": self.revision,
+            "steps": [step.to_json() for step in self.steps],
+        }
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class Times:
+    """Instants in words, to the second: in UTC, and in the schedule's zone where that differs."""
+
+    def __init__(self, tz: str) -> None:
+        self._zone = zone_info(tz)
+
+    def __call__(self, instant: datetime | int) -> str:
+        utc = to_datetime(instant) if isinstance(instant, int) else instant.astimezone(UTC)
+        text = f"{utc:%Y-%m-%d %H:%M:%S} UTC"
+        local = self.local(utc)
+        if local.utcoffset() == utc.utcoffset():
+            return text
+        return f"{text} ({local:%H:%M:%S %Z})" if local.date() == utc.date() else f"{text} ({local:%d %b %H:%M:%S %Z})"
+
+    def local(self, utc: datetime) -> datetime:
+        """The wall-clock time of an instant; the first and last hours of the calendar have none and stay in UTC."""
+        try:
+            return utc.astimezone(self._zone)
+        except OverflowError:
+            return utc

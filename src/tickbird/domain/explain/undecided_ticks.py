@@ -1,0 +1,334 @@
+"""Why an instant has no decision: it is no tick, nobody planned it yet, or it is still to come."""
+
+from __future__ import annotations
+
+from tickbird.domain.explain.context import Revision, readable
+from tickbird.domain.explain.dependencies import DependencyWords
+from tickbird.domain.explain.explainer import Chain, capital, closed_day, noted
+from tickbird.domain.explain.explanation import Explanation, Step
+from tickbird.domain.explain.run_history import Progress, count, obstacle, reason
+from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.planner import ActiveRun, Facts, at_plan, end_pause, plan
+from tickbird.domain.runs.run import TICK_ORIGINS
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.rolled_grid import RolledTicks
+from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.instants import to_datetime, to_seconds
+
+# Beyond so many stretches of a calendar, whether max_runs will be used up is not counted any more.
+MOST_STRETCHES = 5_000
+
+
+class OpenChain(Chain):
+    """The chain of an instant that has neither run nor skip."""
+
+    def explain(self) -> Explanation:
+        """What the instant is to the schedule, and what will become of it as things stand."""
+        schedule, tick = self.schedule, self.tick
+        reached = schedule.cursor.planned_until
+        open_ = reached is None or tick > reached
+        then = self.evidence.in_force()
+        if then is None and (self.evidence.revisions or not open_):
+            return self._before_its_time()
+        if then is not None and self.evidence.is_forgotten(then):
+            return self._forgotten(then)
+        if (deletion := self.evidence.deletion()) is not None:
+            return self._deleted(deletion)
+        # What is not decided yet will be decided by what is stored now.
+        if open_ or then is None:
+            self._go_by(schedule.definition)
+            self._existed(schedule.revision, "is")
+        else:
+            self._go_by(readable(then))
+            self._existed(then.revision)
+        if self.definition is None:
+            return self._unreadable(open_)
+        if not self.definition.grid.contains(tick):
+            return self._not_a_tick(self.definition)
+        self._on_grid(self.definition)
+        if any(each.done and each.tick == tick for each in schedule.cursor.tick_overrides):
+            return self._done()
+        return self._open(self.definition) if open_ else self._no_record(self.definition)
+
+    def _done(self) -> Explanation:
+        text = "It was decided ahead of its time, before the grid changed, and is not decided again"
+        self._step(None, "record", f"{text}.")
+        return self._answer("no record", f"{text}; what became of it was pruned.")
+
+    def _before_its_time(self) -> Explanation:
+        self._go_by(self.schedule.definition)
+        first = self.evidence.revisions[-1] if self.evidence.revisions else None
+        if first is not None and first.revision > 1:
+            self._step(None, "schedule", f"Its revisions before {first.revision} were not read.")
+            return self._answer("no record", "It is not known here what was in force so long ago.")
+        by = f" by {first.actor} at {self.times(first.at)}" if first is not None else ""
+        text = f"The schedule was created{by}, after this instant."
+        self._step(False, "schedule", text)
+        return self._answer("no such schedule then", text)
+
+    def _forgotten(self, revision: Revision) -> Explanation:
+        self._go_by(self.schedule.definition)
+        text = f"The revisions that followed revision {revision.revision} are no longer kept."
+        self._step(None, "schedule", text)
+        return self._answer("no record", "The definition that was in force then is not known any more.")
+
+    def _deleted(self, revision: Revision) -> Explanation:
+        self._go_by(readable(revision))
+        text = f"The schedule was deleted by {revision.actor} at {self.times(revision.at)}."
+        self.steps.append(Step(False, "schedule", text, None, revision.at))
+        self.decided_by = revision.revision
+        return self._answer("no such schedule then", text)
+
+    def _unreadable(self, open_: bool) -> Explanation:
+        version = self.schedule.raw.get("v")
+        if open_ and isinstance(version, int) and version > FORMAT:
+            text = f"its definition has format {version}, newer than this version of tickbird reads ({FORMAT})"
+            self._step(None, "state", f"{capital(text)}.")
+            return self._answer("undecided", f"Not known here: {text}.")
+        if open_:
+            return self._parked()
+        self._step(None, "state", "The definition of that time cannot be read.")
+        return self._answer("no record", "The definition of that time cannot be read, and no decision is stored.")
+
+    def _not_a_tick(self, definition: Definition) -> Explanation:
+        grid, times, tick = definition.grid, self.times, self.tick
+        before, after = grid.previous(tick), grid.next(tick)
+        around = [f"the tick before is {times(before)}"] if before is not None else ["there is no tick before"]
+        around.append(f"the next one is {times(after)}" if after is not None else "there is none after")
+        where = "; ".join(around)
+        offset = self.evidence.offset(definition)
+        moved = self.evidence.moved_to(tick)
+        known = definition.trigger.contains(tick)
+        landings = grid.landings_of(tick) if known and isinstance(grid, RolledTicks) else []
+        if landings and landings != [tick]:
+            closed = closed_day(definition, times.local(to_datetime(tick)).date())
+            text = f"Rolled to {' and '.join(map(times, landings))}: {closed}, and roll={definition.roll}"
+            self._step(True, "grid", f"On the trigger's grid: {definition.trigger.describe()}.", at=tick)
+            self._step(False, "calendar", f"{text}; {where}.", at=landings[0])
+        elif known:
+            text = f"Outside the schedule's window, {self._window(definition)}"
+            self._step(True, "grid", f"On the grid: {definition.trigger.describe()}.", at=tick)
+            self._step(False, "window", f"{text}: {where}.")
+        else:
+            text = f"Not on the grid ({definition.trigger.describe()})"
+            self._step(False, "grid", f"{text}: {where}.", at=before)
+        if moved is not None:
+            origin = times(int(moved.detail["tick"]))
+            text += f", but {moved.actor} moved the tick of {origin} to this instant"
+            self.steps.append(
+                Step(None, "reschedule", f"{moved.actor} moved the tick of {origin} here.", None, moved.at)
+            )
+        elif offset and grid.contains(tick - offset):
+            text += f", but the tick of {times(tick - offset)} is due then"
+            self._step(None, "spread", f"The tick of {times(tick - offset)} is due then.", at=tick - offset)
+        return self._answer("not a tick", f"{text}: {where}.")
+
+    def _no_record(self, definition: Definition) -> Explanation:
+        due_at, offset = self._due_at(definition), self.evidence.offset(definition)
+        past = self.evidence.moved_past(offset)
+        decided_at = due_at if past is None else max(due_at, int(past.detail["to"]))
+        paused = self.evidence.paused_then(decided_at)
+        if paused is not None and paused.holds(self.tick + offset):
+            text = self._pause(paused, "paused")
+            self._step(False, "state", f"{capital(text)}.")
+            return self._answer("no record", f"No decision is stored, but the schedule was {text}.")
+        if (edit := self.evidence.changed_before(decided_at)) is not None:
+            self._move(self.evidence.moved(self.tick), due_at)
+            text = f"{edit.action} by {edit.actor} at {self.times(edit.at)} came before it was decided"
+            self.steps.append(Step(False, "schedule", f"Revision {edit.revision}, {text}.", None, edit.at))
+            return self._answer("no record", f"Dropped: {text}, at {self.times(decided_at)}.")
+        reached = self.times(self.schedule.cursor.planned_until or 0)
+        text = f"Everything up to {reached} is decided, but no decision for this tick is stored"
+        ended = f", or the schedule had ended (max_runs={definition.max_runs})" if definition.max_runs else ""
+        self._step(None, "record", f"{text}.")
+        return self._answer(
+            "no record", f"{text}: it was pruned, or came before the schedule was first planned{ended}."
+        )
+
+    def _open(self, definition: Definition) -> Explanation:
+        schedule, now, tick = self.schedule, self.evidence.now, self.tick
+        cursor = schedule.cursor
+        if schedule.state == "parked":
+            return self._parked()
+        if schedule.state == "ended":
+            return self._ended(definition)
+        due_at = schedule.due_at(tick)
+        overdue = to_datetime(due_at) <= now
+        paused = self.evidence.paused_now() if schedule.state == "paused" else None
+        held = paused is not None and paused.holds(due_at)
+        if paused is not None and held and (paused.until is None or to_datetime(paused.until) > now):
+            text = self._pause(paused, "paused")
+            self._step(False, "state", f"{capital(text)}.")
+            if overdue:
+                return self._answer("undecided", f"Not run, and recorded as skipped once it is resumed: {text}.")
+            return self._answer("will be skipped", f"Will be skipped unless it is resumed before: {text}.")
+        if paused is None:
+            self._step(True, "state", "The schedule is active.")
+        else:
+            # It ends before the tick is due, or has ended and awaits the planner.
+            self._step(None if held else True, "state", f"{self._pause(paused, 'Paused')}.")
+        # Ticks that a reschedule passes over are decided with the moved one.
+        looks_later = cursor.next_run_at is not None and to_datetime(cursor.next_run_at) > now
+        new = cursor.planned_until is None and to_datetime(tick) <= now
+        if new or (overdue and not looks_later):
+            return self._overdue(definition, due_at)
+        if paused is not None and paused.until is not None:
+            # What was moved or skipped before its end is void then.
+            ended = end_pause(schedule, paused.until)
+            self.schedule = at_plan(schedule, ended)
+        return self._to_come(definition, due_at)
+
+    def _parked(self) -> Explanation:
+        error = reason(self.schedule.error) or "its definition cannot be read"
+        self._step(False, "state", f"Parked: {error}.")
+        if to_datetime(self.tick) > self.evidence.now:
+            return self._answer("will be skipped", f"Will not run unless the schedule is repaired before: {error}.")
+        return self._answer("undecided", f"Not run: the schedule is parked until it is repaired: {error}.")
+
+    def _ended(self, definition: Definition) -> Explanation:
+        runs = self.schedule.cursor.runs_planned
+        if definition.max_runs is not None and runs >= definition.max_runs:
+            text = f"the schedule ended after {count(runs, 'run')} (max_runs={definition.max_runs})"
+        else:
+            text = "the schedule has ended"
+        self._step(False, "window", f"{capital(text)}.")
+        return self._answer("ended", f"Not run: {text}.")
+
+    def _overdue(self, definition: Definition, due_at: int) -> Explanation:
+        """Due, and no worker has planned it."""
+        self._told(due_at)
+        late = in_words((self.evidence.now - to_datetime(due_at)).total_seconds())
+        planners = [worker for worker in self.evidence.workers if worker.kind in ("worker", "planner")]
+        if planners:
+            seen = f"{len(planners)} live " + ("worker has" if len(planners) == 1 else "workers have")
+            why = f"it was due {late} ago, and {seen} not planned it yet"
+        else:
+            why = f"it was due {late} ago, and no worker is alive to plan it"
+        if self.schedule.error:
+            why = f"it was due {late} ago, and it cannot be planned: {reason(self.schedule.error)}"
+        elif held := next((worker for worker in self.evidence.workers if worker.held), None):
+            why += f"; worker {held.id} {held.held}"
+        self._step(False, "late", f"{capital(why)}.", at=due_at)
+        name, fate = self._projected(definition)
+        self._step(None, name, f"{capital(fate)}.")
+        return self._answer("undecided", f"Not decided: {why}; {fate}.")
+
+    def _projected(self, definition: Definition) -> tuple[str, str]:
+        """What the planner would decide at this moment."""
+        if self.schedule.cursor.planned_until is None:
+            return "state", "a new schedule does not run what was due before it is first planned"
+        active = tuple(ActiveRun(run.id, run.status, run.origin, awaits=run.awaiting) for run in self.evidence.active)
+        facts = Facts(active, successes=self.evidence.successes)
+        planned = plan(self.schedule, facts, self.evidence.now.timestamp())
+        for run in planned.runs:
+            if run.scheduled_for == self.tick:
+                how = f"as a catch-up run (catch_up={definition.catch_up})" if run.origin == "catch_up" else "at once"
+                return "catch_up", f"planned now, it would run {how}" + (
+                    ", after waiting" if run.status == "waiting" else ""
+                )
+        for skip in planned.skips:
+            if skip.first <= self.tick <= skip.last:
+                behind = f" behind run {skip.run_id}" if skip.run_id else f": {skip.note}" if skip.note else ""
+                return "catch_up", f"planned now, it would be skipped ({skip.reason}){behind}"
+        if planned.state == "ended":
+            return "window", f"planned now, it would not run, for max_runs={definition.max_runs} is reached before"
+        return "catch_up", "it comes after others that are planned first"
+
+    def _to_come(self, definition: Definition, due_at: int) -> Explanation:
+        cursor, tick, times = self.schedule.cursor, self.tick, self.times
+        ahead = None if cursor.planned_until is None else Ahead(self.schedule)
+        override = None if ahead is None else ahead.override(tick)
+        passing = None if ahead is None else ahead.passed_over_by(tick)
+        # Ticks that are passed over are decided with the moved one.
+        if ended := self._used_up_before(definition, tick if passing is None else passing.tick):
+            self._step(False, "window", f"{capital(ended)}.")
+            return self._answer("ended", f"Will not run: {ended}.")
+        if passing is not None and passing.due_at is not None:
+            text = self._past_this(passing.tick, passing.due_at, self.evidence.moved(passing.tick))
+            self._step(False, "reschedule", f"{capital(text)}.", at=passing.due_at)
+            return self._answer("will be skipped", f"Will be skipped: {text}.")
+        if ahead is not None and ahead.is_skipped(tick):
+            by, note = (cursor.skip_by, cursor.skip_note) if override is None else (override.actor, override.note)
+            text = f"{by} told it to skip this tick{noted(note)}"
+            self._step(False, "skip", f"{capital(text)}.")
+            return self._answer("will be skipped", f"Will be skipped: {text}.")
+        if override is None or override.due_at is None:
+            if day := self._excluded_day(definition):
+                self._step(False, "calendar", f"{day}.")
+                return self._answer("will be skipped", f"Will be skipped: {day}.")
+            self._calendar_allows(definition)
+        moved_by = self._told(due_at)
+        if definition.shadow:
+            text = "it is a shadow (shadow=true), which records its ticks and runs nothing"
+            self._step(False, "shadow", f"{capital(text)}.")
+            return self._answer("will be skipped", f"Will be skipped: {text}.")
+        unless = self._in_the_way(definition, due_at)
+        needs, provided = DependencyWords(definition, due_at, self.evidence, times).to_come()
+        self.steps += needs
+        but = ""
+        if unserved := obstacle(definition.queue, definition.target.name, self.evidence.workers):
+            self._step(False, "worker", f"As things stand, {unserved}.")
+            but = f", but as things stand {unserved}"
+        return self._answer("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")
+
+    def _told(self, due_at: int) -> str:
+        """The steps that tell of a move, the spread or another payload; and the same for the sentence."""
+        overrides = (each for each in self.schedule.cursor.tick_overrides if each.tick == self.tick)
+        override = next(overrides, None)
+        moved = override is not None and override.due_at is not None
+        text = self._move(self.evidence.moved(self.tick) if moved else None, due_at)
+        if override is not None and override.payload is not None:
+            text += self._payload(override.actor, override.note, to_datetime(override.made_at))
+        return text
+
+    def _used_up_before(self, definition: Definition, tick: int) -> str:
+        """Will max_runs be reached before a tick, if every tick before it runs?"""
+        cursor = self.schedule.cursor
+        if definition.max_runs is None or definition.shadow:
+            return ""
+        left = definition.max_runs - cursor.runs_planned
+        after = cursor.planned_until or to_seconds(self.evidence.now)
+        stretches = 0
+        for override in [*cursor.tick_overrides, None]:
+            # The ticks up to the override, and then what becomes of its own.
+            end = tick if override is None else min(tick, override.tick)
+            for segment in definition.grid.segments(max(after, cursor.skip_until or 0), end - 1):
+                left -= 0 if segment.excluded else segment.count
+                stretches += 1
+                if left <= 0 or stretches >= MOST_STRETCHES:
+                    break
+            after = max(after, end - 1)
+            if override is None or override.tick >= tick or stretches >= MOST_STRETCHES:
+                break
+            if override.tick > after:
+                kept_back = override.due_at is None and definition.grid.excludes(override.tick)
+                left -= 0 if override.skip or override.done or kept_back else 1
+                after = max(override.tick, (override.due_at or 0) - self.schedule.offset)
+        if left <= 0:
+            return f"max_runs={definition.max_runs} will be used up before, with {cursor.runs_planned:,} used so far"
+        self._step(True, "window", f"{left:,} of max_runs={definition.max_runs} will be left.")
+        return ""
+
+    def _in_the_way(self, definition: Definition, due_at: int) -> str:
+        """What active runs would do to the tick if they were still there; for the sentence when it is the next one."""
+        active = self.evidence.active
+        if definition.overlap == "allow" or len(active) < definition.max_concurrent:
+            self._step(True, "overlap", "Nothing active stands in its way.")
+            return ""
+        ticking = [run for run in active if run.origin in TICK_ORIGINS]
+        full = len(ticking) >= definition.max_concurrent
+        waiter = next((run for run in ticking if run.status == "waiting"), None)
+        first = ticking[0] if full else active[0]
+        standing = Progress(first, definition, self.evidence, self.times).standing(first)
+        if full and definition.overlap == "skip":
+            effect, unless = "it is skipped", f", unless {standing}, is not final by then (overlap=skip)"
+        elif full and definition.overlap == "queue" and waiter is not None:
+            effect, unless = "it is skipped", f", unless run {waiter.id} is still waiting by then (overlap=queue)"
+        elif full and definition.overlap == "replace":
+            effect, unless = "it is asked to stop, and this one follows", ""
+        else:
+            effect, unless = "this one waits for it", f", or after {standing}"
+        text = f"{capital(standing)}: if that is so at {self.times(due_at)}, {effect} (overlap={definition.overlap})."
+        self._step(None, "overlap", text, first.id)
+        return unless if self.evidence.schedule.cursor.next_run_at == due_at else ""

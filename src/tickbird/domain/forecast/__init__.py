@@ -1,0 +1,1 @@
+"""Forecasts: what the next days bring, computed from the schedules alone."""

@@ -1,0 +1,93 @@
+"""What a stretch of time is played with: schedules, slots, limits, and what goes on when it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.runs.run import Origin, Status
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.dependencies import Await
+from tickbird.domain.schedules.schedule import Schedule
+
+MICROS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Slots that serve the same: None stands for any number of slots, every queue, every task."""
+
+    slots: int | None = None
+    queues: frozenset[str] | None = None
+    tasks: frozenset[str] | None = None
+
+    def serves(self, definition: Definition) -> bool:
+        """May runs of this definition begin here?"""
+        target = definition.target
+        if self.queues is not None and definition.queue not in self.queues:
+            return False
+        return self.tasks is None or target.kind != "task" or target.name in self.tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A run that is not final when the stretch begins: of which schedule, how it stands, and since when it runs."""
+
+    schedule: str
+    status: Status
+    origin: Origin
+    due_at: int
+    started_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """All that is known beforehand; `durations` are in microseconds, one for each schedule, other instants seconds."""
+
+    schedules: Sequence[Schedule]
+    durations: Sequence[int]
+    start: int
+    end: int
+    pools: Sequence[Pool] = (Pool(),)
+    limits: Mapping[str, int] = field(default_factory=dict)
+    rates: Mapping[str, Rate] = field(default_factory=dict)
+    successes: Mapping[str, int] = field(default_factory=dict)
+    going: Sequence[Going] = ()
+    # In order and apart: nothing plans, starts or ends from the first instant to before the second.
+    outages: Sequence[tuple[int, int]] = ()
+
+
+class Run:
+    """A run that is not final, and has not begun or must be found again."""
+
+    __slots__ = (
+        "available",
+        "awaits",
+        "due",
+        "id",
+        "in_line",
+        "origin",
+        "over",
+        "place",
+        "pool",
+        "start_by",
+        "status",
+        "tries",
+    )
+
+    def __init__(self, run_id: int, place: int, due: int, start_by: int | None, status: Status, origin: Origin) -> None:
+        self.id = run_id
+        self.place = place
+        self.due = due
+        self.start_by = start_by
+        self.status = status
+        self.origin = origin
+        self.available = due * MICROS
+        self.awaits: Sequence[Await] = ()
+        self.over = False
+        self.in_line = False
+        self.pool = 0
+        # How often it began; an end counts only if it is that of the last time.
+        self.tries = 0

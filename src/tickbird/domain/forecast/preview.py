@@ -1,0 +1,78 @@
+"""What a definition would do: its next ticks, in words, and what a person should know before it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.forecast.tick_load import Load
+from tickbird.domain.schedules.definition import Definition, spread_offset
+from tickbird.domain.schedules.warnings import Caution, cautions
+from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.instants import DAY, LAST_SECOND, to_datetime
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.triggers.dst import notes
+
+MOST_TICKS = 10_000
+# Closer to the end of the calendar, a spread or the offset of a zone would lead out of it.
+_LATEST = LAST_SECOND - 8 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedTick:
+    """A tick that would come: on the grid, on the clock of its zone, when it would be due, and why it would not run."""
+
+    scheduled_for: datetime
+    local: datetime
+    due_at: datetime
+    skipped: str | None
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """The next ticks of a definition after an instant, in words, with what is unusual and what else goes on then."""
+
+    definition: Definition
+    after: datetime
+    ticks: Sequence[PreviewedTick]
+    cautions: Sequence[Caution]
+    load: Load | None = None
+
+    @property
+    def what(self) -> str:
+        """The trigger in words."""
+        return self.definition.trigger.describe()
+
+    @property
+    def zone(self) -> str:
+        """The zone on whose clock its ticks are told."""
+        return self.definition.trigger.tz
+
+
+def preview(
+    definition: Definition, after: int, count: int = 10, *, namespace: str = "default", name: str | None = None
+) -> Preview:
+    """The next ticks of a definition as a schedule of this name would have them."""
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_TICKS:
+        raise InvalidError(f"count: must be a whole number from 1 to {MOST_TICKS}.", field="count")
+    trigger, grid = definition.trigger, definition.grid
+    local = zone_info(trigger.tz)
+    offset = 0 if name is None else spread_offset(namespace, name, definition.spread)
+    left = definition.max_runs
+    ticks: list[PreviewedTick] = []
+    last = after
+    while len(ticks) < count and left != 0 and (tick := grid.next(last)) is not None and tick <= _LATEST:
+        skipped = "calendar" if grid.excludes(tick) else "shadow" if definition.shadow else None
+        left = left if left is None or skipped else left - 1
+        at = to_datetime(tick)
+        said = notes(trigger, last, tick)
+        ticks.append(PreviewedTick(at, at.astimezone(local), to_datetime(tick + offset), skipped, said))
+        last = tick
+    told = list(cautions(definition, after))
+    if definition.spread and name is None:
+        width = in_words(definition.spread)
+        told.append(Caution("spread", f"each tick is due within {width}; how late exactly depends on the name"))
+    return Preview(definition=definition, after=to_datetime(after), ticks=ticks, cautions=told)

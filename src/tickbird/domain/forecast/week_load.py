@@ -1,0 +1,203 @@
+"""How much is to come in the next days, hour by hour: equal triggers are counted once, for all who have them."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from tickbird.domain.forecast.tick_load import count_ticks
+from tickbird.domain.schedules.codec import decode_definition
+from tickbird.domain.schedules.definition import Definition, spread_offset
+from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.views import LoadRow
+
+HOURS: Final = 7 * 24
+_MINUTE, _HOUR = 60, 3_600
+# What ticks more often is counted by the hour and told as if it were even within one.
+_MOST_WALKED: Final = 3_000
+# Names that are told of a group, and groups that are told of an hour.
+_NAMED: Final = 5
+_TOLD: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What schedules of one trigger add to an hour: so many of them, their ticks together, and some of their names."""
+
+    trigger: str
+    schedules: int
+    ticks: int
+    busy: float
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class HourLoad:
+    """One hour: its ticks, how many slots they keep busy on average, and the fullest minute; shares, largest first."""
+
+    at: datetime
+    ticks: int
+    busy: float
+    peak_at: datetime
+    peak: int
+    shares: Sequence[Share]
+
+
+@dataclass(frozen=True, slots=True)
+class WeekLoad:
+    """Hour by hour from the beginning of one; the ticks of each minute; and of how many schedules that is told."""
+
+    hours: Sequence[HourLoad]
+    minutes: Sequence[int]
+    schedules: int
+    unreadable: int
+    # Seconds that were taken for runs of schedules that have not succeeded yet.
+    assumed: float
+
+    def quiet_minutes(self, hour: int, most: int = 5) -> Sequence[int]:
+        """The minutes of an hour with the fewest ticks: where others would stand in nobody's way."""
+        ticks = self.minutes[hour * 60 : hour * 60 + 60]
+        return sorted(range(len(ticks)), key=lambda minute: (ticks[minute], minute))[:most]
+
+    def quiet_hours(self, hour: int, most: int = 3) -> Sequence[int]:
+        """The hours within half a day of an hour that have least to do, nearest first of equal ones."""
+        near = [one for one in range(max(0, hour - 12), min(len(self.hours), hour + 13)) if one != hour]
+        return sorted(near, key=lambda one: (self.hours[one].busy, self.hours[one].ticks, abs(one - hour)))[:most]
+
+
+@dataclass(slots=True)
+class _Group:
+    """Schedules with the same ticks and the same place in their spread, to the minute."""
+
+    definition: str
+    offset: int
+    schedules: int = 0
+    known: int = 0
+    seconds: float = 0.0
+    names: list[str] = field(default_factory=list)
+
+
+class WeekCounter:
+    """Takes schedules page by page, then counts; the work grows with different triggers, hardly with schedules."""
+
+    def __init__(self, namespace: str, now: datetime, hours: int = HOURS) -> None:
+        self._namespace = namespace
+        self._start = to_seconds(now) // _HOUR * _HOUR
+        self._hours = hours
+        self._groups: dict[tuple[str, int], _Group] = {}
+        self._read: dict[str, Definition | None] = {}
+        self._unreadable = 0
+
+    def add(self, rows: Iterable[LoadRow]) -> None:
+        """Take active schedules into account."""
+        for row in rows:
+            definition = self._definition(row.definition)
+            if definition is None:
+                self._unreadable += 1
+                continue
+            if definition.shadow:
+                continue
+            offset = spread_offset(self._namespace, row.name, definition.spread) // _MINUTE * _MINUTE
+            group = self._groups.get((row.definition, offset))
+            if group is None:
+                group = self._groups[row.definition, offset] = _Group(row.definition, offset)
+            group.schedules += 1
+            if row.duration is not None:
+                group.known += 1
+                group.seconds += row.duration
+            if len(group.names) < _NAMED:
+                group.names.append(row.name)
+
+    def _definition(self, text: str) -> Definition | None:
+        if text not in self._read:
+            try:
+                self._read[text] = decode_definition(json.loads(text))
+            except Exception:  # noqa: BLE001 - an error in one row must not concern another
+                self._read[text] = None
+        return self._read[text]
+
+    def week(self) -> WeekLoad:
+        """The load of what was added."""
+        known = sum(group.known for group in self._groups.values())
+        assumed = sum(group.seconds for group in self._groups.values()) / known if known else 0.0
+        minutes = array("q", bytes(8 * self._hours * 60))
+        shares: list[dict[str, list[Share]]] = [{} for _ in range(self._hours)]
+        ticks_of: dict[str, dict[int, int] | list[int]] = {}
+        for group in self._groups.values():
+            definition = self._read[group.definition]
+            assert definition is not None
+            if group.definition not in ticks_of:
+                ticks_of[group.definition] = self._ticks(definition)
+            hourly = self._spread_over(ticks_of[group.definition], group, minutes)
+            seconds = (group.seconds + assumed * (group.schedules - group.known)) / group.schedules
+            for hour, ticks in hourly.items():
+                total = ticks * group.schedules
+                share = Share(
+                    definition.trigger.describe(), group.schedules, total, total * seconds / _HOUR, group.names
+                )
+                shares[hour].setdefault(group.definition, []).append(share)
+        hours = [self._hour(hour, minutes, found) for hour, found in enumerate(shares)]
+        number = sum(group.schedules for group in self._groups.values())
+        return WeekLoad(hours, minutes, number, self._unreadable, assumed)
+
+    def _ticks(self, definition: Definition) -> dict[int, int] | list[int]:
+        """Ticks by minute of the grid, from as long before as a spread may move them; by hour where there are many."""
+        first, until = self._start - definition.spread - 1, self._start + self._hours * _HOUR - 1
+        if count_ticks(definition, first, until) > _MOST_WALKED:
+            edges = [self._start + hour * _HOUR - 1 for hour in range(self._hours + 1)]
+            return [count_ticks(definition, edges[hour], edges[hour + 1]) for hour in range(self._hours)]
+        found: dict[int, int] = {}
+        grid, after = definition.grid, first
+        while (tick := grid.next(after)) is not None and tick <= until:
+            after = tick
+            if not grid.excludes(tick):
+                place = (tick - self._start) // _MINUTE
+                found[place] = found.get(place, 0) + 1
+        return found
+
+    def _spread_over(self, ticks: dict[int, int] | list[int], group: _Group, minutes: array[int]) -> dict[int, int]:
+        """Add a group to the minutes; its ticks by hour, of one of its schedules."""
+        hourly: dict[int, int] = {}
+        if isinstance(ticks, list):
+            for hour, number in enumerate(ticks):
+                if number:
+                    hourly[hour] = number
+                    each, rest = divmod(number * group.schedules, 60)
+                    for minute in range(60):
+                        minutes[hour * 60 + minute] += each + (minute < rest)
+            return hourly
+        for place, number in ticks.items():
+            moved = place + group.offset // _MINUTE
+            if 0 <= moved < len(minutes):
+                minutes[moved] += number * group.schedules
+                hourly[moved // 60] = hourly.get(moved // 60, 0) + number
+        return hourly
+
+    def _hour(self, hour: int, minutes: array[int], found: dict[str, list[Share]]) -> HourLoad:
+        start = self._start + hour * _HOUR
+        of_hour = minutes[hour * 60 : hour * 60 + 60]
+        fullest = max(range(60), key=lambda minute: (of_hour[minute], -minute))
+        # Groups of one trigger that differ in their spread are one share.
+        shares = [
+            Share(
+                parts[0].trigger,
+                sum(part.schedules for part in parts),
+                sum(part.ticks for part in parts),
+                sum(part.busy for part in parts),
+                [name for part in parts for name in part.names][:_NAMED],
+            )
+            for parts in found.values()
+        ]
+        shares.sort(key=lambda share: (-share.busy, -share.ticks, share.names))
+        return HourLoad(
+            at=to_datetime(start),
+            ticks=sum(of_hour),
+            busy=sum(share.busy for share in shares),
+            peak_at=to_datetime(start + fullest * _MINUTE),
+            peak=of_hour[fullest],
+            shares=shares[:_TOLD],
+        )

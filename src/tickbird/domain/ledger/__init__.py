@@ -1,0 +1,1 @@
+"""The ledger: activity, verification and the comparison with another scheduler."""

@@ -1,0 +1,135 @@
+"""What happens in a store, in one order that everybody sees alike: runs, skips and changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.runs.run import RunRecord, SkipRecord
+
+# In the order in which they are told where they happen in the same instant.
+HappeningKind = Literal["changed", "planned", "skipped", "started", "requeued", "ended"]
+KINDS: Final[tuple[HappeningKind, ...]] = get_args(HappeningKind)
+CHANGED: Final = KINDS.index("changed")
+PLANNED: Final = KINDS.index("planned")
+# Behind everything of its instant.
+_LAST: Final = len(KINDS)
+# Longer ones were not made here.
+_LONGEST: Final = 2_000
+_NUMBER: Final = "(?:0|[1-9][0-9]{0,17})"
+# How the text of a mark looks, for those who describe it.
+MARK: Final = rf"^{_NUMBER}(?:\.{_NUMBER}){{3}}(?:~{_NUMBER}\.{_NUMBER})*$"
+_PLACE: Final = re.compile(MARK, re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """Who did what to which thing, and when."""
+
+    id: int
+    at: datetime
+    actor: str
+    action: str
+    schedule: str | None
+    run_id: int | None
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A run that was made, started, was put back or has ended; ticks that were skipped; or what somebody did."""
+
+    at: datetime
+    kind: HappeningKind
+    schedule: str | None
+    run: RunRecord | None = None
+    skip: SkipRecord | None = None
+    audit: AuditRecord | None = None
+    namespace: str = ""
+
+    @property
+    def key(self) -> tuple[str, int, datetime | None]:
+        """What tells it from all others; a skip that is extended happens again."""
+        if self.skip is not None:
+            return self.kind, self.skip.id, self.skip.last
+        assert self.run is not None
+        return self.kind, self.run.id, None
+
+
+# A transaction that was open when others after it were told of, and how far its own runs were: twice the id up to which
+# they are all told of, less one where only the audit of the last one is.
+Passed = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in the order of what happens: everything before it was told of, but for what the passed ones hold."""
+
+    # Microseconds since the epoch.
+    at: int
+    rank: int
+    id: int
+    # Runs made behind this place have ids above it.
+    floor: int
+    passed: Passed = ()
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """What tells before from behind."""
+        return self.at, self.rank, self.id
+
+    def __str__(self) -> str:
+        passed = "".join(f"~{transaction}.{floor}" for transaction, floor in self.passed)
+        return f"{self.at}.{self.rank}.{self.id}.{self.floor}{passed}"
+
+
+def read_mark(text: str) -> Mark:
+    """A mark from its text."""
+    if len(text) > _LONGEST or _PLACE.fullmatch(text) is None:
+        raise InvalidError(
+            f"Last-Event-ID: {text[:60]!r} is not the id of an event;",
+            field="Last-Event-ID",
+            hint="send the last one that came as it is, or none to begin now.",
+        )
+    at, rank, row, floor, *rest = (int(each) for each in re.split(r"[.~]", text))
+    return Mark(at, rank, row, floor, tuple(zip(rest[::2], rest[1::2], strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A transaction that is under way: what it dates is not before `since`, and its runs have ids above `floor`."""
+
+    since: int
+    floor: int
+    seen_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """Up to where everything can be seen that has happened, and what of it the next look needs."""
+
+    at: int
+    floor: int
+    passed: Passed = ()
+    # When this was found out, and the last id given out then; and of looks before, as far as they may matter.
+    clock: int = 0
+    last_id: int = 0
+    looks: tuple[tuple[int, int], ...] = ()
+    open: Mapping[str, Open] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> Mark:
+        """The place behind all of it."""
+        return Mark(self.at, _LAST, 0, self.floor, self.passed)
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """What happened between two places, in order; `more` where it was too much to be told."""
+
+    items: tuple[tuple[Mark, Happening], ...] = ()
+    more: bool = False

@@ -1,0 +1,484 @@
+"""Proof of accounting: the ticks that a schedule's revisions expect against the decisions that its ledger holds.
+
+Ticks are counted in closed form; the work grows with the rows of the ledger, not with the ticks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from tickbird.domain.explain.context import Revision, readable
+from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.planner import same_grid
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.grid import Ticks
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import clamp_seconds, to_datetime, to_seconds
+
+Kind = Literal["missing", "doubled", "invented", "miscounted", "undecided"]
+# So many findings are named one by one; the others are only counted.
+MOST_FINDINGS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One row of the ledger: the run of a tick, or a skip of the ticks first..last; whole seconds."""
+
+    first: int
+    last: int
+    count: int
+    revision: int
+    # The origin of a run, the reason of a skip.
+    cause: str
+    run_id: int | None = None
+    skip_id: int | None = None
+
+    @classmethod
+    def run(cls, tick: int, revision: int, origin: str, run_id: int) -> Decision:
+        """The run of a tick."""
+        return cls(tick, tick, 1, revision, origin, run_id)
+
+    @classmethod
+    def skip(cls, first: int, last: int, count: int, revision: int, reason: str, skip_id: int) -> Decision:
+        """A skip."""
+        return cls(first, last, count, revision, reason, None, skip_id)
+
+    @property
+    def name(self) -> str:
+        """Which row it is, in words."""
+        return f"run {self.run_id}" if self.run_id is not None else f"skip {self.skip_id} ({self.cause})"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Where expected ticks and recorded decisions part."""
+
+    kind: Kind
+    first: int
+    last: int
+    count: int
+    text: str
+    run_id: int | None = None
+    skip_id: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as plain JSON values."""
+        return {
+            "kind": self.kind,
+            "first": _iso(self.first),
+            "last": _iso(self.last),
+            "count": self.count,
+            "text": self.text,
+            "run_id": self.run_id,
+            "skip_id": self.skip_id,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What came of auditing one schedule over a range; it is proven when nothing was found."""
+
+    schedule: str
+    # What was audited of the range that was asked for, None where no tick could be; and from when on rows are complete.
+    first: int | None
+    last: int | None
+    complete_from: int | None
+    expected: int
+    runs: int
+    skipped: int
+    # Ticks of the range that are not to be decided yet: paused, or not due.
+    open: int
+    findings: tuple[Finding, ...]
+    found: int
+
+    @property
+    def proven(self) -> bool:
+        """Does every expected tick have one decision, and no decision lack its tick?"""
+        return not self.found
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as plain JSON values."""
+        return {
+            "schedule": self.schedule,
+            "proven": self.proven,
+            "first": _iso(self.first),
+            "last": _iso(self.last),
+            "complete_from": _iso(self.complete_from),
+            "expected": self.expected,
+            "runs": self.runs,
+            "skipped": self.skipped,
+            "open": self.open,
+            "found": self.found,
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
+
+@dataclass(slots=True)
+class Era:
+    """A stretch (start, until] of time in which one grid was in force; None: nothing was to be decided."""
+
+    start: int
+    until: int
+    definition: Definition | None
+    # Its first revision: what was decided under an earlier one was decided before it began.
+    revision: int
+    # Nothing is expected before its first decision, or behind its last one: the ledger does not tell when it began,
+    # or ended, to count.
+    begins_late: bool = False
+    ends_early: bool = False
+
+    @property
+    def grid(self) -> Ticks | None:
+        """The ticks in force."""
+        return None if self.definition is None else self.definition.grid
+
+
+def eras(revisions: Sequence[Revision], until: int) -> list[Era]:
+    """The stretches of time that the revisions of a schedule make, oldest first, up to `until`."""
+    found: list[Era] = []
+    stored: Mapping[str, Any] | None = None
+    for revision in sorted(revisions, key=lambda each: each.revision):
+        at, number = to_seconds(revision.at), revision.revision
+        # Pauses, moves and the like change no definition, and decoding one takes much longer than comparing it.
+        if found and revision.action not in ("create", "delete") and revision.definition == stored:
+            continue
+        stored = None if revision.action == "delete" else revision.definition
+        before = found[-1] if found else None
+        if revision.action == "delete":
+            found.append(Era(at, until, None, number))
+        elif revision.action == "create" or before is None:
+            # A row by plain SQL does not tick before a planner first sees it.
+            found.append(Era(at, until, readable(revision), number, begins_late=revision.actor == "sql"))
+        elif not _same(before.definition, definition := readable(revision)):
+            # What cannot be read is parked; once repaired, the skip of what it missed begins where planning ended.
+            repaired = before.definition is None
+            before.ends_early |= definition is None
+            found.append(Era(at, until, definition, number, begins_late=repaired))
+    for era, following in pairwise(found):
+        era.until = max(era.start, following.start)
+        # The run that uses up `max_runs` ended it; how far the last era was decided, the cursor tells.
+        era.ends_early |= era.definition is not None and era.definition.max_runs is not None
+    return [era for era in found if era.start < until or era is found[0]]
+
+
+def _same(one: Definition | None, other: Definition | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return same_grid(one, other) and one.max_runs == other.max_runs
+
+
+def _moves(revisions: Iterable[Revision]) -> list[tuple[int, int]]:
+    """Ticks that were moved at some time, and when that was decided."""
+    moves = (each for each in revisions if each.action in ("reschedule", "override"))
+    return [(int(each.detail["tick"]), to_seconds(each.at)) for each in moves if each.detail.get("to") is not None]
+
+
+class Auditor:
+    """Takes the decisions of a schedule in the order of their ticks, and tells what is wrong with them."""
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        revisions: Sequence[Revision],
+        first: int,
+        last: int,
+        now: float,
+        pruned_until: int | None = None,
+    ) -> None:
+        """A range first..last; of ticks up to `pruned_until`, rows may have been pruned."""
+        self._schedule = schedule
+        self._now = now
+        self._first, self._last = first, last
+        self._pruned_until = pruned_until
+        reached = schedule.cursor.planned_until
+        # What lies behind the cursor is not decided yet, and may be decided under yet another revision.
+        self._cap = first - 1 if reached is None else min(last, reached)
+        self._revisions = {each.revision: each for each in revisions if each.revision <= schedule.revision}
+        self._eras = eras(list(self._revisions.values()), self._cap)
+        self._lowest = first - 1 if pruned_until is None else max(first - 1, pruned_until)
+        self._fold = _Fold(self._eras, self._revisions, self._lowest, self._cap)
+
+    @property
+    def reach(self) -> int:
+        """How far decisions must be read: a tick of a later instant may have been moved to an earlier one."""
+        moved = [tick for tick, at in _moves(self._revisions.values()) if at <= self._cap]
+        return max([self._cap, *moved])
+
+    def take(self, decisions: Iterable[Decision]) -> None:
+        """More decisions, by their first tick."""
+        for decision in decisions:
+            self._fold.take(decision)
+
+    def finish(self) -> Audit:
+        """What came of it."""
+        fold = self._fold
+        fold.end()
+        waiting = self._undecided()
+        born = self._eras[0].start if self._eras else None
+        begins = [each for each in (born, self._pruned_until) if each is not None]
+        start = self._lowest if born is None else max(self._lowest, born)
+        return Audit(
+            schedule=self._schedule.name,
+            first=start + 1 if start < self._cap else None,
+            last=self._cap if start < self._cap else None,
+            complete_from=max(begins) + 1 if begins else None,
+            expected=fold.expected,
+            runs=fold.runs,
+            skipped=fold.skipped,
+            open=waiting,
+            findings=tuple(fold.findings),
+            found=fold.found,
+        )
+
+    def _undecided(self) -> int:
+        """The ticks of the range behind the cursor that have come; late ones are a finding."""
+        schedule = self._schedule
+        reached = schedule.cursor.planned_until
+        if reached is None or schedule.state not in ("active", "paused", "parked"):
+            return 0
+        after, end = max(reached, self._first - 1), min(self._last, int(self._now))
+        if schedule.definition is None:
+            if end > after and schedule.state != "paused":
+                text = "its definition cannot be read, so it is not known which ticks came due"
+                self._fold.report("undecided", after + 1, end, 0, text)
+            return 0
+        ahead = Ahead(schedule)
+        following = ahead.next(reached)
+        come = ahead.count(after, end) if end > after else 0
+        if not come or following is None:
+            return 0
+        decides = schedule.state in ("active", "parked")
+        late = decides and self._now - schedule.due_at(following) > schedule.definition.grace
+        reach = ahead.reach(end - schedule.offset)
+        due = list(ahead.segments(after, reach)) if late and reach > after else []
+        if not due:
+            return come
+        count = sum(each.count for each in due)
+        them = "it" if count == 1 else "them"
+        text = f"{_ticks(count)} came due and no worker has planned {them}"
+        if schedule.state == "parked":
+            text = f"{_ticks(count)} came due while the schedule is parked: `tickbird resume` records {them} as skipped"
+        self._fold.report("undecided", due[0].first, due[-1].last, count, text)
+        return come - count
+
+
+class _Fold:
+    """Walks through eras and decisions at once."""
+
+    def __init__(self, found: Sequence[Era], revisions: Mapping[int, Revision], lowest: int, cap: int) -> None:
+        self._eras = found
+        self._revisions = revisions
+        self._place = 0
+        self._lowest = lowest
+        self._cap = cap
+        self.expected = self.runs = self.skipped = self.found = 0
+        self.findings: list[Finding] = []
+        # Everything up to here has been compared.
+        self._reached = max(lowest, found[0].start) if found else lowest
+        self._decided_in_era = False
+        self._moves = _moves(revisions.values())
+        # Ticks that were backfilled and may have no other decision.
+        self._backfilled: deque[int] = deque()
+        # Ticks that were decided before their era began, with their decision; in order.
+        self._early: list[tuple[int, Decision]] = []
+
+    @property
+    def _era(self) -> Era | None:
+        return self._eras[self._place] if self._place < len(self._eras) else None
+
+    def take(self, decision: Decision) -> None:
+        """One decision; everything before it that is expected and was not seen is missing."""
+        if decision.last <= self._lowest:
+            return
+        if decision.cause == "backfill":
+            self._take_backfill(decision)
+            return
+        if decision.cause == "invalid":
+            self._go_to_repair(decision)
+        while (era := self._era) is not None and decision.first > era.until and self._place + 1 < len(self._eras):
+            self._leave()
+        if era is None:
+            return
+        if decision.last <= self._eras[0].start:
+            # Of a schedule whose last tick was past already when it was created, one skip tells.
+            if decision.cause != "misfire":
+                self._invented(decision, "before the schedule was created")
+        elif decision.revision < era.revision and decision.first > era.start:
+            # Decided before this era began, since it or one behind it was moved to an earlier instant.
+            if any(tick >= decision.last and at <= era.start for tick, at in self._moves):
+                self._take_early(decision, era)
+            elif decision.first <= self._cap:
+                self._invented(decision, f"where its revision {decision.revision} was no longer in force")
+        elif decision.first <= self._cap:
+            self._compare(decision, era)
+
+    def _compare(self, decision: Decision, era: Era) -> None:
+        if era.grid is None:
+            # As above, for a schedule that was deleted and created again.
+            if not (decision.cause == "misfire" and decision.revision > era.revision):
+                self._invented(decision, "where nothing was to be decided")
+            return
+        first = max(decision.first, self._lowest + 1)
+        if era.begins_late and not self._decided_in_era:
+            self._reached = max(self._reached, first - 1)
+        self._decided_in_era = True
+        if first <= self._reached:
+            self._overlap(decision, era.grid, first)
+            first = self._reached + 1
+        self._gap(era.grid, first - 1)
+        self._count(decision, era.grid, first)
+        for tick, known in self._pop_early(min(decision.last, self._cap)):
+            self._twice(known, era.grid, tick)
+        self._reached = max(self._reached, min(decision.last, self._cap))
+
+    def _take_early(self, decision: Decision, era: Era) -> None:
+        """What was decided ahead of its time is the decision of a tick that this era has too, and of no other."""
+        ticks = [decision.first]
+        if decision.count > 1:
+            grid = self._grid_of(decision)
+            ticks = [] if grid is None else _between(grid, decision.first - 1, decision.last)
+        for tick in ticks:
+            if self._lowest < tick <= self._reached:
+                self._twice(decision, era.grid, tick)
+            elif tick <= self._cap:
+                insort(self._early, (tick, decision), key=lambda each: each[0])
+
+    def _twice(self, decision: Decision, grid: Ticks | None, tick: int) -> None:
+        if grid is not None and grid.contains(tick):
+            self.report("doubled", tick, tick, 1, f"{decision.name} decides 1 tick that has another decision", decision)
+
+    def _pop_early(self, until: int) -> list[tuple[int, Decision]]:
+        """Those up to an instant, which have their turn."""
+        place = bisect_right(self._early, until, key=lambda each: each[0])
+        found, self._early = self._early[:place], self._early[place:]
+        return found
+
+    def end(self) -> None:
+        """Nothing more was recorded."""
+        while self._era is not None:
+            self._leave()
+
+    def report(
+        self, kind: Kind, first: int, last: int, count: int, text: str, decision: Decision | None = None
+    ) -> None:
+        """Add a finding."""
+        self.found += 1
+        if len(self.findings) < MOST_FINDINGS:
+            run_id, skip_id = (decision.run_id, decision.skip_id) if decision else (None, None)
+            self.findings.append(Finding(kind, first, last, count, text, run_id, skip_id))
+
+    def _go_to_repair(self, decision: Decision) -> None:
+        """What a parked schedule missed is told on the grid it was repaired to, from its cursor on."""
+        while (era := self._era) is not None and self._place + 1 < len(self._eras):
+            if self._eras[self._place + 1].revision > decision.revision:
+                return
+            if decision.first > era.until:
+                self._leave()
+            else:
+                self._place += 1
+                self._decided_in_era = False
+            self._reached = max(self._reached, decision.first - 1)
+
+    def _leave(self) -> None:
+        """The rest of this era has no decision; the next one begins."""
+        era = self._eras[self._place]
+        silent = era.begins_late and not self._decided_in_era
+        if era.grid is not None and not era.ends_early and not silent:
+            self._gap(era.grid, min(era.until, self._cap))
+        self._reached = max(self._reached, min(era.until, self._cap))
+        self._place += 1
+        self._decided_in_era = False
+
+    def _gap(self, grid: Ticks, until: int) -> None:
+        """The ticks between what was reached and `until` have no decision, unless ahead of time or by a backfill."""
+        found = dict.fromkeys(self._pop_backfilled(until), True)
+        found |= {tick: decision.run_id is not None for tick, decision in self._pop_early(until)}
+        for tick in sorted(found):
+            if tick > self._reached and grid.contains(tick):
+                self._miss(grid, tick - 1)
+                self.expected += 1
+                self.runs += found[tick]
+                self.skipped += not found[tick]
+                self._reached = tick
+        self._miss(grid, until)
+
+    def _pop_backfilled(self, until: int) -> Iterator[int]:
+        while self._backfilled and self._backfilled[0] <= until:
+            yield self._backfilled.popleft()
+
+    def _miss(self, grid: Ticks, until: int) -> None:
+        missing = grid.whole(self._reached, until) if until > self._reached else None
+        if missing is not None:
+            self.expected += missing.count
+            text = f"no decision was recorded for {_ticks(missing.count)}"
+            self.report("missing", missing.first, missing.last, missing.count, text)
+
+    def _overlap(self, decision: Decision, grid: Ticks, first: int) -> None:
+        twice = grid.whole(first - 1, min(decision.last, self._reached))
+        if twice is not None:
+            text = f"{decision.name} decides {_ticks(twice.count)} that {'was' if twice.count == 1 else 'were'} decided"
+            self.report("doubled", twice.first, twice.last, twice.count, f"{text} already", decision)
+        elif decision.first == decision.last:
+            self._invented(decision, "off the grid in force")
+
+    def _count(self, decision: Decision, grid: Ticks, first: int) -> None:
+        last = min(decision.last, self._cap)
+        if first > last:
+            return
+        count = grid.count(first - 1, last)
+        self.expected += count
+        ends = {decision.first, decision.last}
+        off = [end for end in sorted(ends) if not grid.contains(end)]
+        if off:
+            self._invented(decision, "off the grid in force", off[0])
+            if decision.run_id is not None:
+                return
+        whole = grid.count(decision.first - 1, decision.last)
+        if decision.run_id is not None:
+            self.runs += count
+        else:
+            self.skipped += count
+            if whole != decision.count and not off:
+                text = f"{decision.name} says {_ticks(decision.count)}, and its range has {whole:,}"
+                self.report("miscounted", decision.first, decision.last, decision.count - whole, text, decision)
+
+    def _invented(self, decision: Decision, where: str, at: int | None = None) -> None:
+        first, last = (decision.first, decision.last) if at is None else (at, at)
+        self.report("invented", first, last, 1, f"{decision.name} lies {where}", decision)
+
+    def _grid_of(self, decision: Decision) -> Ticks | None:
+        revision = self._revisions.get(decision.revision)
+        definition = None if revision is None else readable(revision)
+        return None if definition is None else definition.grid
+
+    def _check_own(self, decision: Decision) -> None:
+        grid = self._grid_of(decision)
+        if grid is None or not grid.contains(decision.first):
+            self._invented(decision, "off the grid of its revision")
+
+    def _take_backfill(self, decision: Decision) -> None:
+        """It may stand beside what was decided in its time, and must only lie on the grid it was made by."""
+        if decision.first <= self._cap:
+            self._check_own(decision)
+            self._backfilled.append(decision.first)
+
+
+def _between(grid: Ticks, after: int, until: int) -> list[int]:
+    found: list[int] = []
+    while (tick := grid.next(after)) is not None and tick <= until:
+        found.append(tick)
+        after = tick
+    return found
+
+
+def _ticks(count: int) -> str:
+    return f"{count:,} tick" + ("" if count == 1 else "s")
+
+
+def _iso(second: int | None) -> str | None:
+    return None if second is None else to_datetime(clamp_seconds(second)).isoformat().replace("+00:00", "Z")

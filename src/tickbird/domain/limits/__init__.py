@@ -1,0 +1,1 @@
+"""Limits: concurrency keys, queue rates and fairness within a queue."""

@@ -1,0 +1,1 @@
+"""Planning: which ticks become runs or skips, and what a change of a schedule does."""

@@ -1,0 +1,251 @@
+"""A backfill: runs of ticks that were decided before and have no run, made because a person asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.runs.run import Status
+from tickbird.domain.schedules.definition import check_payload, check_text
+from tickbird.domain.schedules.schedule import Schedule, check_revision, check_runs
+from tickbird.domain.time.instants import to_datetime
+
+Order = Literal["oldest", "newest"]
+
+MOST_RUNS = 10_000
+# Ticks are looked at one by one only where all but so many can have a run already; more are only counted.
+MOST_TAKEN = 100_000
+MOST_AT_ONCE = 1_000
+MOST_SHOWN = 1_000
+LARGEST_PAYLOADS = 100_000_000
+LONGEST_RANGE = 100 * 366 * 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBackfill:
+    """What a person asks for: the ticks from `first` to `last`, both included, in whole seconds since the epoch."""
+
+    actor: str
+    first: int
+    last: int
+    concurrency: int = 1
+    order: Order = "oldest"
+    payload: Mapping[str, Any] | None = None
+    note: str = ""
+    # When given, the schedule must still be at it.
+    revision: int | None = None
+
+    def __post_init__(self) -> None:
+        check_text(self.actor, "actor", least=1, most=200)
+        check_text(self.note, "note")
+        if self.payload is not None:
+            check_payload(self.payload)
+        if self.order not in get_args(Order):
+            choices = ", ".join(get_args(Order))
+            raise InvalidError(f"order: {str(self.order)[:60]!r} is not one of {choices}.", field="order")
+        whole = isinstance(self.concurrency, int) and not isinstance(self.concurrency, bool)
+        if not whole or not 1 <= self.concurrency <= MOST_AT_ONCE:
+            raise InvalidError(f"concurrency: must be a whole number from 1 to {MOST_AT_ONCE:,}.", field="concurrency")
+        if self.first > self.last:
+            raise InvalidError(
+                f"first: {_iso(self.first)} lies after last, {_iso(self.last)};",
+                field="first",
+                hint="give the earlier instant first.",
+            )
+        if self.last - self.first > LONGEST_RANGE:
+            raise InvalidError("last: the range is longer than 100 years;", field="last", hint="choose a shorter one.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackfillPlan:
+    """What a backfill makes, or would make: `count` runs, of which `ticks` shows the first in the order of running."""
+
+    schedule: str
+    first: datetime
+    last: datetime
+    # Where the range was cut, because nothing is decided beyond.
+    cut_at: datetime | None
+    count: int
+    # Ticks of the range that are left out: they have a run already, or the calendar excludes their day.
+    taken: int
+    excluded: int
+    ticks: Sequence[datetime]
+    # Ticks of the range that are left out because their run may have been pruned; up to `pruned_until`, all that have
+    # no run any more.
+    pruned: int = 0
+    pruned_until: datetime | None = None
+    # None of a dry run, and where there was nothing to make.
+    backfill_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackfillRecord:
+    """A backfill as the store holds it, and how many of its runs are in each status."""
+
+    id: int
+    namespace: str
+    schedule: str
+    revision: int
+    first: datetime
+    last: datetime
+    total: int
+    order: Order
+    concurrency: int
+    payload: Mapping[str, Any] | None
+    actor: str
+    note: str
+    created_at: datetime
+    cancelled_at: datetime | None
+    cancelled_by: str | None
+    counts: Mapping[Status, int] = field(default_factory=dict)
+
+    def count(self, *statuses: Status) -> int:
+        """How many of its runs are in one of these statuses."""
+        return sum(self.counts.get(status, 0) for status in statuses)
+
+    @property
+    def active(self) -> int:
+        """How many of its runs are not final yet."""
+        return self.count("waiting", "queued", "running")
+
+    @property
+    def done(self) -> int:
+        """How many are final; those that were pruned since are counted too."""
+        return self.total - self.active
+
+
+class Wanted:
+    """The ticks that a backfill asks for, as the schedule stands: on the grid of the revision in force, and decided."""
+
+    def __init__(self, schedule: Schedule | None, name: str, new: NewBackfill, pruned_until: int | None = None) -> None:
+        if schedule is None:
+            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
+        if schedule.state == "deleted":
+            raise NotFoundError(f"schedule {name!r} was deleted;", hint="create it again before you backfill it.")
+        check_revision(schedule, new.revision)
+        if schedule.state == "parked" or schedule.definition is None:
+            raise ConflictError(
+                f"schedule {name!r} is parked ({schedule.error});", hint="repair its definition before you backfill it."
+            )
+        check_runs(schedule)
+        decided = schedule.cursor.planned_until
+        if decided is None:
+            raise ConflictError(f"schedule {name!r} was never planned;", hint="start a worker, then try again.")
+        if new.first > decided:
+            raise InvalidError(
+                f"first: {_iso(new.first)} lies after {_iso(decided)}, up to where the ticks of {name!r} are decided;",
+                field="first",
+                hint="later ones run by themselves.",
+            )
+        self.schedule = schedule
+        self.definition = schedule.definition
+        self.new = new
+        self.first, self.last = new.first, min(new.last, decided)
+        beyond = schedule.grid.next(decided)
+        self.cut_at = decided if beyond is not None and beyond <= new.last else None
+        # Up to there nobody knows which ticks have had a run, so none of them runs again.
+        self.pruned_until = None if pruned_until is None or pruned_until < self.first else min(pruned_until, self.last)
+        self.runs_from = self.first if self.pruned_until is None else self.pruned_until + 1
+        self.unknown, unknown_excluded = self._count(self.first, self.runs_from - 1)
+        self.count, excluded = self._count(self.runs_from, self.last)
+        self.excluded = excluded + unknown_excluded
+        # How many ticks up to there still have their run.
+        self.kept = 0
+
+    def _count(self, first: int, last: int) -> tuple[int, int]:
+        """How many ticks from `first` to `last` would run, and how many the calendar excludes."""
+        segments = list(self.schedule.grid.segments(first - 1, last)) if first <= last else []
+        excluded = sum(segment.count for segment in segments if segment.excluded)
+        return sum(segment.count for segment in segments) - excluded, excluded
+
+    @property
+    def is_countless(self) -> bool:
+        """Are there so many ticks that they are only counted?"""
+        return self.count > MOST_RUNS + MOST_TAKEN
+
+    def too_many(self, taken: int) -> InvalidError:
+        """The refusal of a range in which at most so many ticks have a run."""
+        left = self.count - taken
+        if left <= MOST_RUNS:
+            return InvalidError(
+                f"last: {taken:,} ticks of the range have a run, too many to look at;",
+                field="last",
+                hint="choose a shorter range.",
+            )
+        return InvalidError(
+            f"last: the range has {'at least ' if taken else ''}{left:,} ticks without a run, more than the "
+            f"{MOST_RUNS:,} of one backfill;",
+            field="last",
+            hint="choose a shorter range.",
+        )
+
+    def ticks(self, taken: Collection[int]) -> list[int]:
+        """The ticks to make a run of, in the order in which they are to run; those `taken` have one."""
+        grid, found = self.schedule.grid, []
+        tick = grid.next(self.runs_from - 1)
+        while tick is not None and tick <= self.last:
+            if tick not in taken and not grid.excludes(tick):
+                found.append(tick)
+            tick = grid.next(tick)
+        if len(found) > MOST_RUNS:
+            raise self.too_many(self.count - len(found))
+        if self.new.payload is not None and len(check_payload(self.new.payload)) * len(found) > LARGEST_PAYLOADS:
+            raise InvalidError(
+                f"payload: too large to be stored {len(found):,} times;",
+                field="payload",
+                hint="store it elsewhere and send a reference.",
+            )
+        return found if self.new.order == "oldest" else found[::-1]
+
+    def plan(self, ticks: Sequence[int], backfill_id: int | None = None) -> BackfillPlan:
+        """What is told of it."""
+        return BackfillPlan(
+            schedule=self.schedule.name,
+            first=to_datetime(self.first),
+            last=to_datetime(self.last),
+            cut_at=None if self.cut_at is None else to_datetime(self.cut_at),
+            count=len(ticks),
+            taken=self.count - len(ticks) + self.kept,
+            excluded=self.excluded,
+            ticks=[to_datetime(tick) for tick in ticks[:MOST_SHOWN]],
+            pruned=max(0, self.unknown - self.kept),
+            pruned_until=None if self.pruned_until is None else to_datetime(self.pruned_until),
+            backfill_id=backfill_id,
+        )
+
+    def detail(self, backfill_id: int, ticks: Sequence[int]) -> dict[str, Any]:
+        """What the audit keeps of it."""
+        return {
+            "backfill": backfill_id,
+            "first": self.first,
+            "last": self.last,
+            "count": len(ticks),
+            "order": self.new.order,
+            "concurrency": self.new.concurrency,
+            "payload": None if self.new.payload is None else dict(self.new.payload),
+            "note": self.new.note,
+        }
+
+
+def no_such_backfill(backfill_id: int) -> NotFoundError:
+    """The error for a number that no backfill has."""
+    return NotFoundError(f"there is no backfill {backfill_id};", hint="`tickbird backfills` shows those that exist.")
+
+
+def over_already(backfill_id: int) -> ConflictError:
+    """The error for cancelling a backfill of which nothing can be cancelled any more."""
+    return ConflictError(
+        f"backfill {backfill_id} has no run left to cancel;", hint=f"`tickbird backfills {backfill_id}` shows it."
+    )
+
+
+def cancel_reason(backfill_id: int, actor: str, note: str) -> str:
+    """Why a run of a cancelled backfill was cancelled."""
+    return f"backfill {backfill_id} cancelled by {actor}" + (f": {note}" if note else "")
+
+
+def _iso(at: int) -> str:
+    return to_datetime(at).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,93 @@
+"""One change to many schedules at once: which they are, what was changed, and what was left alone and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from tickbird.domain.errors import CountChangedError, InvalidError
+from tickbird.domain.planning.code_sync import is_removed
+from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.schedules.schedule import Schedule, State
+
+BulkVerb = Literal["pause", "resume", "trigger"]
+# More schedules than this are not changed at once.
+MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which schedules: those whose name contains a text, with a tag, in a state; all that is said must hold."""
+
+    contains: str = ""
+    tag: str | None = None
+    state: State | None = None
+
+    def __post_init__(self) -> None:
+        check_text(self.contains, "contains")
+        check_text(self.tag or "", "tag")
+        choices = [state for state in get_args(State) if state != "deleted"]
+        if self.state is not None and self.state not in choices:
+            raise InvalidError(f"state: {str(self.state)[:60]!r} is not one of {', '.join(choices)}.", field="state")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """A schedule that matched and was not changed, and why."""
+
+    schedule: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkResult:
+    """How many schedules matched, which of them were changed, and which were left alone; by name."""
+
+    verb: BulkVerb
+    matched: int
+    changed: Sequence[str]
+    left: Sequence[LeftAlone] = ()
+    # Of a trigger: the run of each schedule that was changed.
+    runs: Mapping[str, int] = field(default_factory=dict)
+
+
+def check_count(expected: int | None, found: int) -> None:
+    """Refuse where so many match that it cannot be what was seen: a difference of more than a tenth of that."""
+    if expected is None:
+        return
+    if isinstance(expected, bool) or not isinstance(expected, int) or not 0 <= expected <= 2**31:
+        raise InvalidError(f"expected: {str(expected)[:60]!r} is not a number of schedules.", field="expected")
+    if abs(found - expected) * 10 > expected:
+        raise CountChangedError(
+            f"{_counted(found)}, not {expected:,}: that is more than 10 % off, so nothing was changed;",
+            hint="look again, and repeat it with the new number.",
+        )
+
+
+def _counted(found: int) -> str:
+    if found > MOST:
+        return f"more than {MOST:,} schedules match"
+    return f"{found:,} schedule{'' if found == 1 else 's'} match{'es' if found == 1 else ''}"
+
+
+def too_many() -> InvalidError:
+    """More match than are changed at once."""
+    return InvalidError(
+        f"filter: more than {MOST:,} schedules match, and no more are changed at once;",
+        field="filter",
+        hint="narrow it by contains, tag or state, and go on with the rest.",
+    )
+
+
+def reason_to_leave(verb: BulkVerb, schedule: Schedule) -> str:
+    """Why a schedule is not changed with the others; empty where it is."""
+    pause = schedule.pause
+    if verb == "pause" and pause is not None:
+        return f"is paused already, by {pause.by}"
+    if verb == "resume" and pause is None:
+        return f"is {schedule.state}, not paused"
+    if verb == "resume" and is_removed(schedule):
+        # Whoever resumes many does not mean what its app has given up.
+        return "is paused since its code no longer has it; resume it by its name"
+    return ""

@@ -1,0 +1,1 @@
+"""Runs: statuses, logs, held runs, idempotency keys and durations."""

@@ -1,0 +1,71 @@
+"""Held runs: what `catch_up="all"` makes after a long outage waits until a person releases or drops it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.schedules.definition import check_text
+
+DROPPED = "dropped"
+MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSchedule:
+    """How many runs of a schedule are held, of which ticks, and since when."""
+
+    schedule: str
+    count: int
+    first: datetime
+    last: datetime
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a person decides about the oldest `count` held runs of a schedule, or all of them."""
+
+    actor: str
+    count: int | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        check_text(self.actor, "actor", least=1, most=200)
+        check_text(self.note, "note")
+        if self.count is not None:
+            _check_number(self.count, "count")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release(Decision):
+    """Let them run, at most so many a minute."""
+
+    per_minute: int | None = None
+
+    def __post_init__(self) -> None:
+        # `super()` does not find its way in a dataclass with slots.
+        Decision.__post_init__(self)
+        if self.per_minute is not None:
+            _check_number(self.per_minute, "per_minute")
+
+    @property
+    def apart(self) -> float:
+        """Seconds from one run to the next."""
+        return 0.0 if self.per_minute is None else 60 / self.per_minute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop(Decision):
+    """Cancel them."""
+
+
+def none_held(name: str) -> ConflictError:
+    """The error for a schedule of which nothing is held."""
+    return ConflictError(f"no run of schedule {name!r} is held;", hint="`tickbird held` shows those that are.")
+
+
+def _check_number(value: object, field: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
+        raise InvalidError(f"{field}: must be a whole number from 1 to {MOST:,}.", field=field)

@@ -1,0 +1,1 @@
+"""Schedules: definition, policies, grid of ticks, dependencies and their JSON."""

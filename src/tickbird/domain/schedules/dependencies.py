@@ -1,0 +1,216 @@
+"""Dependencies: ticks that run only after other schedules have succeeded, recently enough."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, TypeGuard
+
+from tickbird.domain.errors import ConflictError, DefinitionError
+from tickbird.domain.time.durations import LONGEST, Duration, in_words, seconds
+
+MOST_DEPENDENCIES = 20
+_NEVER = -(2**62)
+_FOR_EVER = 2**62
+_HINT = 'write after("load", within="24h"), with wait="2h" if ticks are to wait for it.'
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """A schedule that must have succeeded no longer than `within` before a tick is due.
+
+    A tick for which it has not is skipped, or waits for it up to `wait` after it is due.
+    """
+
+    schedule: str
+    within: int
+    wait: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("within", "wait"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LONGEST:
+                raise _refused(f"{name} must be a length of time from 0 s to 100 years, not {str(value)[:60]!r};")
+
+    def __str__(self) -> str:
+        waiting = f", waiting {in_words(self.wait)}" if self.wait else ""
+        return f"{self.schedule} within {in_words(self.within) if self.within else '0 s'}{waiting}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {"after": self.schedule, "within": self.within, **({"wait": self.wait} if self.wait else {})}
+
+
+def after(schedule: str, within: Duration, wait: Duration | None = None) -> After:
+    """Run a tick only if the other schedule succeeded within so long before it is due; else skip it, or let it wait."""
+    return After(
+        schedule, seconds(within, "depends_on: within"), 0 if wait is None else seconds(wait, "depends_on: wait")
+    )
+
+
+def read_dependencies(value: Any) -> tuple[After, ...]:
+    """What people write: one or a list of after(…), ("load", "24h") and {"after": "load", "within": "24h"}."""
+    if value is None:
+        return ()
+    if isinstance(value, After | Mapping) or (isinstance(value, list | tuple) and value and isinstance(value[0], str)):
+        value = [value]
+    if not isinstance(value, list | tuple):
+        raise _refused(f"{str(value)[:60]!r} is no list of dependencies;")
+    return tuple(_read(each) for each in value)
+
+
+def _read(value: Any) -> After:
+    if isinstance(value, After):
+        return value
+    if isinstance(value, Mapping) and {"after", "within"} <= set(value) <= {"after", "within", "wait"}:
+        return after(value["after"], value["within"], value.get("wait"))
+    if isinstance(value, list | tuple) and 2 <= len(value) <= 3:
+        return after(*value)
+    raise _refused(f"{str(value)[:60]!r} does not name a schedule and how recently it must have succeeded;")
+
+
+def stored_dependencies(value: Any) -> tuple[After, ...]:
+    """The dependencies of a stored definition."""
+    if not isinstance(value, list):
+        raise _refused("must be a list;")
+    found = []
+    for each in value:
+        if not isinstance(each, Mapping) or not {"after", "within"} <= set(each) <= {"after", "within", "wait"}:
+            raise _refused('must hold objects such as {"after": "load", "within": 86400, "wait": 7200};')
+        found.append(After(each["after"], each["within"], each.get("wait", 0)))
+    return tuple(found)
+
+
+def needed_by(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    """The schedules that a stored definition depends on; what is wrong with it is told when it is decoded."""
+    found = raw.get("depends_on")
+    names = (each.get("after") for each in found if isinstance(each, Mapping)) if isinstance(found, list) else ()
+    return tuple(filter(could_be_name, names))
+
+
+def could_be_name(name: object) -> TypeGuard[str]:
+    """Is it text that every store can look for? Whether it is a usable name is told when it is decoded."""
+    return isinstance(name, str) and name.isascii() and name.isprintable()
+
+
+def _refused(reason: str) -> DefinitionError:
+    return DefinitionError(f"depends_on: {reason}", field="depends_on", hint=_HINT)
+
+
+def check_dependencies(name: str, depends_on: Iterable[After], needs: Mapping[str, Collection[str]]) -> None:
+    """Refuse what can never be: a schedule that does not exist, or one that in the end depends on this one.
+
+    `needs` has the schedules that exist, as far as they can be reached, and what each of them depends on.
+    """
+    for each in depends_on:
+        if each.schedule != name and each.schedule not in needs:
+            raise DefinitionError(
+                f"depends_on: there is no schedule {each.schedule!r};",
+                field="depends_on",
+                hint="create it first, or correct the name.",
+            )
+        if found := _path(each.schedule, name, needs):
+            raise DefinitionError(
+                f"depends_on: {name!r} would wait for itself: {' → '.join((name, *found))};",
+                field="depends_on",
+                hint="take one of these dependencies out.",
+            )
+
+
+def _path(start: str, end: str, needs: Mapping[str, Collection[str]]) -> list[str]:
+    """The way from one schedule to another along what each needs; empty if there is none."""
+    ways = {start: [start]}
+    reached = [start]
+    while reached:
+        name = reached.pop(0)
+        if name == end:
+            return ways[name]
+        for following in needs.get(name, ()):
+            if following not in ways:
+                ways[following] = [*ways[name], following]
+                reached.append(following)
+    return []
+
+
+def check_dependents(name: str, dependents: Sequence[str]) -> None:
+    """Refuse to delete what others depend on."""
+    if dependents:
+        named = ", ".join(dependents[:10]) + (", …" if len(dependents) > 10 else "")
+        raise ConflictError(
+            f"schedule {name!r} cannot be deleted: {named} {'depends' if len(dependents) == 1 else 'depend'} on it;",
+            hint="take it out of their depends_on first.",
+        )
+
+
+def in_order(needs: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """The names, each behind those of them that it needs; otherwise in the order they have."""
+    done: set[str] = set()
+
+    def visit(name: str, way: tuple[str, ...]) -> Iterator[str]:
+        if name in way:
+            circle = " → ".join((*way[way.index(name) :], name))
+            raise DefinitionError(
+                f"depends_on: these schedules would wait for each other: {circle};",
+                field="depends_on",
+                hint="take one of these dependencies out.",
+            )
+        if name in done or name not in needs:
+            return
+        for each in needs[name]:
+            yield from visit(each, (*way, name))
+        done.add(name)
+        yield name
+
+    for name in needs:
+        yield from visit(name, ())
+
+
+@dataclass(frozen=True, slots=True)
+class LastSuccess:
+    """When a schedule last succeeded, in whole seconds since the epoch; None: never."""
+
+    schedule_id: int
+    at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Await:
+    """What a waiting run waits for: that a schedule succeeds from `since` to `until`, both included."""
+
+    schedule_id: int
+    since: int
+    until: int
+
+
+class Needs:
+    """What the ticks of a schedule need of others, as things stand at an instant.
+
+    Of each dependency, ticks due up to some instant are met, and for those due up to another it is too late to wait.
+    """
+
+    def __init__(self, depends_on: Iterable[After], successes: Mapping[str, LastSuccess], now: float) -> None:
+        self._each: list[tuple[After, LastSuccess | None, int, int]] = []
+        for each in depends_on:
+            last = successes.get(each.schedule)
+            met = _NEVER if last is None or last.at is None else last.at + each.within
+            # What does not exist cannot be waited for.
+            past = _FOR_EVER if last is None or not each.wait else ceil(now - each.wait) - 1
+            self._each.append((each, last, met, past))
+
+    @property
+    def edges(self) -> list[int]:
+        """The instants behind which ticks that are due may fare otherwise than up to them."""
+        return sorted({edge for _, _, met, past in self._each for edge in (met, past)})
+
+    def unmet(self, due_at: int) -> str:
+        """The schedules for which a tick that is due then must be skipped; none: it may run, or wait."""
+        return ", ".join(each.schedule for each, _, met, past in self._each if met < due_at <= past)
+
+    def awaits(self, due_at: int) -> tuple[Await, ...]:
+        """What a tick that is due then has to wait for."""
+        return tuple(
+            Await(last.schedule_id, due_at - each.within, due_at + each.wait)
+            for each, last, met, past in self._each
+            if last is not None and due_at > max(met, past)
+        )

@@ -1,0 +1,116 @@
+"""The ticks of one definition: its trigger inside its window, and the days that its calendar excludes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tickbird.domain.cancellation import checkpoint
+from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.time.zone_data import zone_info
+
+if TYPE_CHECKING:
+    from tickbird.domain.schedules.definition import Definition
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Consecutive ticks, all excluded by the calendar or none."""
+
+    first: int
+    last: int
+    count: int
+    excluded: bool = False
+
+
+class Ticks:
+    """Instants are whole seconds since the epoch; ranges are (after, until]."""
+
+    __slots__ = ("_answer", "_calendar", "_first", "_last", "_trigger", "_zone")
+
+    def __init__(self, definition: Definition) -> None:
+        self._trigger = definition.trigger
+        self._calendar = definition.closed_days
+        self._first = to_seconds(definition.start_at) if definition.start_at else None
+        self._last = to_seconds(definition.end_at) if definition.end_at else None
+        self._zone = zone_info(definition.trigger.tz) if self._calendar else None
+        # The last question and its answer: a planner asks for the tick after the one it has just decided, twice.
+        self._answer: tuple[int | None, int | None] = (None, None)
+
+    def next(self, after: int) -> int | None:
+        """The first tick after this instant."""
+        asked, tick = self._answer
+        if asked != after:
+            tick = self._next(after)
+            self._answer = after, tick
+        return tick
+
+    def _next(self, after: int) -> int | None:
+        checkpoint()
+        if self._first is not None and after < self._first:
+            after = self._first - 1
+        tick = self._trigger.next_tick(after)
+        return tick if tick is None or self._last is None or tick <= self._last else None
+
+    def previous(self, before: int) -> int | None:
+        """The last tick before this instant."""
+        if self._last is not None and before > self._last:
+            before = self._last + 1
+        tick = self._trigger.previous_tick(before)
+        return tick if tick is None or self._first is None or tick >= self._first else None
+
+    def contains(self, tick: int) -> bool:
+        """Does this instant lie on the grid, excluded or not?"""
+        return self.next(tick - 1) == tick
+
+    def count(self, after: int, until: int) -> int:
+        """How many ticks lie in (after, until], excluded ones included."""
+        checkpoint()
+        if self._first is not None:
+            after = max(after, self._first - 1)
+        if self._last is not None:
+            until = min(until, self._last)
+        return self._trigger.count(after, until) if until > after else 0
+
+    def excludes(self, tick: int) -> bool:
+        """Does the calendar exclude the day of this instant?"""
+        return self._zone is not None and self._calendar.excludes(self._day(tick))
+
+    def whole(self, after: int, until: int, *, excluded: bool = False) -> Segment | None:
+        """The ticks of (after, until] as one segment, whatever the calendar says."""
+        count = self.count(after, until)
+        first, last = self.next(after), self.previous(until + 1)
+        if not count or first is None or last is None:
+            return None
+        return Segment(first, last, count, excluded)
+
+    def segments(self, after: int, until: int) -> Iterator[Segment]:
+        """The ticks of (after, until] in order, split where the calendar begins or ends to exclude."""
+        tick = self.next(after)
+        while tick is not None and tick <= until:
+            excluded = self.excludes(tick)
+            end, following = self._stretch(tick, until, excluded)
+            if segment := self.whole(tick - 1, end, excluded=excluded):
+                yield segment
+            tick = following
+
+    def _stretch(self, tick: int, until: int, excluded: bool) -> tuple[int, int | None]:
+        """The end of the stretch of equal days that begins with this tick, and the first tick beyond it."""
+        if self._zone is None:
+            return until, None
+        while True:
+            # Where midnight is repeated, a day's first end can lie before its later ticks.
+            end = min(max(self._day_end(self._day(tick)), tick), until)
+            following = self.next(end)
+            if following is None or following > until or self.excludes(following) != excluded:
+                return end, following
+            tick = following
+
+    def _day(self, tick: int) -> int:
+        return to_datetime(tick).astimezone(self._zone).toordinal()
+
+    def _day_end(self, ordinal: int) -> int:
+        """The last second of a local day."""
+        return to_seconds(datetime.fromordinal(ordinal + 1).replace(tzinfo=self._zone)) - 1

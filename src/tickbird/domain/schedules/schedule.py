@@ -1,0 +1,140 @@
+"""A stored schedule: its definition, its state and its cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from tickbird.domain.errors import ConflictError, StaleError
+from tickbird.domain.schedules.definition import Definition, spread_offset
+from tickbird.domain.schedules.grid import Ticks
+from tickbird.domain.schedules.tick_overrides import TickOverride
+from tickbird.domain.time.instants import to_datetime
+
+State = Literal["active", "paused", "parked", "ended", "deleted"]
+# What a list shows unless asked otherwise.
+LISTED_STATES: tuple[State, ...] = ("active", "paused", "parked", "ended")
+# The newest revisions of each schedule are kept, whatever their age. The index `schedules_edited` has the same number.
+# EDITED_AT_ONCE: schedules whose older revisions are pruned in one step.
+REVISIONS_KEPT = 100
+EDITED_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Who paused a schedule, why, and until when (whole seconds since the epoch)."""
+
+    by: str
+    note: str = ""
+    until: int | None = None
+
+
+REMOVED_FROM_CODE = "removed from code"
+SYNC_ACTOR = "sync"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a schedule has been decided, and when the planner must look next; whole seconds since the epoch."""
+
+    planned_until: int | None = None
+    next_run_at: int | None = None
+    runs_planned: int = 0
+    # Set by skip: ticks up to here are not run when they come.
+    skip_until: int | None = None
+    skip_by: str | None = None
+    skip_note: str = ""
+    # What was decided for single ticks to come, by reschedule or override; in order.
+    tick_overrides: tuple[TickOverride, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """One schedule as the store holds it; `definition` is None while the stored text cannot be read."""
+
+    id: int
+    namespace: str
+    name: str
+    revision: int
+    state: State
+    definition: Definition | None
+    cursor: Cursor = Cursor()
+    pause: Pause | None = None
+    error: str | None = None
+    app: str | None = None
+    fingerprint: str | None = None
+    # The definition as stored, and the fields of it that an operator set over what code declares.
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    changed_at: datetime | None = None
+
+    @property
+    def grid(self) -> Ticks:
+        """The ticks of the definition in force."""
+        return self._readable.grid
+
+    @property
+    def offset(self) -> int:
+        """Seconds from a tick to its `due_at`."""
+        return spread_offset(self.namespace, self.name, self._readable.spread)
+
+    @property
+    def _readable(self) -> Definition:
+        if self.definition is None:
+            raise unreadable(self)
+        return self.definition
+
+    @property
+    def next_run_at(self) -> datetime | None:
+        """When the planner will look at this schedule next."""
+        return None if self.cursor.next_run_at is None else to_datetime(self.cursor.next_run_at)
+
+    @property
+    def planned_until(self) -> datetime | None:
+        """The last instant that has been decided."""
+        return None if self.cursor.planned_until is None else to_datetime(self.cursor.planned_until)
+
+    def due_at(self, tick: int) -> int:
+        """When a run of this tick becomes due: the tick plus the spread, unless it was moved."""
+        for override in self.cursor.tick_overrides:
+            if override.tick == tick and override.due_at is not None:
+                return override.due_at
+        return tick + self.offset
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A definition that was changed by plain SQL: what held before, and when it changed."""
+
+    before: Schedule
+    changed_at: int
+
+
+def unreadable(schedule: Schedule) -> ConflictError:
+    """Why nothing can be told of the ticks of a schedule whose definition cannot be read."""
+    why = f" ({schedule.error.rstrip('.')})" if schedule.error else ""
+    return ConflictError(
+        f"schedule {schedule.name!r}: its definition cannot be read{why}.",
+        hint=f"Repair it with `tickbird set {schedule.name} …`, or upgrade tickbird if a newer one wrote it.",
+    )
+
+
+def check_runs(schedule: Schedule) -> None:
+    """Refuse to make a run of a shadow, which runs nothing."""
+    if schedule.definition is not None and schedule.definition.shadow:
+        raise ConflictError(
+            f"schedule {schedule.name!r} is a shadow and runs nothing;",
+            hint=f"cut over with `tickbird set {schedule.name} shadow=false`, or apply its file without shadow.",
+        )
+
+
+def check_revision(schedule: Schedule, revision: int | None) -> None:
+    """Refuse what was meant for another revision than the stored one; None is meant for any."""
+    if revision is not None and revision != schedule.revision:
+        raise StaleError(
+            f"schedule {schedule.name!r} is at revision {schedule.revision}, not {revision}: it changed meanwhile.",
+            hint="Read it again and repeat the change.",
+        )

@@ -1,0 +1,152 @@
+"""What a person has decided for single ticks to come: skip it, move it, or give its run another payload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tickbird.domain.time.instants import clamp_seconds, to_datetime
+
+# So many ticks of one schedule may be overridden at once, and their text may be so long: the planner reads all of it.
+MOST_OVERRIDES = 200
+LONGEST_OVERRIDES = 1_000_000
+# So many ticks of one schedule may be decided ahead of their time: after an edit each of them is remembered.
+MOST_EARLY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class TickOverride:
+    """One coming tick, and what was decided for it, by whom and why; whole seconds since the epoch."""
+
+    tick: int
+    actor: str = ""
+    made_at: int = 0
+    skip: bool = False
+    # It is due at that instant instead of its own.
+    due_at: int | None = None
+    payload: Mapping[str, Any] | None = None
+    note: str = ""
+    # Nothing is left to decide: it was decided ahead of its time, on a grid before this one. The ledger tells how.
+    done: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As the store keeps it: what is not set is left out."""
+        if self.done:
+            return {"tick": self.tick, "done": True}
+        encoded: dict[str, Any] = {"tick": self.tick, "actor": self.actor, "made_at": self.made_at}
+        if self.skip:
+            encoded["skip"] = True
+        if self.due_at is not None:
+            encoded["due_at"] = self.due_at
+        if self.payload is not None:
+            encoded["payload"] = dict(self.payload)
+        if self.note:
+            encoded["note"] = self.note
+        return encoded
+
+
+def overrides_text(overrides: Iterable[TickOverride]) -> str | None:
+    """Overrides as the JSON text of a cursor; None where there are none."""
+    encoded = [override.to_json() for override in overrides]
+    return json.dumps(encoded, separators=(",", ":"), ensure_ascii=False) if encoded else None
+
+
+def read_overrides(stored: str | Sequence[Mapping[str, Any]] | None) -> tuple[TickOverride, ...]:
+    """The overrides of a cursor, by tick."""
+    if not stored:
+        return ()
+    try:
+        encoded = json.loads(stored) if isinstance(stored, str) else stored
+        overrides = [TickOverride(**override) for override in encoded]
+    except (TypeError, ValueError, RecursionError):
+        overrides = []
+    # Only plain SQL can have written anything else, and no other schedule may be later for it.
+    return tuple(sorted(overrides, key=lambda override: override.tick)) if all(map(_is_sound, overrides)) else ()
+
+
+def _is_sound(override: TickOverride) -> bool:
+    seconds = (override.tick, override.made_at, 0 if override.due_at is None else override.due_at)
+    return (
+        all(type(instant) is int and clamp_seconds(instant) == instant for instant in seconds)
+        and isinstance(override.actor, str)
+        and isinstance(override.note, str)
+        and (override.payload is None or isinstance(override.payload, dict))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Overridden:
+    """What an override had to say about a run: who moved it or gave it another payload, and why."""
+
+    actor: str
+    made_at: int
+    moved: bool = False
+    payload: bool = False
+    note: str = ""
+
+
+def overridden_text(override: TickOverride) -> str:
+    """What is kept with the run of an overridden tick."""
+    kept = {
+        "actor": override.actor,
+        "made_at": override.made_at,
+        "moved": override.due_at is not None,
+        "payload": override.payload is not None,
+        "note": override.note,
+    }
+    return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
+
+
+def read_overridden(stored: str | Mapping[str, Any] | None) -> Overridden | None:
+    """What was kept with a run; None where its tick had no override."""
+    if not stored:
+        return None
+    try:
+        return Overridden(**(json.loads(stored) if isinstance(stored, str) else stored))
+    except (TypeError, ValueError, RecursionError):
+        # As above.
+        return None
+
+
+# What the audit calls it when an override is not carried out.
+VOID = "void_override"
+# An override that was not carried out, and why: the reason of the skip that came instead, or what took its tick away.
+Void = tuple[TickOverride, str]
+
+
+def void_detail(override: TickOverride, reason: str) -> dict[str, Any]:
+    """What the audit tells of an override that was not carried out."""
+    return {**override.to_json(), "reason": reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverrideRecord:
+    """An overridden tick as people see it; `passes_over` counts the ticks that its move skips."""
+
+    scheduled_for: datetime
+    due_at: datetime
+    skip: bool
+    moved: bool
+    payload: Mapping[str, Any] | None
+    note: str
+    actor: str
+    made_at: datetime
+    passes_over: int = 0
+
+
+def override_record(override: TickOverride, due_at: int, passes_over: int) -> OverrideRecord:
+    """The record of an override whose tick is due at an instant."""
+    return OverrideRecord(
+        scheduled_for=to_datetime(override.tick),
+        due_at=to_datetime(due_at),
+        skip=override.skip,
+        moved=override.due_at is not None,
+        payload=override.payload,
+        note=override.note,
+        actor=override.actor,
+        made_at=to_datetime(override.made_at),
+        passes_over=passes_over,
+    )

@@ -1,0 +1,225 @@
+"""What is to be known of a definition before it is made: clock changes, dates that never come, very many ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice, pairwise
+from math import gcd
+from typing import Literal
+
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.instants import DAY, LAST_SECOND, iso, to_datetime, to_seconds, wall_datetime
+from tickbird.domain.time.zones import Span, zone
+from tickbird.domain.triggers.cron.cron import Cron
+from tickbird.domain.triggers.cron.parser import MACROS, DayRule, parse
+from tickbird.domain.triggers.dst import on_wall_clock
+from tickbird.domain.triggers.every import Every
+from tickbird.domain.triggers.trigger import AnyOf, Trigger
+
+Code = Literal[
+    "ticks-move",
+    "ticks-vanish",
+    "ticks-once",
+    "ticks-twice",
+    "missing-dates",
+    "last-day",
+    "frequent",
+    "far-off",
+    "closed",
+    "no-ticks",
+    "spread",
+]
+# Changes of the clock are looked for so far ahead, and so many things are told.
+HORIZON = 366 * DAY
+MOST = 50
+# More ticks a day than this are many.
+_OFTEN = 1_440
+# So many closed ticks in a row are looked through for one that runs.
+_MOST_CLOSED = 400
+_HOUR = 3_600
+_LENGTHS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something unusual about a definition: a code for programs, a sentence for people, and the instant it is about."""
+
+    code: Code
+    text: str
+    at: datetime | None = None
+
+
+def cautions(definition: Definition, after: int) -> Sequence[Caution]:
+    """What is unusual about the ticks of a definition after an instant; each is looked at in bounded time."""
+    return list(islice(_found(definition, after), MOST))
+
+
+def members(trigger: Trigger) -> Sequence[Trigger]:
+    """The triggers that a trigger is made of."""
+    return trigger.members if isinstance(trigger, AnyOf) else (trigger,)
+
+
+def _found(definition: Definition, after: int) -> Iterator[Caution]:
+    yield from _first(definition, after)
+    for member in members(definition.trigger):
+        yield from _dates(member)
+    often = definition.trigger.most_per_day
+    if often > _OFTEN:
+        each = in_words(max(1, DAY // often))
+        yield Caution("frequent", f"it ticks up to {often:,} times a day, about every {each}, and each is a run")
+    first = max([after, *([to_seconds(definition.start_at) - 1] if definition.start_at else [])])
+    last = min(
+        [first + HORIZON, LAST_SECOND - 2 * DAY, *([to_seconds(definition.end_at)] if definition.end_at else [])]
+    )
+    told: set[str] = set()
+    for member in members(definition.trigger):
+        for caution in _clock_changes(member, first, last):
+            closed = caution.at is not None and definition.grid.excludes(to_seconds(caution.at))
+            if not closed and caution.text not in told:
+                told.add(caution.text)
+                yield caution
+
+
+def _first(definition: Definition, after: int) -> Iterator[Caution]:
+    """Does it ever tick, how soon, and on a day that is open?"""
+    first = tick = definition.grid.next(after)
+    if first is None or tick is None:
+        yield Caution("no-ticks", f"it has no tick after {iso(after)}, so that it cannot be created")
+        return
+    if first - after > HORIZON:
+        yield Caution("far-off", f"its first tick is more than a year away, at {iso(first)}", to_datetime(first))
+    closed = 0
+    while tick is not None and definition.grid.excludes(tick):
+        closed += 1
+        if closed == _MOST_CLOSED:
+            yield Caution("closed", f"its first {closed} ticks, until {iso(tick)}, all fall on closed days")
+            return
+        tick = definition.grid.next(tick)
+    if tick is None:
+        yield Caution("closed", "all of its ticks fall on closed days")
+
+
+# Dates that do not come each month
+
+
+def _dates(trigger: Trigger) -> Iterator[Caution]:
+    if isinstance(trigger, Cron):
+        fields = parse(trigger.expr)
+        day = MACROS.get(trigger.expr.lower(), trigger.expr).split(" ")[-3]
+        months = [month for month in range(1, 13) if fields.months >> month & 1]
+        named = sorted({int(item.rstrip("Ww")) for item in day.split(",") if item.rstrip("Ww").isdigit()})
+        for number in named:
+            without = [month for month in months if number > _LENGTHS.get(month, 31)]
+            if without:
+                yield Caution("missing-dates", f"there is no {_nth(number)} of {_listed(without)}: no tick then")
+            elif number == 29 and 2 in months:
+                yield Caution("missing-dates", "there is a 29th of February in leap years only")
+        yield from _fifth_weekdays(fields.days)
+    elif isinstance(trigger, Every) and {unit for unit, _ in trigger.units} <= {"months", "years"}:
+        day_of_month = trigger.anchor.day if trigger.anchor else 1
+        if day_of_month > 28:
+            yield Caution(
+                "last-day", f"in months without a {_nth(day_of_month)} it ticks on their last day, and then goes back"
+            )
+
+
+def _fifth_weekdays(rule: DayRule) -> Iterator[Caution]:
+    fifth = [name for number, name in enumerate(_WEEKDAYS) if rule.nth >> (28 + number) & 1]
+    for name in fifth:
+        yield Caution("missing-dates", f"most months have only four {name}s: no tick in those without a fifth")
+
+
+def _nth(number: int) -> str:
+    return f"{number}{'st' if number == 31 else 'th'}"
+
+
+def _listed(months: Sequence[int]) -> str:
+    names = [_MONTHS[month - 1] for month in months]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+# Days on which the clock changes
+
+
+def _clock_changes(trigger: Trigger, first: int, last: int) -> Iterator[Caution]:
+    wall = on_wall_clock(trigger)
+    if wall is None:
+        # What counts elapsed time is moved by no clock.
+        return
+    for before, span in pairwise(zone(trigger.tz).spans(first, last + 1)):
+        leap = span.offset - before.offset
+        if leap and not _is_steady(wall, span.start + before.offset, leap):
+            yield from (_gap if leap > 0 else _fold)(trigger, wall, before, span)
+
+
+def _is_steady(wall: Trigger, at: int, leap: int) -> bool:
+    """Does it tick as often in every hour of that day? Then it goes on through the change as if nothing were."""
+    step = gcd(abs(leap), _HOUR)
+    if step < 600:
+        return False
+    day = at // DAY * DAY
+    counts = {wall.count(start - 1, start + step - 1) for start in range(day, day + DAY, step)}
+    return len(counts) == 1
+
+
+def _gap(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator[Caution]:
+    begin, end = span.start + before.offset, span.start + span.offset
+    lost = wall.count(begin - 1, end - 1)
+    if not lost:
+        return
+    tick = trigger.next_tick(span.start - 1)
+    moves = tick is not None and any(each < end for each in trigger.walls(tick))
+    what = _times(wall, begin, end, lost, "does not exist", "do not exist")
+    change = f"{wall_datetime(begin):%Y-%m-%d}: the clock of {trigger.tz} goes from {_time(begin)} to {_time(end)}"
+    at = to_datetime(span.start)
+    if moves and tick is not None:
+        shown = _time(tick + span.offset)
+        how = f"it ticks at {shown} instead" if lost == 1 else f"it ticks once, at {shown}, instead"
+        yield Caution("ticks-move", f"{change}, so {what}: {how}", at)
+    else:
+        yield Caution("ticks-vanish", f"{change}, so {what}, and {'does' if lost == 1 else 'do'} not tick", at)
+
+
+def _fold(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator[Caution]:
+    begin, end = span.start + span.offset, span.start + before.offset
+    doubled = wall.count(begin - 1, end - 1)
+    if not doubled:
+        return
+    again = trigger.count(span.start - 1, span.start + end - begin - 1)
+    what = _times(wall, begin, end, doubled, "comes twice", "come twice")
+    change = f"{wall_datetime(begin):%Y-%m-%d}: the clock of {trigger.tz} goes back from {_time(end)} to {_time(begin)}"
+    at = to_datetime(span.start)
+    if again:
+        yield Caution("ticks-twice", f"{change}, so {what}, and {'ticks' if doubled == 1 else 'tick'} both times", at)
+    else:
+        how = "ticks" if doubled == 1 else "tick"
+        yield Caution("ticks-once", f"{change}, so {what}, and {how} the first time only", at)
+
+
+def _times(wall: Trigger, begin: int, end: int, number: int, one: str, many: str) -> str:
+    first, last = wall.next_tick(begin - 1), wall.previous_tick(end)
+    assert first is not None and last is not None
+    return f"{_time(first)} {one}" if number == 1 else f"{_time(first)} to {_time(last)} ({number:,} ticks) {many}"
+
+
+def _time(wall: int) -> str:
+    at = wall_datetime(wall)
+    return f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"

@@ -1,0 +1,1 @@
+"""Targets: specifications of what a run executes."""

@@ -1,0 +1,74 @@
+"""Task settings: the policies that a task declares, which hold wherever a schedule or a run does not state them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from enum import Enum
+from typing import Any, Final, Protocol
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.limits.concurrency import check_concurrency_key
+from tickbird.domain.schedules.codec import decode_field, encode_field
+from tickbird.domain.schedules.definition import CRASH_LIMIT, TASK_SETTINGS, Definition, Target
+from tickbird.domain.time.instants import EPOCH
+from tickbird.domain.triggers.trigger import at
+
+
+class FromTask(Enum):
+    """The default of an option for which None has a meaning of its own."""
+
+    FROM_TASK = "the task's"
+
+
+FROM_TASK: Final = FromTask.FROM_TASK
+
+
+class Publisher(Protocol):
+    """A live worker that publishes its tasks."""
+
+    @property
+    def tasks(self) -> Mapping[str, Any]: ...
+    @property
+    def started_at(self) -> datetime | None: ...
+
+
+def publish_settings(task: object) -> dict[str, Any]:
+    """The settings of a task as JSON."""
+    return {name: encode_field(name, getattr(task, name)) for name in TASK_SETTINGS}
+
+
+def find_published(workers: Iterable[Publisher], task: str) -> Mapping[str, Any] | None:
+    """The description of a task by the worker that started last, which has the newest code; None: no worker has it."""
+    having = [worker for worker in workers if isinstance(worker.tasks.get(task), Mapping)]
+    newest = max(having, key=lambda worker: worker.started_at or EPOCH, default=None)
+    return None if newest is None else newest.tasks[task]
+
+
+def read_settings(published: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in a published description; without those that no definition could have."""
+    return {name: value for name in TASK_SETTINGS if name in published for value in _read(name, published[name])}
+
+
+def _read(name: str, value: Any) -> list[Any]:
+    try:
+        setting = decode_field(name, value)
+        if name == "concurrency_key":
+            # Its fields are those of a payload, which is not known here.
+            return [None if setting is None else check_concurrency_key(setting)]
+        Definition(trigger=at(EPOCH), target=Target("any"), **{name: setting})
+    except (InvalidError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
+        return []
+    return [setting]
+
+
+def inherit(definition: Definition, settings: Mapping[str, Any]) -> Definition:
+    """The definition with the settings of its task where it does not state its own."""
+    unstated = {name: value for name, value in settings.items() if name not in definition.stated}
+    return replace(definition, **unstated) if unstated else definition
+
+
+def crash_limit(settings: Mapping[str, Any]) -> int:
+    """The crash limit of a run whose task has these settings."""
+    return 0 if settings.get("on_crash") == "fail" else CRASH_LIMIT

@@ -1,0 +1,1 @@
+"""Triggers: pure values that define a grid of instants."""

@@ -1,0 +1,1 @@
+"""Cron expressions: parser, days, next ticks and a description in English."""

@@ -1,0 +1,111 @@
+"""A cron expression in words: worked out from what it matches, since its text may say something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from tickbird.domain.triggers.cron.parser import MACROS, DayRule, parse
+
+_EVERY_DAY = (1 << 32) - 2
+_EVERY_WEEKDAY = (1 << 7) - 1
+_MIDNIGHT = "At 00:00"
+
+
+@lru_cache(maxsize=10_000)
+def words(expr: str) -> str:
+    """When an expression, already found valid, ticks."""
+    fields = parse(expr)
+    second, minute, hour, day, month, _ = ["0", *MACROS.get(expr.lower(), expr).split(" ")][-6:]
+    times = [
+        _field(fields.minutes, 0, 60, minute),
+        # The library's words for a list of hours with a range in it name minutes that are not meant.
+        _field(fields.hours, 0, 24, hour, mixed=False),
+    ]
+    if fields.seconds != 1:
+        times.insert(0, _field(fields.seconds, 0, 60, second))
+    months = _described(f"0 0 * {_field(fields.months, 1, 12, month)} *").removeprefix(_MIDNIGHT)
+    return _described(f"{' '.join(times)} * * *") + _day_words(fields.days, day) + months
+
+
+def _day_words(rule: DayRule, day_text: str) -> str:
+    every_day, every_weekday = rule.days == _EVERY_DAY, rule.weekdays == _EVERY_WEEKDAY
+    if (every_day and every_weekday) or (not rule.both and (every_day or every_weekday)):
+        return ""
+    days = [] if every_day else [_day_part(f"{item} * *") for item in _day_items(rule, day_text)]
+    weekdays = [] if every_weekday else [_day_part(f"* * {item}") for item in _weekday_items(rule)]
+    if not weekdays:
+        return f", {' and '.join(days)}"
+    if not days and len(weekdays) == 1:
+        return f", {weekdays[0]}"
+    named = [part.removeprefix("only ").removeprefix("on ") for part in weekdays]
+    if not days:
+        return f", on {' and on '.join(named)}"
+    return f", {' or '.join(days)}, {'but only' if rule.both else 'or'} on {' or on '.join(named)}"
+
+
+def _day_items(rule: DayRule, text: str) -> Iterator[str]:
+    """Each as a field of its own: the library knows no lists of most of them."""
+    if rule.days:
+        yield _field(rule.days, 1, 31, text)
+    for n in _numbers(rule.nearest, 1, 31):
+        yield f"{n}W"
+    if rule.last:
+        yield "L"
+    if rule.last_workday:
+        yield "LW"
+
+
+def _weekday_items(rule: DayRule) -> Iterator[str]:
+    if rule.weekdays:
+        # The week begins on Monday, so that a range may end on Sunday.
+        yield _field(rule.weekdays | (rule.weekdays & 1) << 7, 1, 7)
+    for place in _numbers(rule.nth, 0, 35):
+        yield f"{place % 7}#{place // 7 + 1}"
+    for n in _numbers(rule.last_weekdays, 0, 7):
+        yield f"{n}L"
+
+
+def _field(mask: int, low: int, size: int, text: str = "", *, mixed: bool = True) -> str:
+    """A field that matches the same: a step only where it was written as one and is even, else values and ranges."""
+    numbers = list(_numbers(mask, low, size))
+    first, last = numbers[0], numbers[-1]
+    if len(numbers) == size:
+        return "*"
+    gaps = {after - before for before, after in pairwise(numbers)}
+    if "/" in text and len(gaps) == 1 and (gap := gaps.pop()) > 1:
+        if gap * len(numbers) == size:
+            return f"{'*' if first == low else first}/{gap}"
+        if "-" in text and "," not in text and len(numbers) > 2:
+            return f"{first}-{last}/{gap}"
+    ranges = list(_ranges(numbers))
+    return ",".join(ranges if mixed or len(ranges) == 1 else map(str, numbers))
+
+
+def _numbers(mask: int, low: int, size: int) -> Iterator[int]:
+    return (n for n in range(low, low + size) if mask >> n & 1)
+
+
+def _ranges(numbers: list[int]) -> Iterator[str]:
+    """Three or more in a row as a range."""
+    start = 0
+    for place, number in enumerate(numbers):
+        if place + 1 < len(numbers) and numbers[place + 1] == number + 1:
+            continue
+        run = numbers[start : place + 1]
+        yield f"{run[0]}-{run[-1]}" if len(run) > 2 else ",".join(map(str, run))
+        start = place + 1
+
+
+def _day_part(fields: str) -> str:
+    return _described(f"0 0 {fields}").removeprefix(f"{_MIDNIGHT}, ")
+
+
+@lru_cache(maxsize=10_000)
+def _described(expr: str) -> str:
+    from cron_descriptor import CasingTypeEnum, ExpressionDescriptor, Options  # type: ignore[import-untyped]
+
+    # The language is given, or the library would take that of the machine, and warn where it has none.
+    options = Options(CasingTypeEnum.Sentence, use_24hour_time_format=True, locale_code="en_US")
+    return str(ExpressionDescriptor(expr, options))

@@ -1,0 +1,212 @@
+"""What pages of a dashboard ask for, and what they are given: narrow rows, and never more than was asked for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Generic, TypeVar
+
+from tickbird.domain.runs.run import ACTIVE, Origin, SkipReason, Status
+from tickbird.domain.schedules.schedule import Schedule, State
+
+T = TypeVar("T")
+
+# Whoever looks for what is rare reads so many rows of a page that is not full, and is told where to go on.
+MOST_LOOKED_AT: Final = 20_000
+# The newest failed runs that tell which schedules fail; where there are more, so many schedules are looked at besides.
+MOST_FAILED: Final = 5_000
+# So many schedules that are not active are looked up first, where only such are asked for.
+MOST_RESTING: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleFilter:
+    """Which schedules: each field narrows, and what is not given does not.
+
+    `contains` is looked for in names, tags and targets, in small or capital letters. Failing ones are those of whose
+    runs the newest that succeeded or failed has failed: looked for in the newest 5,000 failures, and where there are
+    more, also among the first 5,000 schedules that ever failed. Without states, all but deleted ones.
+    """
+
+    contains: str = ""
+    states: Collection[State] = ()
+    tag: str | None = None
+    app: str | None = None
+    queue: str | None = None
+    failing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """Which runs: each field narrows; `since` and `until` go by `due_at`, `until` itself is not in it."""
+
+    schedule: str | None = None
+    statuses: Collection[Status] = ()
+    origin: Origin | None = None
+    target: str | None = None
+    worker: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    # Anywhere in the error, in small or capital letters.
+    error: str = ""
+    queue: str | None = None
+    # The concurrency key.
+    key: str | None = None
+
+    @property
+    def is_going(self) -> bool:
+        """Are only runs wanted that are not over, of whatever schedule? There are few of them beside the others."""
+        return self.schedule is None and bool(self.statuses) and ACTIVE.issuperset(self.statuses)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    """Which entries of the audit; `actor` is looked for anywhere in it, in small or capital letters."""
+
+    actor: str = ""
+    action: str | None = None
+    schedule: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """A page of rows, newest first, and how far was looked: `reached` is the id to go on from, None at the end."""
+
+    rows: Sequence[T]
+    reached: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many there are; `capped`: at least as many."""
+
+    number: int
+    capped: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.number:,}{'+' if self.capped else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunMark:
+    """A run as a mark on a line: nothing but when and how."""
+
+    schedule_id: int
+    id: int
+    status: Status
+    origin: Origin
+    scheduled_for: datetime | None
+    due_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def at(self) -> datetime:
+        """Where on the line it stands."""
+        return self.due_at
+
+
+@dataclass(frozen=True, slots=True)
+class SkipMark:
+    """A range of ticks that were not run, as one mark on a line."""
+
+    schedule_id: int
+    id: int
+    reason: SkipReason
+    first: datetime
+    last: datetime
+    count: int
+
+    @property
+    def at(self) -> datetime:
+        """Where on the line it stands."""
+        return self.last
+
+
+Marked = RunMark | SkipMark
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a run that has begun was due, began and ended."""
+
+    schedule_id: int | None
+    id: int
+    status: Status
+    due_at: datetime
+    started_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """What went on around now: marks by schedule id, oldest first, and the schedules, in the order to show them in.
+
+    First those that failed, then those that run, then those that were active last, then those that are to come.
+    """
+
+    schedules: Sequence[Schedule] = ()
+    marks: Mapping[int, Sequence[Marked]] = field(default_factory=dict)
+    # There is more than is told.
+    capped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streak:
+    """A schedule that fails: how often in a row (at most 100 are counted), since when, and how the last run ended."""
+
+    schedule: str
+    failures: int
+    since: datetime
+    run_id: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateRun:
+    """A run that could have begun and has not, and since when."""
+
+    id: int
+    schedule: str | None
+    queue: str
+    target: str
+    available_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRow:
+    """What the coming load of a schedule is computed from; of the definition, as JSON, what decides about its ticks."""
+
+    id: int
+    name: str
+    definition: str
+    queue: str
+    next_run_at: datetime | None
+    # Seconds; the median of its newest runs that succeeded, None where there are none.
+    duration: float | None
+
+
+def page_of_going(looked: int, ids: Sequence[int], most: int, after: int | None, limit: int) -> Page[int] | None:
+    """A page of those that go on; None where not all of them were looked at, since newer ones may be among the rest."""
+    if looked >= most:
+        return None
+    ids = sorted(ids, reverse=after is None)
+    page = ids[:limit]
+    reached = page[-1] if len(ids) > limit else None
+    return Page(page if after is None else page[::-1], reached)
+
+
+def newest_marks(runs: Sequence[RunMark], skips: Sequence[SkipMark], most: int) -> dict[int, list[Marked]]:
+    """The newest marks of each schedule, oldest first."""
+    lines: dict[int, list[Marked]] = {}
+    mark: Marked
+    for mark in itertools.chain[Marked](runs, skips):
+        lines.setdefault(mark.schedule_id, []).append(mark)
+    for line in lines.values():
+        line.sort(key=lambda mark: (mark.at, mark.id))
+        del line[:-most]
+    return lines

@@ -1,0 +1,457 @@
+"""What `doctor` makes of what it sees: each finding, and that it goes away with its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tickbird.domain.doctor.checks import CHECKS, diagnose, to_json, unusable
+from tickbird.domain.doctor.finding import Finding, in_bytes
+from tickbird.domain.doctor.snapshot import (
+    Condition,
+    Due,
+    Expired,
+    Failing,
+    File,
+    OpenSession,
+    Parked,
+    Scheduled,
+    SchemaState,
+    Server,
+    Table,
+    Waiting,
+    Work,
+    ZonesSeen,
+)
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.runs.unreadable_runs import Unreadable, publish
+from tickbird.domain.time.zone_data import ZoneData
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NEWER = Unreadable("v: format 99 is not known.", "bill", 3)
+HERE = ZoneData("2026f", "abcdef0123")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A live worker."""
+
+    id: str = "w1"
+    kind: str = "worker"
+    queues: tuple[str, ...] = ("default",)
+    slots: int = 10
+    tasks: Mapping[str, Any] = field(default_factory=lambda: {"work": {}})
+    draining: bool = False
+    held: str = ""
+    started_at: datetime | None = None
+    host: str = "here"
+    version: str = "1.0"
+    vitals: Mapping[str, Any] = field(default_factory=lambda: {"clock": 0.1, "zones": "2026f (abcdef01)", "stuck": 0})
+
+
+def ago(seconds: float) -> datetime:
+    """So many seconds before now."""
+    return NOW - timedelta(seconds=seconds)
+
+
+WORKING = Condition(
+    kind="postgresql",
+    namespace="default",
+    now=NOW,
+    version="1.0",
+    schema=SchemaState(version=9, min_compatible=5, newest=9),
+    zones=ZonesSeen(HERE, "2026f", "abcdef0123"),
+    workers=[Seen()],
+    planners=1,
+    work=Work(scheduled=[Scheduled("default", "work", 3, NOW)], waiting=[Waiting("default", "work", 1, ago(2))]),
+    server=Server(
+        version=160_003,
+        words="16.3",
+        role="birds",
+        database="app",
+        schema="tickbird",
+        standby=False,
+        settings={
+            "autovacuum": "on",
+            "fsync": "on",
+            "full_page_writes": "on",
+            "idle_in_transaction_session_timeout": "10000",
+            "lock_timeout": "3000",
+            "max_connections": "100",
+            "statement_timeout": "15000",
+            "synchronous_commit": "on",
+            "synchronous_standby_names": "",
+            "track_counts": "on",
+        },
+        tcp_user_timeout=10_000,
+        heard=True,
+        tables=[
+            Table(name="runs", live=10, dead=49_999, autovacuum=True, vacuumed_at=ago(60), size=9_000, indexes=10**7)
+        ],
+        connections=12,
+    ),
+    asked_at=NOW,
+    answered_at=NOW,
+)
+EMBEDDED = replace(
+    WORKING,
+    kind="sqlite",
+    server=None,
+    file=File(
+        path="birds.db",
+        library="3.45",
+        journal_mode="wal",
+        synchronous=2,
+        file_system="ext4",
+        size=10**6,
+        log_size=0,
+        free=10**10,
+        free_pages=0,
+        pages=100,
+        page_size=4_096,
+    ),
+)
+
+
+def schema(**fields: Any) -> Condition:
+    return replace(WORKING, schema=replace(WORKING.schema, **fields))
+
+
+def server(**fields: Any) -> Condition:
+    assert WORKING.server is not None
+    return replace(WORKING, server=replace(WORKING.server, **fields))
+
+
+def setting(name: str, value: str) -> Condition:
+    assert WORKING.server is not None
+    return server(settings={**WORKING.server.settings, name: value})
+
+
+def table(**fields: Any) -> Condition:
+    assert WORKING.server is not None
+    return server(tables=[replace(WORKING.server.tables[0], **fields)])
+
+
+def file(**fields: Any) -> Condition:
+    assert EMBEDDED.file is not None
+    return replace(EMBEDDED, file=replace(EMBEDDED.file, **fields))
+
+
+def work(**fields: Any) -> Condition:
+    assert WORKING.work is not None
+    return replace(WORKING, work=replace(WORKING.work, **fields))
+
+
+def worker(**fields: Any) -> Condition:
+    return replace(WORKING, workers=[Seen(**fields)])
+
+
+def session(state: str = "idle in transaction", seconds: float = 100, locks: bool = False) -> Condition:
+    one = OpenSession(pid=42, role="etl", program="psql", state=state, open_for=seconds, idle_for=seconds, locks=locks)
+    return server(sessions=[one])
+
+
+def bad(condition: Condition) -> list[Finding]:
+    return [finding for finding in diagnose(condition) if finding.severity != "ok"]
+
+
+@pytest.mark.parametrize("condition", [WORKING, EMBEDDED], ids=["postgresql", "sqlite"])
+def test_a_store_that_is_well(condition: Condition) -> None:
+    findings = diagnose(condition)
+    assert bad(condition) == []
+    assert [finding.check for finding in findings] == [name for name in CHECKS if name in {f.check for f in findings}]
+    assert all(finding.text.endswith(".") and not finding.fix for finding in findings)
+
+
+CASES: dict[str, tuple[Condition, str, str, str, str]] = {
+    "no schema": (schema(version=None), "schema", "problem", "no Tickbird schema", "tickbird migrate"),
+    "old schema": (
+        schema(version=8),
+        "schema",
+        "problem",
+        "at version 8 and this tickbird needs 9",
+        "tickbird migrate",
+    ),
+    "new schema": (schema(version=10), "schema", "warning", "newer than this tickbird", "Upgrade tickbird"),
+    "far newer": (schema(version=12, min_compatible=11), "schema", "problem", "knows only 9", "Upgrade tickbird"),
+    "odd schema": (schema(error="the table meta is odd;"), "schema", "problem", "meta is odd", "tickbird migrate"),
+    "rights": (server(lacking=["runs"]), "rights", "warning", "may not write runs", "GRANT SELECT, INSERT"),
+    "old server": (server(version=130_002), "server", "problem", "too old", "Upgrade"),
+    "standby": (server(standby=True), "server", "problem", "a standby", "target_session_attrs=read-write"),
+    "mixed": (
+        replace(WORKING, workers=[Seen(), Seen("w2", version="0.9")]),
+        "versions",
+        "warning",
+        "0.9 (1), 1.0 (1)",
+        "Finish the deploy",
+    ),
+    "other version": (worker(version="2.0"), "versions", "warning", "workers have 2.0", "tickbird==2.0"),
+    "clock ahead": (replace(WORKING, now=NOW + timedelta(seconds=9)), "clock", "problem", "9 s ahead of", "set-ntp"),
+    "clock behind": (replace(WORKING, now=ago(9)), "clock", "problem", "9 s behind this machine", "set-ntp"),
+    "worker's clock": (worker(vitals={"clock": -3600.5}), "clock", "warning", "w1 is 1 h behind the store", "set-ntp"),
+    "no idle time-out": (
+        setting("idle_in_transaction_session_timeout", "0"),
+        "time-outs",
+        "problem",
+        "hides its rows",
+        "ALTER ROLE birds SET idle_in_transaction_session_timeout = '10s';",
+    ),
+    "no lock time-out": (setting("lock_timeout", "0"), "time-outs", "warning", "lock that somebody", "'3s'"),
+    "no statement time-out": (setting("statement_timeout", "0"), "time-outs", "warning", "hangs is waited", "'15s'"),
+    "no tcp time-out": (server(tcp_user_timeout=0), "time-outs", "warning", "swallows packets", "tcp_user_timeout=0"),
+    "fsync": (setting("fsync", "off"), "durability", "problem", "fsync is off", "SET fsync = on"),
+    "commit": (setting("synchronous_commit", "off"), "durability", "problem", "second time", "synchronous_commit = on"),
+    "pages": (setting("full_page_writes", "off"), "durability", "warning", "power cut", "full_page_writes = on"),
+    "pooler": (server(pooled=True, heard=False), "pooler", "warning", "per transaction", "TICKBIRD_LISTEN_URL="),
+    "deaf": (server(heard=False), "pooler", "warning", "keeps them", "TICKBIRD_LISTEN_URL="),
+    "replica": (
+        server(replicas=[("standby", "async")]),
+        "replication",
+        "warning",
+        "1 replica (standby) follows asynchronously",
+        "synchronous_standby_names",
+    ),
+    "slot": (server(idle_slots=[("old", 2 * 10**9)]), "replication", "warning", "2.0 GB of log", "drop_replication"),
+    "connections": (server(connections=91), "connections", "warning", "91 of 100", "max_connections"),
+    "idle": (session(), "snapshots", "warning", "idle in a transaction for 1 min 40 s", "pg_terminate_backend(42)"),
+    "idle with locks": (session(locks=True), "snapshots", "problem", "holds locks on", "pg_terminate_backend(42)"),
+    "idle for long": (session(seconds=601), "snapshots", "problem", "of etl (psql)", "pg_terminate_backend(42)"),
+    "busy for long": (session("active", 901, locks=True), "snapshots", "warning", "15 min 1 s", "terminate"),
+    "prepared": (server(prepared=[("it's", 61.0)]), "snapshots", "warning", "open for 1 min", "PREPARED 'it''s'"),
+    "no autovacuum": (setting("autovacuum", "off"), "vacuum", "problem", "autovacuum is off", "SET autovacuum = on"),
+    "no counts": (setting("track_counts", "off"), "vacuum", "problem", "track_counts is off", "SET track_counts = on"),
+    "table": (table(autovacuum=False), "vacuum", "problem", "off for tickbird.runs", "RESET (autovacuum_enabled)"),
+    "dead": (table(dead=50_001), "vacuum", "warning", "50,001 dead rows beside 10", "VACUUM (ANALYZE) tickbird.runs;"),
+    "never": (table(dead=50_001, vacuumed_at=None), "vacuum", "warning", "never vacuumed", "VACUUM"),
+    "index": (server(unbuilt=["runs_unwell"]), "indexes", "warning", "Not built yet: runs_unwell", "tickbird migrate"),
+    "wraparound": (server(xid_age=1_500_000_000), "vacuum", "problem", "1,500,000,000", "VACUUM FREEZE"),
+    "network": (file(file_system="nfs4"), "durability", "problem", "network file system (nfs4)", "PostgreSQL"),
+    "hosts": (
+        replace(EMBEDDED, workers=[Seen(), Seen("w2", host="there")]),
+        "durability",
+        "problem",
+        "several machines (here, there)",
+        "PostgreSQL",
+    ),
+    "journal": (file(journal_mode="delete"), "durability", "warning", "'delete' instead of 'wal'", "journal_mode=WAL"),
+    "synchronous": (file(synchronous=1), "durability", "problem", "power cut", "synchronous=FULL"),
+    "damage": (file(damage="page 3 is lost"), "durability", "problem", "page 3 is lost", "backup"),
+    "full": (file(free=49 * 10**6), "disk", "problem", "only 49.0 MB left", "Make room"),
+    "nearly full": (file(free=499 * 10**6), "disk", "warning", "499.0 MB left", "Make room"),
+    "full for its size": (file(size=2 * 10**11), "disk", "warning", "10.0 GB left", "Make room"),
+    "log": (file(log_size=3 * 10**8), "disk", "warning", "300.0 MB", "fuser"),
+    "unused": (file(size=4 * 10**8, free_pages=10**5), "disk", "warning", "409.6 MB of its 400.0 MB", "VACUUM"),
+    "copy": (
+        replace(WORKING, copied="this store is a copy"),
+        "copy",
+        "problem",
+        "This store is a copy.",
+        "--accept-copy",
+    ),
+    "zones": (
+        replace(WORKING, zones=ZonesSeen(HERE, "2027a", "99"), workers=[]),
+        "zone data",
+        "problem",
+        "2026f (abcdef01) here, 2027a (99) in the store",
+        "tzdata==2027.1",
+    ),
+    "zones elsewhere": (
+        worker(vitals={"zones": "2026a (11)"}),
+        "zone data",
+        "warning",
+        "2026a (11) on 1 worker",
+        "tzdata==2026.6",
+    ),
+    "nobody": (replace(WORKING, workers=[]), "workers", "problem", "3 active schedules", "tickbird worker"),
+    "held back": (worker(held="plans nothing: off"), "workers", "problem", "it plans nothing: off", "goes on"),
+    "stuck": (worker(vitals={"stuck": 2}), "workers", "warning", "keep 2 of its 10 slots", 'isolation="process"'),
+    "unreadable": (
+        replace(WORKING, workers=[worker(vitals=publish([NEWER])).workers[0], Seen("w2")]),
+        "workers",
+        "warning",
+        "w1 cannot read revision 3 of bill (v: format 99 is not known), and leaves what is queued of it to others.",
+        "--upgrade tickbird tzdata",
+    ),
+    "unreadable everywhere": (
+        worker(vitals=publish([NEWER])),
+        "workers",
+        "problem",
+        "; no live worker can read it.",
+        "--upgrade tickbird tzdata",
+    ),
+    "late": (work(due=Due(2, ago(16))), "planning", "warning", "2 schedules due and not planned yet", "workers"),
+    "very late": (work(due=Due(1_000, ago(61))), "planning", "problem", "At least 1,000 schedules", "workers"),
+    "nobody plans": (
+        replace(work(due=Due(1, ago(16))), planners=0),
+        "planning",
+        "problem",
+        "there is 1 schedule to be planned, the oldest for 16 s",
+        "TICKBIRD_PLANNING",
+    ),
+    "nobody looks": (replace(work(due=Due(0, None, 2)), planners=0), "planning", "problem", "2 schedules", "worker"),
+    "lost": (work(expired=Expired(1, ago(61))), "leases", "problem", "1 run of lost workers", "tickbird worker"),
+    "queue": (
+        work(waiting=[Waiting("gpu", "work", 2, ago(61))]),
+        "queues",
+        "problem",
+        "2 runs of task 'work' in queue 'gpu' wait for nobody: no live worker serves queue 'gpu'",
+        "--queues gpu",
+    ),
+    "task": (
+        work(waiting=[Waiting("default", "other", 1, ago(5))]),
+        "queues",
+        "warning",
+        "knows task 'other'",
+        "other",
+    ),
+    "tonight": (
+        work(scheduled=[Scheduled("gpu", "work", 1, ago(-3600))]),
+        "queues",
+        "warning",
+        "1 schedule of task 'work' in queue 'gpu' would wait for nobody",
+        "--queues gpu",
+    ),
+    "busy": (work(waiting=[Waiting("default", "work", 1, ago(61))]), "queues", "warning", "are busy", "--slots"),
+    "rate": (
+        work(waiting=[Waiting("default", "work", 1, ago(601))], rates={"default": Rate(100, 60)}),
+        "queues",
+        "warning",
+        "has waited for 10 min 1 s: its rate is 100/min",
+        "tickbird queue default --rate",
+    ),
+    "parked": (work(parked=[Parked("etl", "bad\ncron")]), "parked", "problem", "does not run: bad cron.", "set etl"),
+    "calendar": (work(old_calendars=[("etl", "fest")]), "calendars", "problem", "'fest' said before (etl)", "put fest"),
+    "failing": (
+        work(failing=[Failing("etl", 5, "x\nOSError: no")]),
+        "failing",
+        "problem",
+        "failed 5 times in a row: OSError: no.",
+        "runs",
+    ),
+    "depends": (
+        work(stuck=[("a", "load", "paused"), ("b", "load", "paused")]),
+        "dependencies",
+        "warning",
+        "a, b depend on load, which is paused.",
+        "tickbird resume load",
+    ),
+    "ended": (
+        work(stuck=[("a", "x", "ended")]),
+        "dependencies",
+        "warning",
+        "a depends on x, which has ended.",
+        "set a",
+    ),
+    "gone": (work(stuck=[("a", "x", None)]), "dependencies", "warning", "on x, which does not exist.", "set a"),
+    "held": (work(held_runs=3, held_schedules=1), "held", "warning", "3 late runs of 1 schedule are held", "release"),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_a_finding(case: tuple[Condition, str, str, str, str]) -> None:
+    condition, check, severity, text, fix = case
+    [finding] = [finding for finding in bad(condition) if finding.check == check]
+    assert (finding.check, finding.severity) == (check, severity)
+    assert text in finding.text
+    assert fix in finding.fix
+    assert finding.text.endswith((".", ";"))
+    document = to_json(finding)
+    assert (document["check"], document["ok"]) == (check, False)
+
+
+def test_what_nobody_can_help_is_no_finding() -> None:
+    standbys = {"synchronous_standby_names": "ANY 1 (*)"}
+    assert WORKING.server is not None
+    assert (
+        bad(server(replicas=[("a", "quorum"), ("b", "async")], settings={**WORKING.server.settings, **standbys})) == []
+    )
+    assert bad(worker(kind="executor")) == []
+    assert bad(replace(WORKING, workers=[], planners=0, work=Work())) == []
+    assert bad(replace(EMBEDDED, schema=replace(EMBEDDED.schema, version=8), work=None)) == []
+    assert bad(file(damage=None)) == []
+    assert bad(work(waiting=[Waiting("default", "work", 1, ago(599))], rates={"default": Rate(1, 60)})) == []
+    # Every worker drains: that passes.
+    assert bad(work(scheduled=[Scheduled("default", "work", 1, NOW)], waiting=())) == []
+
+
+def test_commits_that_do_not_wait_for_a_standby() -> None:
+    assert WORKING.server is not None
+    settings = {"synchronous_standby_names": "*", "synchronous_commit": "local"}
+    [finding] = bad(server(settings={**WORKING.server.settings, **settings}))
+    assert (finding.check, finding.severity) == ("replication", "warning")
+    assert finding.fix == "ALTER ROLE birds SET synchronous_commit = on;"
+
+
+def test_a_role_with_an_odd_name_is_quoted() -> None:
+    assert WORKING.server is not None
+    condition = server(role='Mrs "B"', settings={**WORKING.server.settings, "lock_timeout": "0"})
+    assert 'ALTER ROLE "Mrs ""B""" SET' in bad(condition)[0].fix
+
+
+def test_a_schedule_with_an_odd_name_is_quoted() -> None:
+    """What is copied into a shell must mean what it says, whatever plain SQL has called a schedule."""
+    [found] = bad(work(parked=[Parked("it's; reboot", "no")]))
+    assert found.fix.startswith("""tickbird set 'it'"'"'s; reboot' """)
+
+
+def test_planning_that_is_off_is_meant_so_where_others_plan() -> None:
+    off = worker(held="plans nothing: TICKBIRD_PLANNING is off", kind="executor")
+    assert [finding.severity for finding in bad(off)] == ["warning"]
+    assert [finding.severity for finding in bad(replace(off, planners=0))] == ["problem"]
+
+
+@pytest.mark.parametrize("check", ["snapshots", "replication"])
+def test_what_a_login_may_not_see_is_told_as_such(check: str) -> None:
+    [finding] = [finding for finding in bad(server(sees_all=False)) if finding.check == check]
+    assert (finding.severity, finding.ok, finding.fix) == ("unseen", True, "GRANT pg_monitor TO birds;")
+
+
+def test_a_check_that_could_not_look_says_so_and_the_others_go_on() -> None:
+    condition = replace(WORKING, unseen={"vacuum": "It could not be looked at: no."})
+    [finding] = bad(condition)
+    assert (finding.check, finding.severity, finding.text) == ("vacuum", "unseen", "It could not be looked at: no.")
+    assert len(diagnose(condition)) == len(diagnose(WORKING))
+
+
+def test_without_a_schema_only_the_server_is_judged() -> None:
+    condition = replace(schema(version=None), work=None, zones=None, workers=[])
+    checks = {finding.check for finding in diagnose(condition)}
+    assert {"schema", "server", "durability", "time-outs"} <= checks
+    assert not checks & {"copy", "zone data", "workers", "planning", "queues", "parked"}
+
+
+def test_many_of_a_kind_are_named_and_the_rest_counted() -> None:
+    found = bad(work(parked=[Parked(f"s{number}", "no") for number in range(12)]))
+    assert len(found) == 11
+    assert found[-1].text == "2 others are parked as well."
+    found = bad(work(failing=[Failing(f"s{number}", 5, "no") for number in range(12)]))
+    assert found[-1].text == "2 others fail as well."
+    [one] = bad(work(old_calendars=[(f"s{number}", "fest") for number in range(12)]))
+    assert "s9 and 2 more" in one.text
+
+
+def test_a_queue_is_told_once() -> None:
+    condition = work(waiting=[Waiting("gpu", "work", 1, ago(2))], scheduled=[Scheduled("gpu", "work", 1, NOW)])
+    assert len(bad(condition)) == 1
+
+
+def test_without_workers_what_waits_for_long_is_told_as_well() -> None:
+    alone = replace(WORKING, workers=[])
+    assert {finding.check for finding in bad(alone)} == {"workers"}
+    waits = replace(work(waiting=[Waiting("default", "work", 1, ago(61))]), workers=[])
+    assert {finding.check for finding in bad(waits)} == {"workers", "queues"}
+
+
+def test_a_store_that_cannot_be_used() -> None:
+    assert unusable("it is gone.", "Start it.") == Finding("store", "problem", "it is gone.", "Start it.")
+
+
+@pytest.mark.parametrize(
+    "size,words", [(999, "999 B"), (1_000, "1 kB"), (10**6, "1.0 MB"), (2_500_000_000, "2.5 GB"), (10**12, "1.0 TB")]
+)
+def test_sizes(size: int, words: str) -> None:
+    assert in_bytes(size) == words

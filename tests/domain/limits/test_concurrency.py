@@ -1,0 +1,165 @@
+"""Concurrency keys: what a key is, and who of those that wait may go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tickbird.domain.errors import DefinitionError
+from tickbird.domain.limits.concurrency import Key, Waiter, check_concurrency_key, choose, key_for
+from tickbird.domain.schedules.codec import decode_definition, encode_definition
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.every import every
+
+
+def define(**policies: Any) -> Definition:
+    return Definition(trigger=every(seconds=60), target=Target("work"), **policies)
+
+
+@pytest.mark.parametrize(
+    "template, payload, key",
+    [
+        ("warehouse", {}, "warehouse"),
+        ("tenant:{tenant}", {"tenant": "acme"}, "tenant:acme"),
+        ("{a}/{b}", {"a": 1, "b": "x{y}"}, "1/x{y}"),
+        ("Lager Süd", {}, "Lager Süd"),
+    ],
+)
+def test_a_key(template: str, payload: dict[str, Any], key: str) -> None:
+    assert key_for(check_concurrency_key(template), payload) == key
+
+
+@pytest.mark.parametrize("template", ["", "a\nb", "{", "}", "{}", "a{b", "{a.b}", "{0}", "{a!r}", "x" * 201, 7, None])
+def test_no_key(template: Any) -> None:
+    with pytest.raises(DefinitionError, match="write one such as"):
+        check_concurrency_key(template)
+
+
+@pytest.mark.parametrize("value", [None, 1.5, True, [], {}, ""])
+def test_a_field_that_makes_no_key(value: Any) -> None:
+    with pytest.raises(DefinitionError, match="neither a text nor a whole number"):
+        key_for("{tenant}", {"tenant": value})
+
+
+def test_a_key_that_came_out_too_long() -> None:
+    with pytest.raises(DefinitionError, match="at most 200 characters"):
+        key_for("{tenant}", {"tenant": "x" * 201})
+
+
+def test_a_definition_is_refused_whose_payload_lacks_a_field_of_its_key() -> None:
+    with pytest.raises(DefinitionError, match="needs the field 'tenant', which is not in the payload"):
+        define(concurrency_key="tenant:{tenant}")
+
+
+def test_a_key_is_kept_and_keeps_the_format() -> None:
+    definition = define(concurrency_key="tenant:{tenant}", payload={"tenant": "a"})
+    encoded = encode_definition(definition)
+    assert (encoded["v"], encoded["concurrency_key"]) == (1, "tenant:{tenant}")
+    assert decode_definition(encoded) == definition
+    assert "concurrency_key" not in encode_definition(define())
+    assert (definition.key(), definition.key({"tenant": "b"}), define().key()) == ("tenant:a", "tenant:b", None)
+    assert (define().is_plain, definition.is_plain) == (True, False)
+
+
+KEYS: list[Key] = [("n", "a"), ("n", "b"), ("m", "a")]
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> tuple[list[Waiter], dict[int, int], dict[Key, int]]:
+    most = draw(st.dictionaries(st.integers(1, 5), st.none() | st.integers(1, 3), max_size=5))
+    busy = {schedule: draw(st.integers(0, 3)) for schedule in most}
+    room = draw(st.dictionaries(st.sampled_from(KEYS), st.integers(-2, 4)))
+    waiters = []
+    for number in range(draw(st.integers(0, 25))):
+        schedule = draw(st.sampled_from([None, *most]))
+        key = draw(st.none() | st.sampled_from(KEYS)) if schedule is not None else draw(st.sampled_from(KEYS))
+        waiters.append(
+            Waiter(number, schedule, draw(st.integers(-1, 1)), None if schedule is None else most[schedule], key)
+        )
+    return draw(st.permutations(waiters)), busy, room
+
+
+# The second of schedule 1 waits for the first, which has a low priority; meanwhile the third one gets the only slot.
+@example(
+    ([Waiter(0, 1, -1, 2, None), Waiter(1, 1, 0, 2, KEYS[0]), Waiter(2, None, 0, None, KEYS[0])], {1: 0}, {KEYS[0]: 1})
+)
+@given(lines())
+def test_choosing(case: tuple[list[Waiter], dict[int, int], dict[Key, int]]) -> None:
+    waiters, busy, room = case
+    chosen = choose(waiters, busy, room)
+    by_id = {waiter.id: waiter for waiter in waiters}
+    gone = [by_id[number] for number in chosen]
+    assert len(set(chosen)) == len(chosen)
+    taken = Counter(waiter.key for waiter in gone if waiter.key is not None)
+    started = Counter(waiter.schedule_id for waiter in gone)
+    # Nothing has more than it may.
+    for key, number in taken.items():
+        assert number <= room.get(key, 0)
+    for waiter in gone:
+        if waiter.most is not None and waiter.schedule_id is not None:
+            assert busy[waiter.schedule_id] + started[waiter.schedule_id] <= waiter.most
+    for waiter in waiters:
+        ahead = [
+            one
+            for one in waiters
+            if one.schedule_id == waiter.schedule_id is not None and one.most is not None
+            if one.id < waiter.id and one.id not in chosen
+        ]
+        if waiter.id in chosen:
+            # Nobody passed the oldest of a schedule that counts.
+            assert not ahead
+            continue
+        full = waiter.key is not None and taken[waiter.key] >= room.get(waiter.key, 0)
+        stuck = (
+            waiter.most is not None
+            and waiter.schedule_id is not None
+            and busy[waiter.schedule_id] + started[waiter.schedule_id] >= waiter.most
+        )
+        # No place is left empty that somebody could have had.
+        assert full or stuck or ahead
+        # A waiter without a slot of its key was passed by nobody, except while it waited for its own schedule.
+        if waiter.key is not None and not ahead and not stuck:
+            rank = (-waiter.priority, waiter.id)
+            older = [one.id for one in gone if one.schedule_id == waiter.schedule_id is not None and one.most]
+            last = max((chosen.index(number) for number in older if number < waiter.id), default=-1)
+            passed = [one for one in gone if one.key == waiter.key and (-one.priority, one.id) > rank]
+            assert all(chosen.index(one.id) <= last for one in passed)
+
+
+@given(lines(), st.integers(1, 3), st.dictionaries(st.integers(1, 2), st.integers(0, 3)))
+def test_backfills_come_behind(
+    case: tuple[list[Waiter], dict[int, int], dict[Key, int]], concurrency: int, own: dict[int, int]
+) -> None:
+    waiters, busy, room = case
+    aside = [
+        replace(waiter, id=100 + waiter.id, backfill_id=1 + waiter.id % 2, concurrency=concurrency)
+        for waiter in waiters
+        if waiter.schedule_id is not None
+    ]
+    chosen = choose([*aside, *waiters], busy, room, own)
+    usual = [number for number in chosen if number < 100]
+    # They change nothing for the others, and none goes while another of its schedule is left waiting.
+    assert usual == choose(waiters, busy, room)
+    left = {waiter.schedule_id for waiter in waiters if waiter.id not in chosen}
+    gone = [waiter for waiter in aside if waiter.id in chosen]
+    assert not left & {waiter.schedule_id for waiter in gone}
+    for backfill_id, count in Counter(waiter.backfill_id for waiter in gone).items():
+        assert count + own.get(backfill_id or 0, 0) <= concurrency
+    both = [*gone, *(waiter for waiter in waiters if waiter.id in usual)]
+    for key, count in Counter(waiter.key for waiter in both if waiter.key is not None).items():
+        assert count <= room.get(key, 0)
+    started = Counter(waiter.schedule_id for waiter in both)
+    for waiter in both:
+        if waiter.most is not None and waiter.schedule_id is not None:
+            assert busy[waiter.schedule_id] + started[waiter.schedule_id] <= waiter.most
+
+
+def test_the_order_does_not_depend_on_how_they_are_given() -> None:
+    waiters = [Waiter(number, number % 3, 0, 2, ("n", "a")) for number in range(9)]
+    forward, backward = (choose(given, {}, {("n", "a"): 4}) for given in (waiters, waiters[::-1]))
+    assert forward == backward == [0, 1, 2, 3]

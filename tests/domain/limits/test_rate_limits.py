@@ -1,0 +1,130 @@
+"""Rates: never too many in any stretch of time, and nobody waits longer than that takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.limits.rate_limits import Rate, Starts, read_rate
+
+SECOND = 1_000_000
+NOW = 1_767_225_600 * SECOND
+
+rates = st.builds(Rate, st.one_of(st.integers(1, 9), st.integers(60, 70), st.integers(1, 10_000)), st.integers(1, 90))
+# How long until somebody asks again, in thousandths of the period, and for how many.
+askers = st.lists(st.tuples(st.integers(0, 1_500), st.integers(1, 300)), max_size=80)
+
+
+@pytest.mark.parametrize(
+    "text, rate, shown",
+    [
+        ("100/min", Rate(100, 60), "100/min"),
+        (" 5/S ", Rate(5, 1), "5/s"),
+        ("20/3h", Rate(20, 10_800), "20/3h"),
+        ("1/90s", Rate(1, 90), "1/90s"),
+        ("1000/days", Rate(1_000, 86_400), "1000/day"),
+        ("7/120seconds", Rate(7, 120), "7/2min"),
+    ],
+)
+def test_a_rate_is_read_and_shown(text: str, rate: Rate, shown: str) -> None:
+    assert (read_rate(text), str(rate)) == (rate, shown)
+    assert read_rate(str(rate)) == rate
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("abc", 'is not a rate; write one such as "100/min"'),
+        ("100", "is not a rate"),
+        ("-1/min", "is not a rate"),
+        ("1.5/min", "is not a rate"),
+        ("", "is not a rate"),
+        (None, "is not a rate"),
+        (100, "is not a rate"),
+        ("100/fortnight", "has an unknown unit, 'fortnight'; write one such as"),
+        ("0/min", "would let nothing begin; to hold runs back altogether, pause their schedules."),
+        ("5/0s", "would let nothing begin"),
+        ("1000001/s", "is out of range: at most 1,000,000 runs within at most 31 days."),
+        ("1/32d", "is out of range"),
+    ],
+)
+def test_what_is_no_rate_is_refused(text: Any, why: str) -> None:
+    with pytest.raises(InvalidError) as refused:
+        read_rate(text)
+    assert why in str(refused.value)
+    assert refused.value.field == "rate"
+
+
+@given(rates, askers)
+def test_never_more_than_the_rate_in_any_period(rate: Rate, asked: list[tuple[int, int]]) -> None:
+    begun: list[tuple[int, int]] = []
+    starts: Starts = ()
+    now = NOW
+    for pause, wanted in asked:
+        now += pause * rate.period // 1_000
+        number = min(wanted, max(0, rate.left(starts, now)))
+        if number:
+            starts = rate.add(starts, now, number)
+            begun.append((now, number))
+        assert len(starts) <= 65
+        # Any stretch with too many of them has one that ends with a run's beginning.
+        within = sum(count for at, count in begun if now - rate.period < at <= now)
+        assert within <= rate.count
+        # Nobody waits for more than has begun within a period and a fraction of it.
+        longest = rate.period + (0 if rate.count <= 64 else rate.period // 64)
+        still = sum(count for at, count in begun if now - longest < at <= now)
+        assert rate.left(starts, now) >= rate.count - still
+
+
+@given(rates, askers, st.integers(0, 30_000))
+def test_the_turn_of_a_run_is_when_it_begins(rate: Rate, asked: list[tuple[int, int]], ahead: int) -> None:
+    starts: Starts = ()
+    now = NOW
+    for pause, wanted in asked:
+        now += pause * rate.period // 1_000
+        if number := min(wanted, rate.left(starts, now)):
+            starts = rate.add(starts, now, number)
+    ahead %= 5 * rate.count
+    told = rate.turn_at(starts, now, ahead)
+    # Let them all begin as soon as they may.
+    while True:
+        assert rate.next_at(starts, now) == now or rate.left(starts, now) <= 0
+        now = rate.next_at(starts, now)
+        left = rate.left(starts, now)
+        assert left > 0
+        if ahead < left:
+            break
+        starts = rate.add(starts, now, left)
+        ahead -= left
+    assert told == now
+
+
+@given(rates, st.integers(1, 20_000), rates)
+def test_a_new_rate_counts_what_began_under_the_old_one(old: Rate, number: int, new: Rate) -> None:
+    number = min(number, old.count)
+    starts = old.add((), NOW, number)
+    assert new.left(starts, NOW) == new.count - number
+    then = new.next_at(starts, NOW)
+    assert new.left(starts, then) > 0
+    if number >= new.count:
+        assert NOW < then <= NOW + new.period + old.period // 64
+        assert new.left(starts, then - 1) <= 0
+
+
+def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
+    rate = Rate(2, 60)
+    starts = rate.add((), NOW, 2)
+    earlier = NOW - 3_600 * SECOND
+    assert rate.left(starts, earlier) == 0
+    starts = rate.current(starts, earlier)
+    assert rate.next_at(starts, earlier) == earlier + 60 * SECOND
+
+
+def test_a_moment_of_disorder_makes_nothing_earlier() -> None:
+    rate = Rate(1, 60)
+    starts = rate.add((), NOW, 1)
+    assert rate.current(starts, NOW - 5_000) == starts

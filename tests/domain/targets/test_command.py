@@ -1,0 +1,114 @@
+"""Commands as they are written and stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tickbird import DefinitionError, command, cron
+from tickbird.domain.schedules.codec import FORMAT, decode_definition, decode_field, encode_definition, in_its_format
+from tickbird.domain.schedules.definition import Definition, Target, command_target
+from tickbird.domain.targets.command import FromEnv, Program, program_from_json
+
+FULL = command(
+    ["/usr/local/bin/backup", "--full", "ä b"],
+    env={"LEVEL": "3", "PASSWORD": {"env": "BACKUP_PASSWORD"}},
+    folder="/srv",
+    user="backup",
+    success=[0, 24],
+    input="yes\n",
+)
+
+
+def defined(program: Program) -> Definition:
+    """A schedule of it."""
+    return Definition(trigger=cron("0 3 * * *"), target=command_target(program))
+
+
+def test_a_command_is_stored_as_what_differs_from_the_defaults() -> None:
+    assert command(["/bin/true"]).to_json() == {"program": "/bin/true"}
+    assert command(shell="cd /srv && make").to_json() == {"program": "/bin/sh", "shell": "cd /srv && make"}
+    assert FULL.to_json() == {
+        "program": "/usr/local/bin/backup",
+        "args": ["--full", "ä b"],
+        "env": {"LEVEL": "3", "PASSWORD": {"env": "BACKUP_PASSWORD"}},
+        "folder": "/srv",
+        "user": "backup",
+        "success": [0, 24],
+        "input": "yes\n",
+    }
+
+
+@pytest.mark.parametrize("program", [FULL, command(["/bin/true"]), command(shell="a | b", program="/bin/bash")])
+def test_what_is_stored_reads_back_as_it_was(program: Program) -> None:
+    encoded = encode_definition(defined(program))
+    assert decode_definition(encoded) == defined(program)
+    assert encode_definition(decode_definition(encoded)) == encoded
+    assert hash(defined(program).target) == hash(command_target(program_from_json(program.to_json())))
+
+
+def test_only_another_target_than_a_task_asks_for_a_newer_format() -> None:
+    task = Definition(trigger=cron("0 3 * * *"), target=Target("digest"))
+    assert (encode_definition(task)["v"], encode_definition(defined(FULL))["v"]) == (1, 2)
+    mixed = {**encode_definition(task), "target": {"command": FULL.to_json()}}
+    assert in_its_format(mixed) == encode_definition(defined(FULL))
+    assert in_its_format({**mixed, "target": {"task": "digest"}, "v": 2}) == encode_definition(task)
+    assert in_its_format({**mixed, "v": FORMAT + 1})["v"] == FORMAT + 1
+
+
+def test_a_program_and_its_arguments_are_a_list_and_a_line_is_for_a_shell() -> None:
+    assert program_from_json(["/bin/echo", "a b"]).argv == ("/bin/echo", "a b")
+    assert program_from_json(["/bin/echo", "a b"]).line == "/bin/echo 'a b'"
+    line = program_from_json({"shell": "echo $HOME"})
+    assert (line.argv, line.line) == (("/bin/sh", "-c", "echo $HOME"), "echo $HOME")
+    assert command_target(line).name == "/bin/sh", "which is what a worker allows or does not"
+    assert dict(FULL.env)["PASSWORD"] == FromEnv("BACKUP_PASSWORD")
+
+
+@pytest.mark.parametrize(
+    "written, words",
+    [
+        ("backup", "program is missing"),
+        ({}, "program is missing"),
+        ([], "program is missing"),
+        (["backup"], "'backup' is not a whole path; write it from the root on, such as /usr/bin/rsync"),
+        (["/usr//bin/x"], "is a detour; write /usr/bin/x."),
+        (["/opt/jobs/../../bin/sh"], "is a detour; write /bin/sh."),
+        (["//bin/sh"], "is a detour; write /bin/sh."),
+        (["/bin/x", 1], "args: '1' is not text"),
+        (["/bin/x", "a\0b"], "is not text"),
+        (["/bin/x", "\ud800"], "is not text"),
+        (["/bin/x", "x" * 200_000], "more than 100,000 characters"),
+        ({"program": "/bin/x", "args": "a b"}, "args: must be a list"),
+        ({"program": "/bin/x", "arguments": []}, "arguments is not a field of a command; it has program, args"),
+        ({"program": "/bin/sh", "shell": "x", "args": ["y"]}, "leaves no place for args"),
+        ({"shell": "  "}, "is the line that a shell reads"),
+        ({"program": "/bin/x", "env": ["A"]}, "env: must be an object"),
+        ({"program": "/bin/x", "env": {"A B": "1"}}, "'A B' is not the name of a variable"),
+        ({"program": "/bin/x", "env": {"A": 1}}, 'A must be a text, or {"env": "NAME"}'),
+        ({"program": "/bin/x", "env": {"A": {"env": "B C"}}}, "'B C' is not the name of a variable"),
+        ({"program": "/bin/x", "env": {"TICKBIRD_RUN_ID": "1"}}, "Tickbird sets itself"),
+        ({"program": "/bin/x", "folder": "srv"}, "folder 'srv' is not a whole path"),
+        ({"program": "/bin/x", "user": "a b"}, "is not the name of a user"),
+        ({"program": "/bin/x", "success": []}, "a list of different exit codes"),
+        ({"program": "/bin/x", "success": [0, 0]}, "a list of different exit codes"),
+        ({"program": "/bin/x", "success": [256]}, "from 0 to 255"),
+        ({"program": "/bin/x", "success": [True]}, "from 0 to 255"),
+        ({"program": "/bin/x", "input": 5}, "input: is not text"),
+    ],
+)
+def test_what_cannot_be_a_command_is_told_in_a_sentence(written: Any, words: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        decode_field("target", {"command": written})
+    assert words in str(caught.value)
+    assert caught.value.field == "command"
+
+
+def test_code_is_told_so_too() -> None:
+    with pytest.raises(DefinitionError, match="args is one text; give a list"):
+        command("rm -rf /")
+    with pytest.raises(DefinitionError, match="and not both"):
+        command(["/bin/x"], shell="x")
+    with pytest.raises(DefinitionError, match="stands first"):
+        command(["/bin/x"], program="/bin/y")
