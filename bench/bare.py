@@ -12,7 +12,7 @@ from typing import Any, Final
 import psycopg
 
 from tickbird.store.postgres.connection import Connections
-from tickbird.store.sql import load_statements
+from tickbird.store.shared.sql import load_statements
 
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 Claim = Callable[[Connection, int, datetime], Awaitable[int]]

@@ -15,7 +15,7 @@ from bench.history import STATEMENTS as HISTORY
 from tickbird import cron, every
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.store.sql import load_statements
+from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
 
 STATEMENTS: Final = load_statements("bench", "crowd")

@@ -15,9 +15,9 @@ from bench.common import SERVER_SETTINGS
 from tickbird import cron, every
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.store.plans import Known, KnownRevisions
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.sql import load_statements
+from tickbird.store.shared.plans import Known, KnownRevisions
+from tickbird.store.shared.sql import load_statements
 from tickbird.testing.servers import PostgresServer
 
 STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "database").items()}

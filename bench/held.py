@@ -20,7 +20,7 @@ from bench.common import Options, Report, Table, interleave, percentile
 from bench.database import NOW, Schedules, warm
 from tickbird.engine.planning import Planning
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol import Planned
+from tickbird.store.protocol.store import Planned
 
 T = TypeVar("T")
 SPAWN: Final = multiprocessing.get_context("spawn")

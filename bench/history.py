@@ -29,9 +29,9 @@ from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.connection import Connections
-from tickbird.store.postgres.naming import STATEMENTS as POSTGRES
-from tickbird.store.protocol import Claimed, Store, Worker
-from tickbird.store.sql import load_statements
+from tickbird.store.postgres.schema_name import STATEMENTS as POSTGRES
+from tickbird.store.protocol.store import Claimed, Store, Worker
+from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.statements import SQL as SQLITE
 

@@ -23,8 +23,8 @@ from tickbird.client import Client
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol import Worker
-from tickbird.store.sql import load_statements
+from tickbird.store.protocol.store import Worker
+from tickbird.store.shared.sql import load_statements
 
 STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "pages").items()}
 # What one page has read, others are shown for a second: so long is waited before it is asked for again.

@@ -15,7 +15,7 @@ from bench.database import DEFINITIONS, DUE, NOW
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.connection import connect
-from tickbird.store.sqlite.place import Place
+from tickbird.store.sqlite.url import Place
 
 DUE_MICROS = int(DUE.timestamp()) * 1_000_000
 NOW_MICROS = int(NOW.timestamp() * 1_000_000)

@@ -13,7 +13,7 @@ from bench.common import Options, Report, Table, interleave, step
 from bench.database import NOW, Schedules
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.connection import Connections
-from tickbird.store.postgres.naming import STATEMENTS
+from tickbird.store.postgres.schema_name import STATEMENTS
 
 HOT = ("peek_due", "lock_due", "read_active", "write_plans")
 

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import psycopg
 
 from bench.soak.series import Series
-from tickbird.store.sql import load_statements
+from tickbird.store.shared.sql import load_statements
 
 STATEMENTS: Final = load_statements("bench.soak", "samples")
 Found = Mapping[tuple[str, str], float]

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from tickbird.client import Client
     from tickbird.engine.sync import Declarations
     from tickbird.remote import Transport
-    from tickbird.store.protocol import Store
-    from tickbird.store.scratch import Scratches
-    from tickbird.store.steps import Steps
+    from tickbird.store.protocol.store import Store
+    from tickbird.store.shared.sans_io import Steps
+    from tickbird.store.shared.temp_stores import Scratches
     from tickbird.targets.command import Command
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -106,10 +106,10 @@ def find_scratches(url: str) -> Scratches:
     # The same errors for what is no store's URL, or lacks its driver.
     _store(url)
     if url.partition(":")[0].lower() == "sqlite":
-        from tickbird.store.sqlite.scratch import SqliteScratches
+        from tickbird.store.sqlite.temp_stores import SqliteScratches
 
         return SqliteScratches(url)
-    from tickbird.store.postgres.scratch import PostgresScratches
+    from tickbird.store.postgres.temp_stores import PostgresScratches
 
     return PostgresScratches(url)
 
@@ -493,10 +493,10 @@ class Tickbird:
                 hint="give a connection to the store's own database.",
             )
         if dialect == "sqlite":
-            from tickbird.store.sqlite import enqueueing as sqlite_steps
+            from tickbird.store.sqlite import enqueue as sqlite_steps
 
             return sqlite_steps
-        from tickbird.store.postgres import enqueueing as postgres_steps
+        from tickbird.store.postgres import enqueue as postgres_steps
 
         return postgres_steps
 

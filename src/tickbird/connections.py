@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 from tickbird.domain.errors import ConflictError, InvalidError, SchemaError
-from tickbird.store.steps import Rows, Steps, do, do_async
+from tickbird.store.shared.sans_io import Rows, Steps, do, do_async
 
 T = TypeVar("T")
 Dialect = Literal["postgresql", "sqlite"]

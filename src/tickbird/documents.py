@@ -32,7 +32,7 @@ from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.schedules.warnings import Caution
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.instants import utc_text as iso
-from tickbird.store.protocol import (
+from tickbird.store.protocol.store import (
     AuditRecord,
     Decisions,
     Place,

@@ -15,7 +15,7 @@ from typing import Any, Final
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, InvalidError, StoreError
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.server")
 DEFAULT_PORT: Final = 8420

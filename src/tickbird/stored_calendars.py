@@ -25,7 +25,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
 from tickbird.public_holidays import find_holidays
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 HORIZON = 366 * 86_400
 LONGEST_HORIZON = 5 * HORIZON

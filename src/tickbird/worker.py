@@ -22,7 +22,7 @@ from tickbird.engine.isolation.children import Children
 from tickbird.engine.isolation.process import App
 from tickbird.engine.isolation.reference import find_reference
 from tickbird.engine.logs import RunHandler
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol.store import Store, Worker
 from tickbird.targets.protocol import Executable
 from tickbird.version import VERSION
 

@@ -21,7 +21,7 @@ from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.servers import PostgresServer
 
 BASE = "http://tickbird.test"

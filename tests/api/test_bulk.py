@@ -13,7 +13,7 @@ from tickbird.domain.planning.bulk import check_count
 from tickbird.domain.planning.commands import Create, Resume, removed_from_code
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 PATH = "/api/v1/bulk"
 

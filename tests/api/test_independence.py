@@ -17,7 +17,7 @@ from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 SCHEDULES = "/api/v1/schedules"
 

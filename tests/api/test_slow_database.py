@@ -13,7 +13,7 @@ from tests.conftest import leave_out
 from tickbird.api.guard import Limits
 from tickbird.app import open_store
 from tickbird.server import STATEMENT_WITHIN
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.servers import PostgresServer, ServerMissing
 
 REQUESTS = 250

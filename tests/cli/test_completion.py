@@ -16,7 +16,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.remote.servers import make_token, serving
 from tickbird.client import Client
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 # A machine that has much to do answers late.
 PATIENT = {"TICKBIRD_COMPLETION_SECONDS": "60"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.cli.conftest import Cli
 from tickbird.client import Client
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 
 def occupy(cli: Cli, count: int) -> None:

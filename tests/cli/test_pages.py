@@ -18,7 +18,7 @@ from tickbird.cli import root
 from tickbird.cli.pages import Page, page_of
 from tickbird.client import Client
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 FILE = 'app = "shop"\n\n[schedules.report]\ncron = "0 6 * * *"\ntask = "digest"\n'
 CRONTAB = "0 3 * * * root /usr/local/bin/backup --full\n"

@@ -16,7 +16,7 @@ import pytest
 from tests.cli.conftest import APP, Cli, Said
 from tests.remote.servers import make_token, serving
 from tickbird.client import Client
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 # What is done one after the other; an X is the id of the newest run.
 SCRIPTS = {

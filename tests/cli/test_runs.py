@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tickbird.client import Client
 from tickbird.domain.runs.run import Outcome
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol.store import Store, Worker
 
 
 def execute(cli: Cli, **outcome: Any) -> int:

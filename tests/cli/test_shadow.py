@@ -18,7 +18,7 @@ from tickbird.domain.planning.commands import Create, Update
 from tickbird.domain.schedules.definition import Definition, Target, command_target
 from tickbird.domain.targets.command import command
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 # Whole hours, some of them ago: lines of a log have no year, and the store's clock is the real one.
 BEGIN = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=30)

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tickbird.client import Client
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 FILE = 'app = "shop"\n\n[schedules.etl]\ncron = "0 * * * *"\ntask = "etl"\n'
 DAY = ("--from", "2035-06-01T00:00:00Z", "--days", "1")

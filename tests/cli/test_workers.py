@@ -8,7 +8,7 @@ from tests.cli.conftest import Cli
 from tickbird.api.models.workers import WorkerModel
 from tickbird.client import Client
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import a_worker
 
 

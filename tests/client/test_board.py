@@ -17,7 +17,7 @@ from tickbird.domain.planning.commands import Create
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.views import AuditFilter, RunFilter, ScheduleFilter
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol.store import Store, Worker
 from tickbird.store.sqlite import SqliteStore
 
 WORKER = Worker(

@@ -11,7 +11,7 @@ from tickbird import ConflictError, cron
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.alarms import CLOCK_JUMPED
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
 

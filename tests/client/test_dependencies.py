@@ -13,7 +13,7 @@ from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, DefinitionError
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.planning.commands import Trigger, Update
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance.dependencies import create_load, end_run
 from tickbird.testing.conformance.steps import change, create, finish, later, plan, plan_all, runs_of, start

@@ -12,7 +12,7 @@ from tickbird.client import Client
 from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol.store import Store, Worker
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -13,7 +13,7 @@ from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError,
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.files import DocumentError, read_document
 from tickbird.files.shape import Document
-from tickbird.store.protocol import Changes, Counted
+from tickbird.store.protocol.store import Changes, Counted
 from tickbird.store.sqlite import SqliteStore
 
 

@@ -15,7 +15,7 @@ from tickbird.client import Client
 from tickbird.domain.planning.commands import Command, Create, Update
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing import Harness
 
 START = datetime(2026, 1, 10, tzinfo=UTC)

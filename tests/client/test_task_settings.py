@@ -15,7 +15,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, Definition, Target
 from tickbird.files.shape import read_bytes
 from tickbird.files.writing import write
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 from tickbird.store.sqlite import SqliteStore
 from tickbird.worker import describe_worker
 

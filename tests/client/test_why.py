@@ -21,7 +21,7 @@ from tickbird.domain.schedules.definition import spread_offset
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance.steps import (
     NAME,

@@ -13,7 +13,7 @@ import pytest
 from tickbird import ConflictError, Tickbird, cron, every
 from tickbird.app import open_store
 from tickbird.engine.sync import sync
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol.store import Store, Worker
 from tickbird.worker import describe_worker
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

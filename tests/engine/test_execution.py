@@ -22,7 +22,7 @@ from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.engine import execution as steps
 from tickbird.engine import workplace
 from tickbird.engine.execution import Execution
-from tickbird.store.protocol import HandOff, Held, Planned, Renewed, Store, Worker
+from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store, Worker
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker

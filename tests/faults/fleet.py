@@ -10,7 +10,7 @@ from typing import Any
 from tickbird import every
 from tickbird.client import Client
 from tickbird.domain.runs.run import FINAL, RunRecord, SkipRecord
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, until
 
 

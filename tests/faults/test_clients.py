@@ -11,7 +11,7 @@ import pytest
 
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, judge, until
 from tickbird.testing.faults.people import Person
 

@@ -19,7 +19,7 @@ from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, until
 from tickbird.testing.servers import PostgresServer, postgres_programs
 

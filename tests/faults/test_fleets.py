@@ -11,7 +11,7 @@ from tests.faults.fleet import accounted, agrees, all_runs, all_skips, at_rest, 
 from tickbird import every
 from tickbird.client import Client
 from tickbird.domain.time.instants import to_seconds
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, SetClock, until
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.faults.fleet import agrees, all_runs, final, settled, ticking
 from tickbird.client import Client
 from tickbird.domain.runs.run import Outcome
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, Note, until
 
 # Seconds. These tests wait until a lease ends, and they count attempts: a worker must not lose its lease because the

@@ -13,7 +13,7 @@ from tests.faults.fleet import all_runs, all_skips, settled, ticking
 from tests.store.conftest import PlainPostgres, PlainSqlite
 from tickbird.client import Client
 from tickbird.domain.schedules.codec import FORMAT
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, until
 
 GOOD: dict[str, Any] = {

@@ -7,7 +7,7 @@ import asyncio
 from tests.faults.fleet import all_skips, settled, ticking
 from tests.store.conftest import PlainPostgres, PlainRows, PlainSqlite
 from tickbird.client import Client
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, until
 
 MESSAGE = "not at this hour"

@@ -16,7 +16,7 @@ from tickbird import cron
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, Proxy, until
 from tickbird.testing.faults.proxy import Trick
 

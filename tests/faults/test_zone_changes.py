@@ -11,7 +11,7 @@ from tests.store.conftest import PlainPostgres, PlainSqlite
 from tickbird import cron, every
 from tickbird.client import Client
 from tickbird.domain.runs.unreadable_runs import published
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, Member, until
 from tickbird.testing.zones import write_zone
 

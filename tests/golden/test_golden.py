@@ -27,7 +27,7 @@ from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol.store import Store, Worker
 
 FOLDER = Path(__file__).parent
 FILE = """

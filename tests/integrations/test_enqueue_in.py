@@ -23,7 +23,7 @@ from tickbird import ConflictError, InvalidError, NotFoundError, PayloadError, S
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.engine.engine import EngineOptions
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 from tickbird.worker import WorkerProcess
 
 Opened = AsyncIterator[Any]

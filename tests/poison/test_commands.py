@@ -16,7 +16,7 @@ from tickbird.cli import COMMANDS
 from tickbird.cli.errors import CONFLICT, FAILED, INVALID, NOT_FOUND
 from tickbird.client import Client
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 pytestmark = pytest.mark.timeout(900)
 # Commands of which no argument names a schedule or a run.

@@ -25,7 +25,7 @@ from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import a_worker
 from tickbird.web.app import DOORS, create_site
 

@@ -59,7 +59,7 @@ from tickbird.reading import (
     whole,
     workers,
 )
-from tickbird.store.protocol import (
+from tickbird.store.protocol.store import (
     AuditRecord,
     Decisions,
     Place,

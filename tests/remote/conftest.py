@@ -14,7 +14,7 @@ from tickbird.client import Client
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.triggers.every import every
 from tickbird.remote import RemoteClient, Transport
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 URL = "http://127.0.0.1:8420"
 

@@ -22,7 +22,7 @@ from tickbird.domain.errors import (
 )
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.remote import RemoteClient, Transport
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 
 NAIVE = datetime(2026, 1, 1)
 THEN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -20,7 +20,7 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.files.mistakes import DocumentError
 from tickbird.remote import RemoteClient
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 
 WORKER = Worker(id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=("default",), slots=1)
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

@@ -22,11 +22,11 @@ from tickbird.domain.schedules.schedule import Cursor
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockWatch
 from tickbird.engine.execution import Execution
-from tickbird.store.plan_backoff import PlanBackoff
-from tickbird.store.protocol import Held
-from tickbird.store.sqlite import backfills, driver, planning, runs, waiters
+from tickbird.store.protocol.store import Held
+from tickbird.store.shared.plan_backoff import PlanBackoff
+from tickbird.store.sqlite import backfills, planning, runs, store, waiting_runs
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.waiters import release
+from tickbird.store.sqlite.waiting_runs import release
 
 Patch = pytest.MonkeyPatch
 
@@ -71,7 +71,7 @@ def finish_takes_any_attempt(patch: Patch) -> None:
         taken = [replace(outcome, attempt=current.get(outcome.run_id, 0)) for outcome in outcomes]
         return finish(db, known, None, taken, now)
 
-    patch.setattr(driver, "finish", unfenced)
+    patch.setattr(store, "finish", unfenced)
 
 
 def cursor_moves_without_runs(patch: Patch) -> None:
@@ -107,7 +107,7 @@ def the_newest_gets_the_place(patch: Patch) -> None:
     def reverse(found: Any, *counts: Any) -> list[int]:
         return [-chosen for chosen in choose([replace(one, id=-one.id) for one in found], *counts)]
 
-    patch.setattr(waiters, "choose", reverse)
+    patch.setattr(waiting_runs, "choose", reverse)
 
 
 def a_backfill_goes_past_what_is_decided(patch: Patch) -> None:
@@ -199,7 +199,7 @@ def renew_asks_for_no_owner(patch: Patch) -> None:
         return replace(renew(db, worker, [], lease, now), held=kept, cancelled=cancelled)
 
     renew = runs.renew
-    patch.setattr(driver, "renew", anyone)
+    patch.setattr(store, "renew", anyone)
 
 
 def rescue_takes_good_leases(patch: Patch) -> None:
@@ -242,7 +242,7 @@ def jumps_are_believed_too_late(patch: Patch) -> None:
 
 def the_store_ignores_what_is_expected(patch: Patch) -> None:
     """Planning and rescue go on at any instant."""
-    patch.setattr(driver, "_jumped", lambda at, expected: False)
+    patch.setattr(store, "_jumped", lambda at, expected: False)
 
 
 def overrides_are_forgotten_together(patch: Patch) -> None:

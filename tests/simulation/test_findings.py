@@ -17,7 +17,7 @@ from tickbird.domain.schedules.definition import Target
 from tickbird.engine.execution import Execution
 from tickbird.engine.loop import Repeat
 from tickbird.engine.sync import sync
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 from tickbird.testing.simulation.timeline import Timeline, new_loop
 from tickbird.worker import describe_worker
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.rows import delete_rows
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance import Plain
 from tickbird.testing.servers import PostgresServer

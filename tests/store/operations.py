@@ -31,7 +31,7 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger as AnyTrigger
 from tickbird.domain.triggers.trigger import any_of, at
-from tickbird.store.protocol import Held, Store, Worker
+from tickbird.store.protocol.store import Held, Store, Worker
 
 NAMESPACE = "default"
 # A Thursday.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.histories import History
 
 

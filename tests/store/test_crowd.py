@@ -19,7 +19,7 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 
 SCHEDULES: dict[str, dict[str, Any]] = {
     "queues": {"overlap": "queue"},

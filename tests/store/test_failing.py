@@ -10,9 +10,9 @@ from tickbird.client import Client
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
 from tickbird.domain.views import ScheduleFilter
-from tickbird.store.postgres import readings as on_postgres
-from tickbird.store.protocol import Store
-from tickbird.store.sqlite import readings as on_sqlite
+from tickbird.store.postgres import dashboard as on_postgres
+from tickbird.store.protocol.store import Store
+from tickbird.store.sqlite import dashboard as on_sqlite
 
 MOST = 6
 

@@ -58,7 +58,7 @@ from tests.store.operations import (
 )
 from tickbird.domain.runs.run import FINAL, RunRecord, SkipRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 
 # Of runs that never began; other reasons are words for people, which stores may choose.

@@ -13,10 +13,10 @@ from tickbird.app import Tickbird
 from tickbird.domain.ledger.activity import Horizon, Mark, read_mark
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.postgres import PostgresStore, happenings
-from tickbird.store.postgres.naming import encoded
-from tickbird.store.postgres_url import SCHEMA
-from tickbird.store.protocol import Worker
+from tickbird.store.postgres import PostgresStore, activity
+from tickbird.store.postgres.schema_name import encoded
+from tickbird.store.protocol.store import Worker
+from tickbird.store.shared.postgres_url import SCHEMA
 from tickbird.testing.servers import PostgresServer
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
@@ -167,7 +167,7 @@ async def test_the_stores_own_transactions_are_waited_for(store: PostgresStore, 
 
 
 async def test_but_not_for_ever(store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(happenings, "_PATIENCE", 200_000)
+    monkeypatch.setattr(activity, "_PATIENCE", 200_000)
     reader = Reader(store)
     await reader.look()
     async with await psycopg.AsyncConnection.connect(url) as theirs:
@@ -266,4 +266,4 @@ async def test_many_at_once_are_told_of_once_each(store: PostgresStore, url: str
     ],
 )
 def test_numbers_of_transactions_are_made_whole(number: int, near: int, whole: int) -> None:
-    assert happenings._whole(number, near) == whole
+    assert activity._whole(number, near) == whole

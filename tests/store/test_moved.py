@@ -11,10 +11,10 @@ import pytest
 
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.tick_overrides import TickOverride
-from tickbird.store.migrations import Migration
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres import schema as postgres_schema
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
+from tickbird.store.shared.migrations import Migration
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite import schema as sqlite_schema
 from tickbird.testing.conformance.steps import NAME, NAMESPACE, define, epoch, later, plan, runs_of

@@ -31,14 +31,14 @@ from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore, backfills, changes, planning, runs, schema
 from tickbird.store.postgres import store as store_module
+from tickbird.store.postgres.concurrency_keys import stripe_of
 from tickbird.store.postgres.connection import Connections, Session
-from tickbird.store.postgres.keys import stripe_of
-from tickbird.store.postgres.naming import STATEMENTS
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.postgres.waiters import hold_active
-from tickbird.store.protocol import Changes, Held, Worker
-from tickbird.store.sql import load_statements
+from tickbird.store.postgres.schema_name import STATEMENTS
+from tickbird.store.postgres.waiting_runs import hold_active
+from tickbird.store.protocol.store import Changes, Held, Worker
+from tickbird.store.shared.sql import load_statements
 from tickbird.testing.servers import PostgresServer
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
@@ -914,7 +914,7 @@ class TestIndexes:
             lines = [line for (line,) in await plan.fetchall()]
         assert any(re.search(r"Index Cond.* < (ROW\(\$\d+, )?COALESCE\(\$", line) for line in lines), lines
 
-    @pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.postgres", "readings")))
+    @pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.postgres", "dashboard")))
     async def test_readings_walk_indexes_and_sort_no_history(self, stocked: str, name: str) -> None:
         text = STATEMENTS[name].decode()
         order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))

@@ -17,7 +17,7 @@ import pytest
 from tests.store.test_postgres import Database, opened, until
 from tickbird.domain.limits.rate_limits import Rate
 from tickbird.domain.views import RunFilter
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.conformance.steps import NAMESPACE, claim, enqueue, later
 

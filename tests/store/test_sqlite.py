@@ -27,9 +27,9 @@ from tickbird.domain.planning.commands import Create, PauseCommand
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
-from tickbird.store import migrations
-from tickbird.store.protocol import Store, Worker
-from tickbird.store.sql import load_statements
+from tickbird.store.protocol.store import Store, Worker
+from tickbird.store.shared import migrations
+from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore, connection, schema
 from tickbird.store.sqlite.statements import SQL
 
@@ -592,7 +592,7 @@ async def test_pages_by_status_do_not_walk_all_runs(store: SqliteStore, shell: s
         assert found[1] in (None, "unwell", "unwell_of_schedule", "active", "running", "queued", "waiting"), line
 
 
-@pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.sqlite", "readings")))
+@pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.sqlite", "dashboard")))
 async def test_readings_walk_indexes_and_sort_no_history(
     store: SqliteStore, shell: sqlite3.Connection, name: str
 ) -> None:

@@ -25,7 +25,7 @@ from tickbird.domain.runs.held import Drop, Release
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.codec import fingerprint
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
     Outcome,

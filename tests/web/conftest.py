@@ -19,7 +19,7 @@ from tickbird.api.feed import Pauses
 from tickbird.api.guard import Limits
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.web.app import create_site
 
 AXE = (Path(__file__).parent / "axe.min.js").read_text()

@@ -14,7 +14,7 @@ from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.trigger import at as once
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 
 @looked_at

@@ -17,7 +17,7 @@ from tickbird.api.feed import Feed, Pauses
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.web import live, now
 from tickbird.web.readings import MOST_BYTES, Readings
 

@@ -16,7 +16,7 @@ from tickbird.documents import queue_document
 from tickbird.domain.explain.run_history import unserved
 from tickbird.domain.limits.rate_limits import Queue
 from tickbird.domain.time.durations import in_words
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 
 _HEADS = ("QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS", "NEXT BEGINS")
 

@@ -22,7 +22,7 @@ from tickbird.domain.limits.rate_limits import Queue, Turn
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
 from tickbird.domain.time.durations import in_words
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 
 _PAGE = 500
 # Queues by name, of which the next run may not begin yet.

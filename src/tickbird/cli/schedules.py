@@ -23,7 +23,7 @@ from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_n
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime
-from tickbird.store.protocol import ScheduleRow, Worker
+from tickbird.store.protocol.store import ScheduleRow, Worker
 
 _PAGE = 500
 _RECENT = 5

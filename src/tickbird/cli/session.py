@@ -13,7 +13,7 @@ from tickbird.app import open_store
 from tickbird.cli.settings import Settings
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 T = TypeVar("T")
 

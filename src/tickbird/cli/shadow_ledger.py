@@ -15,7 +15,7 @@ from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
-from tickbird.store.protocol import RevisionRecord
+from tickbird.store.protocol.store import RevisionRecord
 
 _PAGE = 1_000
 _MOST_QUIET = 10_000

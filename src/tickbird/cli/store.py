@@ -15,8 +15,8 @@ from tickbird.cli.settings import Command, Settings
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.engine.sync import sync as write_declarations
-from tickbird.store.migrations import META
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol.store import Store, Worker
+from tickbird.store.shared.migrations import META
 
 # Long enough for a deploy to start its workers, which then declare the same themselves.
 _DECLARED_FOR = 600.0

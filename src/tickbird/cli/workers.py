@@ -15,7 +15,7 @@ from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import worker_document
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.runs.unreadable_runs import published, published_count
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 
 _HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEEN", "NOTE")
 

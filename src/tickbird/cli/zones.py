@@ -13,7 +13,7 @@ from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.documents import moves_document, zone_record_document, zones_document
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.planning.zone_impact import TickMoves
-from tickbird.store.protocol import ZoneRecord, Zones
+from tickbird.store.protocol.store import ZoneRecord, Zones
 
 
 @click.command(cls=Command)

@@ -18,12 +18,12 @@ from tickbird.domain.planning.commands import (
 from tickbird.domain.schedules.definition import Target, check_name, check_payload, check_text
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.task_settings import find_published, read_settings
-from tickbird.store.alarms import who_distrusts
-from tickbird.store.protocol import (
+from tickbird.store.protocol.store import (
     Changed,
     RevisionRecord,
     Store,
 )
+from tickbird.store.shared.clock_alarms import who_distrusts
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # The settings of a task, as a definition takes them.

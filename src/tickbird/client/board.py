@@ -27,7 +27,7 @@ from tickbird.domain.views import (
     Timing,
     newest_marks,
 )
-from tickbird.store.protocol import RevisionRecord, ScheduleRow, Store
+from tickbird.store.protocol.store import RevisionRecord, ScheduleRow, Store
 
 # So many late runs, queues of theirs and running runs are looked at for what needs a person.
 _LATE_RUNS, _QUEUES, _RUNNING = 500, 20, 1_000

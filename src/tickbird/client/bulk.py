@@ -22,7 +22,7 @@ from tickbird.domain.planning.bulk import (
 from tickbird.domain.planning.commands import Command, PauseCommand, Resume, Trigger
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.instants import to_seconds
-from tickbird.store.protocol import Changed
+from tickbird.store.protocol.store import Changed
 
 _AT_ONCE: Final = 8
 _PAGE: Final = 500

@@ -17,7 +17,7 @@ from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, check_text
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.task_settings import find_published, inherit
-from tickbird.store.protocol import Changes, NewCalendar
+from tickbird.store.protocol.store import Changes, NewCalendar
 from tickbird.stored_calendars import StoredCalendars
 
 # What reads and compares files is imported when it is used: every program that has a client would else load it.

@@ -12,7 +12,7 @@ from tickbird.domain.explain.run_history import executes
 from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY, Limit
 from tickbird.domain.limits.rate_limits import Queue, Rate, read_rate
 from tickbird.domain.schedules.definition import check_name, check_new_name, check_text
-from tickbird.store.protocol import (
+from tickbird.store.protocol.store import (
     Worker,
 )
 

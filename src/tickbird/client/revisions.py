@@ -12,7 +12,7 @@ from tickbird.domain.planning.commands import RollBack
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.diff import Difference, RevisionOrigin, differences, origin_of
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol import RevisionRecord
+from tickbird.store.protocol.store import RevisionRecord
 
 _LARGEST_REVISION = 2**31 - 1
 

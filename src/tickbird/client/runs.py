@@ -25,7 +25,7 @@ from tickbird.domain.schedules.definition import Target, check_text
 from tickbird.domain.targets.task_settings import FROM_TASK, FromTask
 from tickbird.domain.time.durations import Duration, in_words, seconds
 from tickbird.domain.time.zones import zone
-from tickbird.store.protocol import (
+from tickbird.store.protocol.store import (
     Changed,
 )
 

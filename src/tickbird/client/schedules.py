@@ -32,7 +32,7 @@ from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.targets.command import Program, program_from_json
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
-from tickbird.store.protocol import (
+from tickbird.store.protocol.store import (
     ScheduleRow,
 )
 

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 
 from tickbird.domain.doctor.metrics import MOST_COUNTED, Measures
 from tickbird.domain.ledger.activity import Happened, Horizon, Mark
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 
 
 class Source:

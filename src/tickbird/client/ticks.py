@@ -19,7 +19,7 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.domain.time.zones import zone
-from tickbird.store.protocol import (
+from tickbird.store.protocol.store import (
     Decisions,
     RevisionRecord,
 )

@@ -14,7 +14,7 @@ from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.zone_impact import TickMoves, all_moves, by_instant, is_zoned, next_moves
 from tickbird.domain.schedules.definition import check_text
 from tickbird.domain.time.instants import to_seconds
-from tickbird.store.protocol import (
+from tickbird.store.protocol.store import (
     AuditRecord,
     Place,
     Worker,

@@ -19,7 +19,7 @@ from tickbird.engine.standing import Standing
 from tickbird.engine.sync import Declarations
 from tickbird.engine.upkeep import PRUNE_PAUSE, Retention, Upkeep
 from tickbird.engine.vitals import Vitals
-from tickbird.store.protocol import Store, Worker
+from tickbird.store.protocol.store import Store, Worker
 from tickbird.targets.protocol import Executable, Sink
 
 log = logging.getLogger("tickbird.engine")

@@ -17,7 +17,7 @@ from tickbird.engine.clock import Clock, ClockWatch
 from tickbird.engine.isolation.children import Children
 from tickbird.engine.outbox import Outbox
 from tickbird.engine.workplace import Ending, Workplace
-from tickbird.store.protocol import HandOff, Held, Planned, Renewed, Store, Worker
+from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store, Worker
 from tickbird.targets.protocol import Executable, Sink
 
 log = logging.getLogger("tickbird.engine")

@@ -16,7 +16,7 @@ from tickbird.domain.runs.logs import LogLine, Meter, Progress, fit_level
 from tickbird.domain.text import describe
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.outbox import Outbox
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import CURRENT, Run
 
 log = logging.getLogger("tickbird.engine")

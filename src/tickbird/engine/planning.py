@@ -9,7 +9,7 @@ from typing import Final
 
 from tickbird.engine.clock import Clock, ClockWatch
 from tickbird.engine.execution import Plan
-from tickbird.store.protocol import Expected, HandOff, Planned, Store
+from tickbird.store.protocol.store import Expected, HandOff, Planned, Store
 
 log = logging.getLogger("tickbird.engine")
 _MOST_LOGGED = 20

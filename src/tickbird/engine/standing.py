@@ -12,8 +12,8 @@ from typing import Final
 
 from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.engine.clock import PATIENCE, Clock
-from tickbird.store.alarms import who_distrusts
-from tickbird.store.protocol import MovedLook, Reported, Store, Worker, Zones
+from tickbird.store.protocol.store import MovedLook, Reported, Store, Worker, Zones
+from tickbird.store.shared.clock_alarms import who_distrusts
 
 log = logging.getLogger("tickbird.engine")
 

@@ -11,7 +11,7 @@ from tickbird.engine.clock import PATIENCE, Clock, ClockWatch
 from tickbird.engine.standing import Standing
 from tickbird.engine.sync import Declarations, sync
 from tickbird.engine.vitals import Vitals
-from tickbird.store.protocol import Reported, Store, Worker
+from tickbird.store.protocol.store import Reported, Store, Worker
 
 log = logging.getLogger("tickbird.engine")
 

@@ -14,7 +14,7 @@ from tickbird.imports.clock import MONTHS, WEEKDAYS, spelled
 from tickbird.imports.databases import fetch
 from tickbird.imports.differences import Horizon
 from tickbird.imports.entries import Entry, Fires, Imported
-from tickbird.store.sql import load_statements
+from tickbird.store.shared.sql import load_statements
 
 # APScheduler's weekdays begin with Monday.
 _THEIR_DAYS: Final = (*WEEKDAYS[1:], WEEKDAYS[0])

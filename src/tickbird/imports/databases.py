@@ -39,7 +39,7 @@ def shown(url: str) -> str:
     if url.lower().startswith("sqlite:///"):
         return url
     try:
-        from tickbird.store.postgres_url import PostgresUrl
+        from tickbird.store.shared.postgres_url import PostgresUrl
 
         return str(PostgresUrl.parse(_without_driver(url)))
     except (ImportError, StoreError):
@@ -70,7 +70,7 @@ def _from_postgres(url: str, statement: str) -> Iterator[Row]:
         from psycopg.conninfo import make_conninfo
         from psycopg.rows import dict_row
 
-        from tickbird.store.postgres_url import PostgresUrl
+        from tickbird.store.shared.postgres_url import PostgresUrl
     except ImportError:
         raise StoreError(
             "PostgreSQL needs the psycopg driver;", hint="install it with `pip install 'tickbird[postgres]'`."

@@ -9,7 +9,7 @@ from typing import Any
 from tickbird.imports import celery
 from tickbird.imports.databases import Row, fetch
 from tickbird.imports.entries import Entry, Imported, short
-from tickbird.store.sql import load_statements
+from tickbird.store.shared.sql import load_statements
 
 # What it adds by itself, for the results of Celery.
 _OWN = "celery.backend_cleanup"

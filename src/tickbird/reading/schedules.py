@@ -11,7 +11,7 @@ from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord, TickOverride
 from tickbird.reading.parts import Document, instant, maybe, second
 from tickbird.reading.runs import read_run
-from tickbird.store.protocol import RevisionRecord, ScheduleRow
+from tickbird.store.protocol.store import RevisionRecord, ScheduleRow
 
 
 def read_schedule(document: Document) -> Schedule:

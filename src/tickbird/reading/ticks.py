@@ -11,7 +11,7 @@ from tickbird.reading.parts import Document, instant, maybe, second
 from tickbird.reading.runs import read_run
 from tickbird.reading.schedules import read_override
 from tickbird.reading.whole import read_audit_record
-from tickbird.store.protocol import Decisions
+from tickbird.store.protocol.store import Decisions
 
 
 def read_tick(document: Document) -> ComingTick:

@@ -6,7 +6,7 @@ from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.planning.zone_impact import TickMoves
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.reading.parts import Document, instant, maybe
-from tickbird.store.protocol import AuditRecord, Place, ZoneRecord, Zones
+from tickbird.store.protocol.store import AuditRecord, Place, ZoneRecord, Zones
 
 
 def read_audit_record(document: Document) -> AuditRecord:

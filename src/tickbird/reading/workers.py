@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickbird.reading.parts import Document, instant, maybe
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 
 
 def read_worker(document: Document) -> Worker:

@@ -8,7 +8,7 @@ from tickbird.client.revisions import HistoryEntry, Revisions, check_revision
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.reading.schedules import read_history, read_revision
 from tickbird.remote.base import Remote, schedule_path
-from tickbird.store.protocol import RevisionRecord
+from tickbird.store.protocol.store import RevisionRecord
 
 
 class RemoteRevisions(Remote, Revisions):

@@ -25,7 +25,7 @@ from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 from tickbird.reading.schedules import read_row
 from tickbird.remote.base import instant, read_changed, schedule_path, sent
 from tickbird.remote.revisions import RemoteRevisions
-from tickbird.store.protocol import ScheduleRow
+from tickbird.store.protocol.store import ScheduleRow
 
 
 class RemoteSchedules(RemoteRevisions, Schedules):

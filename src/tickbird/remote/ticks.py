@@ -14,7 +14,7 @@ from tickbird.domain.ledger.verification import Audit
 from tickbird.domain.planning.upcoming import ComingTick, check_count
 from tickbird.reading.ticks import read_audit, read_decisions, read_explanation, read_happening, read_tick
 from tickbird.remote.base import Remote, instant, instant_ceil, schedule_path
-from tickbird.store.protocol import Decisions
+from tickbird.store.protocol.store import Decisions
 
 # An audit goes through a whole ledger.
 _AUDIT = 300.0

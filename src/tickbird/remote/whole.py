@@ -25,7 +25,7 @@ from tickbird.reading.whole import (
 )
 from tickbird.reading.workers import read_worker
 from tickbird.remote.base import Remote, segment
-from tickbird.store.protocol import AuditRecord, Place, Worker, ZoneRecord, Zones
+from tickbird.store.protocol.store import AuditRecord, Place, Worker, ZoneRecord, Zones
 
 _PAGE = 1_000
 # It looks at everything.

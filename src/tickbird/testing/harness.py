@@ -14,7 +14,7 @@ from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.engine.execution import Execution
 from tickbird.engine.planning import Planning
 from tickbird.engine.upkeep import Retention, Upkeep
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Sink
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker

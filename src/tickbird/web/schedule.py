@@ -20,7 +20,7 @@ from tickbird.domain.schedules.diff import origin_of
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, utc_text
 from tickbird.domain.views import Marked, RunMark, SkipMark, Timing
-from tickbird.store.protocol import RevisionRecord, Worker
+from tickbird.store.protocol.store import RevisionRecord, Worker
 from tickbird.web import history, why
 from tickbird.web.actions import backfill, coming, delete, pause, roll_back, trigger
 from tickbird.web.names import schedule_path

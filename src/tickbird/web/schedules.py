@@ -13,7 +13,7 @@ from tickbird.domain.planning.upcoming import next_skipped
 from tickbird.domain.schedules.schedule import LISTED_STATES
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.views import Count, Marked, ScheduleFilter
-from tickbird.store.protocol import ScheduleRow
+from tickbird.store.protocol.store import ScheduleRow
 from tickbird.web.filters import FIELDS, asked_for, is_spelled, query_of
 from tickbird.web.pictures import Picture, outcomes
 from tickbird.web.schedule_pictures import outcome_of

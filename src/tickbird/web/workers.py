@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from tickbird.domain.runs.unreadable_runs import published
 from tickbird.domain.workers import no_such_worker
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 from tickbird.web.run import command
 from tickbird.web.visits import Door, Visit
 

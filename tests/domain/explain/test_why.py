@@ -29,7 +29,7 @@ from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import RevisionRecord, Worker
+from tickbird.store.protocol.store import RevisionRecord, Worker
 
 T0 = 1_767_225_600  # 2026-01-01T00:00:00Z, a Thursday
 

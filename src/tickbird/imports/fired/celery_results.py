@@ -6,7 +6,7 @@ from tickbird.domain.errors import StoreError
 from tickbird.imports.databases import stream
 from tickbird.imports.fired.heard import Heard, Names, read_time
 from tickbird.imports.fired.lines import Advance
-from tickbird.store.sql import load_statements
+from tickbird.store.shared.sql import load_statements
 
 
 def read_results(url: str, names: Names, heard: Heard, advance: Advance = lambda _: None) -> None:

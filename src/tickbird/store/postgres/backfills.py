@@ -17,13 +17,13 @@ from tickbird.domain.planning.backfills import (
     over_already,
 )
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.store.backfills import choose_ticks
-from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.changes import hold, settle
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.postgres.waiters import release
-from tickbird.store.zones import MayPlan
+from tickbird.store.postgres.waiting_runs import release
+from tickbird.store.shared.backfills import choose_ticks
+from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.zone_data import MayPlan
 
 
 async def make(

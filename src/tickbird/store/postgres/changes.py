@@ -16,7 +16,16 @@ from tickbird.domain.runs.idempotency import same_triggered
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.plans import (
+from tickbird.store.postgres.calendars import contents
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.dependencies import dependents, read_needs, read_successes, watch
+from tickbird.store.postgres.enqueue import finding
+from tickbird.store.postgres.planning import edited_by_sql, stand, write
+from tickbird.store.postgres.revisions import learn
+from tickbird.store.postgres.rows import numbers, to_run, to_schedule
+from tickbird.store.postgres.waiting_runs import hold_active, hold_keys, release
+from tickbird.store.protocol.store import Changed
+from tickbird.store.shared.plans import (
     Decided,
     KnownRevisions,
     admit,
@@ -26,17 +35,8 @@ from tickbird.store.plans import (
     newer_format,
     wanted_keys,
 )
-from tickbird.store.postgres.calendars import contents
-from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.dependencies import dependents, read_needs, read_successes, watch
-from tickbird.store.postgres.enqueueing import finding
-from tickbird.store.postgres.planning import edited_by_sql, stand, write
-from tickbird.store.postgres.revisions import learn
-from tickbird.store.postgres.rows import numbers, to_run, to_schedule
-from tickbird.store.postgres.waiters import hold_active, hold_keys, release
-from tickbird.store.protocol import Changed
-from tickbird.store.steps import do_async
-from tickbird.store.zones import MayPlan
+from tickbird.store.shared.sans_io import do_async
+from tickbird.store.shared.zone_data import MayPlan
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
 _MOST_LOOKS: Final = 20

@@ -10,15 +10,15 @@ from typing import Any, Final, Protocol, TypeVar
 
 from tickbird.domain.limits.rate_limits import instant, micros
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
-from tickbird.store.plans import Known, KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.queues import pace, save_starts
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.protocol import Claimed, Expected, Worker, middle
-from tickbird.store.rates import Paced
-from tickbird.store.turns import Turns
-from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
+from tickbird.store.protocol.store import Claimed, Expected, Worker, middle
+from tickbird.store.shared.fairness import Turns
+from tickbird.store.shared.plans import Known, KnownRevisions
+from tickbird.store.shared.rate_limits import Paced
+from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
 
 T = TypeVar("T")
 # What is available but in the hands of another claimer, who may leave it: look again after so long.

@@ -20,10 +20,10 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.store.postgres.errors import is_stale, is_transient, translate
-from tickbird.store.postgres.loaders import register
-from tickbird.store.postgres.naming import encoded
-from tickbird.store.postgres.patience import Pool, Watch, patience
-from tickbird.store.postgres_url import SCHEMA, PostgresUrl
+from tickbird.store.postgres.schema_name import encoded
+from tickbird.store.postgres.type_loaders import register
+from tickbird.store.postgres.watchdog import Pool, Watch, patience
+from tickbird.store.shared.postgres_url import SCHEMA, PostgresUrl
 
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Final
 
 from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
-from tickbird.store.plans import Rows
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.postgres.waiters import hold_active
+from tickbird.store.postgres.waiting_runs import hold_active
+from tickbird.store.shared.plans import Rows
 
 _MOST_NAMED: Final = 11
 

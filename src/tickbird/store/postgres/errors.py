@@ -8,8 +8,8 @@ import psycopg
 from psycopg import errors
 
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
-from tickbird.store.json_text import LONGEST_ERROR, clean, error_text
-from tickbird.store.refusals import VALUE_ERRORS
+from tickbird.store.shared.json_columns import LONGEST_ERROR, clean, error_text
+from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 
 # Trying again helps: serialization failure, deadlock, lock not available in time.
 TRANSIENT: Final = frozenset(("40001", "40P01", "55P03"))

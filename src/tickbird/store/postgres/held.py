@@ -8,11 +8,11 @@ from psycopg.types.json import Jsonb
 
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.runs.held import DROPPED, MOST, Drop, Release, none_held
-from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.changes import hold
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.postgres.waiters import release
+from tickbird.store.postgres.waiting_runs import release
+from tickbird.store.shared.plans import KnownRevisions
 
 
 async def decide_held(

@@ -14,7 +14,14 @@ from tickbird.domain.planning.planner import NO_FACTS, ActiveRun, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.schedule import Cursor, Edited, Schedule
 from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
-from tickbird.store.plans import (
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.dependencies import Successes, hold_successes, read_successes, watch, write_awaits
+from tickbird.store.postgres.revisions import learn
+from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
+from tickbird.store.postgres.waiting_runs import hold_active, hold_keys, release
+from tickbird.store.postgres.zone_data import audit, stamp
+from tickbird.store.protocol.store import HandOff, RefusedPlan, Zones
+from tickbird.store.shared.plans import (
     Decided,
     DueCursor,
     Known,
@@ -39,13 +46,6 @@ from tickbird.store.plans import (
     wanted_lines,
     wanted_skips,
 )
-from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.dependencies import Successes, hold_successes, read_successes, watch, write_awaits
-from tickbird.store.postgres.revisions import learn
-from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
-from tickbird.store.postgres.waiters import hold_active, hold_keys, release
-from tickbird.store.postgres.zones import audit, stamp
-from tickbird.store.protocol import HandOff, RefusedPlan, Zones
 
 # A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
 # time between lock and commit stay small.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tickbird.store.plans import Known, KnownRevisions, read_definition
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers
+from tickbird.store.shared.plans import Known, KnownRevisions, read_definition
 
 Key = tuple[int, int]
 

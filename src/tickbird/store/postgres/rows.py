@@ -12,8 +12,8 @@ from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, Cover
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
 from tickbird.domain.schedules.tick_overrides import read_overridden, read_overrides
-from tickbird.store.json_text import as_object
-from tickbird.store.plans import decoded_definition
+from tickbird.store.shared.json_columns import as_object
+from tickbird.store.shared.plans import decoded_definition
 
 _APART = "\x1f"
 _RUN_FIELDS = frozenset(each.name for each in fields(RunRecord))

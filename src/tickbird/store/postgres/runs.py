@@ -19,14 +19,14 @@ from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.run import FINAL, NewRun, Outcome, RunRecord, Status, enqueued_detail, final_already
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
-from tickbird.store.plans import KnownRevisions
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import cancel_unmet, note_successes
-from tickbird.store.postgres.enqueueing import enqueueing
+from tickbird.store.postgres.enqueue import enqueueing
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
-from tickbird.store.postgres.waiters import hold_keys, release
-from tickbird.store.protocol import Finished, Held, Renewed, Rescued
-from tickbird.store.steps import do_async
+from tickbird.store.postgres.waiting_runs import hold_keys, release
+from tickbird.store.protocol.store import Finished, Held, Renewed, Rescued
+from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.sans_io import do_async
 
 
 def page_of(status: Status | None) -> str:

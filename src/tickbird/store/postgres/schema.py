@@ -6,10 +6,18 @@ import psycopg
 from psycopg import errors
 
 from tickbird.domain.errors import StoreError
-from tickbird.store.migrations import META, Migration, check_version, is_stale, pending, read_migrations, read_version
 from tickbird.store.postgres.connection import Connection, Session
-from tickbird.store.postgres.naming import in_schema
-from tickbird.store.sql import load_statements
+from tickbird.store.postgres.schema_name import in_schema
+from tickbird.store.shared.migrations import (
+    META,
+    Migration,
+    check_version,
+    is_stale,
+    pending,
+    read_migrations,
+    read_version,
+)
+from tickbird.store.shared.sql import load_statements
 
 MIGRATIONS = read_migrations("tickbird.store.postgres")
 INDEXES = load_statements("tickbird.store.postgres", "indexes")

@@ -36,39 +36,32 @@ from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, Schedule, State
 from tickbird.domain.time.zone_data import ZoneData, zone_source
 from tickbird.domain.views import ScheduleFilter
-from tickbird.store.backfills import choose_ticks
-from tickbird.store.copies import compare, same_database
-from tickbird.store.json_text import as_object
-from tickbird.store.migrations import outdated, read_version
-from tickbird.store.plan_backoff import PlanBackoff
-from tickbird.store.plans import KnownRevisions, UncommittedRevisions
 from tickbird.store.postgres import (
-    answers,
+    activity,
     backfills,
+    bulk_changes,
     calendars,
     changes,
-    copies,
+    concurrency,
     doctor,
-    happenings,
-    limits,
+    identity,
     logs,
+    notifications,
     queues,
+    responses,
     schema,
     sessions,
-    together,
     tokens,
-    wakeups,
     workers,
-    zones,
+    zone_data,
 )
-from tickbird.store.postgres.batches import Step
 from tickbird.store.postgres.claims import Claims, Wanted
 from tickbird.store.postgres.connection import Connections, Session
+from tickbird.store.postgres.dashboard import PostgresReadings
 from tickbird.store.postgres.dependencies import read_successes, watch
 from tickbird.store.postgres.errors import is_data_error, translate
-from tickbird.store.postgres.following import follow
 from tickbird.store.postgres.held import decide_held
-from tickbird.store.postgres.readings import PostgresReadings
+from tickbird.store.postgres.planning_batches import Step
 from tickbird.store.postgres.rows import texts, to_run, to_schedule, to_schedules
 from tickbird.store.postgres.runs import (
     START,
@@ -81,7 +74,8 @@ from tickbird.store.postgres.runs import (
     renew,
     rescue,
 )
-from tickbird.store.protocol import (
+from tickbird.store.postgres.zone_recompute import follow
+from tickbird.store.protocol.store import (
     AuditRecord,
     Changed,
     Changes,
@@ -106,8 +100,14 @@ from tickbird.store.protocol import (
     ZoneRecord,
     Zones,
 )
-from tickbird.store.refusals import refused_value, refusing_values
-from tickbird.store.zones import UNKNOWN, MayPlan
+from tickbird.store.shared.backfills import choose_ticks
+from tickbird.store.shared.identity import compare, same_database
+from tickbird.store.shared.json_columns import as_object
+from tickbird.store.shared.migrations import outdated, read_version
+from tickbird.store.shared.plan_backoff import PlanBackoff
+from tickbird.store.shared.plans import KnownRevisions, UncommittedRevisions
+from tickbird.store.shared.unstorable_values import refused_value, refusing_values
+from tickbird.store.shared.zone_data import UNKNOWN, MayPlan
 
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
@@ -132,7 +132,7 @@ class PostgresStore:
         self._listening = self._connections if listen_url is None else Connections(listen_url, 1)
         self._known = KnownRevisions()
         self._claims = Claims(self._known, self._once, self._transact)
-        self._bell = wakeups.Bell(self._connections)
+        self._bell = notifications.Bell(self._connections)
         self._backoff = PlanBackoff()
         self._pruned = START
         self._zones = UNKNOWN
@@ -184,7 +184,7 @@ class PostgresStore:
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         """Yields whenever another process may have made work; coalesced, may be spurious, may get lost."""
-        return wakeups.listen(self._listening, self._connections.schema)
+        return notifications.listen(self._listening, self._connections.schema)
 
     # Planning
 
@@ -240,7 +240,7 @@ class PostgresStore:
 
         async def work(db: Session) -> None:
             known = UncommittedRevisions(self._known)
-            await together.change_all(db, known, may, namespace, changes, actor, now, counted)
+            await bulk_changes.change_all(db, known, may, namespace, changes, actor, now, counted)
 
         try:
             await self._connections.transact(work)
@@ -254,7 +254,7 @@ class PostgresStore:
 
     async def check_place(self) -> Place:
         """Is the store where it says it is?"""
-        self._place = await self._once(copies.check)
+        self._place = await self._once(identity.check)
         return self._place
 
     async def _place_checked(self) -> Place:
@@ -263,7 +263,7 @@ class PostgresStore:
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
         """Let a copy go on where it is, as a store of its own."""
         place = await self.check_place()
-        self._place = await self._transact(lambda db: copies.accept(db, place, namespace, actor, now))
+        self._place = await self._transact(lambda db: identity.accept(db, place, namespace, actor, now))
         return self._place
 
     # Zones
@@ -273,7 +273,7 @@ class PostgresStore:
     ) -> Zones:
         """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC."""
         mine = zone_source().data if here is None else here
-        self._zones = await self._once(lambda db: zones.check(db, mine, adopt, actor, now))
+        self._zones = await self._once(lambda db: zone_data.check(db, mine, adopt, actor, now))
         return self._zones
 
     async def _zones_checked(self, *, adopt: bool = True) -> Zones:
@@ -293,7 +293,7 @@ class PostgresStore:
 
     async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
-        return await self._once(lambda db: zones.records(db, limit))
+        return await self._once(lambda db: zone_data.records(db, limit))
 
     # Runs
 
@@ -464,7 +464,7 @@ class PostgresStore:
     ) -> Limit:
         """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
         limit, released = await self._transact(
-            lambda db: limits.change(db, self._known, namespace, key, most, actor, now)
+            lambda db: concurrency.change(db, self._known, namespace, key, most, actor, now)
         )
         if released:
             self._bell.ring()
@@ -474,7 +474,7 @@ class PostgresStore:
         self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
     ) -> Sequence[Limit]:
         """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
-        return await self._once(lambda db: limits.read(db, namespace, key, after, limit))
+        return await self._once(lambda db: concurrency.read(db, namespace, key, after, limit))
 
     async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""
@@ -671,13 +671,13 @@ class PostgresStore:
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> Answer | None:
         """Note that a request with a key is being answered."""
-        return await self._transact(lambda db: answers.begin(db, namespace, key, request, now))
+        return await self._transact(lambda db: responses.begin(db, namespace, key, request, now))
 
     async def end_answer(
         self, namespace: str, key: str, request: str, answer: Answer | None, *, now: datetime | None = None
     ) -> None:
         """Keep the answer to such a request for a day, or forget that it was asked."""
-        await self._once(lambda db: answers.end(db, namespace, key, request, answer))
+        await self._once(lambda db: responses.end(db, namespace, key, request, answer))
 
     # Pings
 
@@ -800,13 +800,13 @@ class PostgresStore:
 
     async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
         """Up to where nothing can happen any more that is not seen yet."""
-        return await self._once(lambda db: happenings.settle(db, before, now))
+        return await self._once(lambda db: activity.settle(db, before, now))
 
     async def happened(
         self, namespaces: Collection[str], after: Mark, until: Horizon, *, limit: int = 20_000
     ) -> Happened:
         """What happened in these namespaces behind a place, up to the horizon."""
-        return await self._once(lambda db: happenings.happened(db, namespaces, after, until, limit))
+        return await self._once(lambda db: activity.happened(db, namespaces, after, until, limit))
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000

@@ -10,9 +10,9 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.workers import check_drainable, no_such_worker
-from tickbird.store.json_text import as_object
 from tickbird.store.postgres.connection import Session
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
+from tickbird.store.shared.json_columns import as_object
 
 
 async def drain(db: Session, namespace: str, worker_id: str, actor: str, note: str, now: datetime | None) -> Worker:

@@ -1,5 +1,5 @@
 """The store on SQLite."""
 
-from tickbird.store.sqlite.driver import SqliteStore
+from tickbird.store.sqlite.store import SqliteStore
 
 __all__ = ["SqliteStore"]

@@ -17,15 +17,15 @@ from tickbird.domain.planning.backfills import (
 )
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.json_text import decode
-from tickbird.store.plans import KnownRevisions
-from tickbird.store.sqlite.records import Row, dump, schedule_record
+from tickbird.store.shared.json_columns import decode
+from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.sqlite.changes import up_to_date
+from tickbird.store.sqlite.instants import to_instant
+from tickbird.store.sqlite.rows import Row, dump, schedule_record
 from tickbird.store.sqlite.runs import reserve_ids, write_audit
-from tickbird.store.sqlite.schedules import up_to_date
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import to_instant
-from tickbird.store.sqlite.waiters import release
-from tickbird.store.zones import MayPlan
+from tickbird.store.sqlite.waiting_runs import release
 
 
 def make(

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
-from tickbird.store.sqlite.place import MEMORY, Place
 from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.url import MEMORY, Place
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Collection
 
 from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
-from tickbird.store.json_text import as_object, decode
-from tickbird.store.plans import Rows
-from tickbird.store.sqlite.records import dump
+from tickbird.store.shared.json_columns import as_object, decode
+from tickbird.store.shared.plans import Rows
+from tickbird.store.sqlite.rows import dump
 from tickbird.store.sqlite.statements import SQL
 
 _MOST_NAMED = 11

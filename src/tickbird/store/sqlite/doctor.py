@@ -27,14 +27,14 @@ from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.domain.limits.rate_limits import Rate
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
-from tickbird.store.migrations import read_version
-from tickbird.store.sqlite import copies, workers
+from tickbird.store.shared.migrations import read_version
+from tickbird.store.sqlite import identity, workers
 from tickbird.store.sqlite.connection import explain, read
-from tickbird.store.sqlite.place import MEMORY
+from tickbird.store.sqlite.instants import to_instant
 from tickbird.store.sqlite.schema import MIGRATIONS, meta_of
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import to_instant
-from tickbird.store.sqlite.zones import records
+from tickbird.store.sqlite.url import MEMORY
+from tickbird.store.sqlite.zone_data import records
 from tickbird.version import VERSION
 
 # Looking through the pages of a larger file takes too long.
@@ -65,7 +65,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Cond
         stored = records(db, 1)
         return replace(
             seen,
-            copied=copies.stored(db, copies.here(path)).copied,
+            copied=identity.stored(db, identity.here(path)).copied,
             zones=ZonesSeen(
                 zone_source().data, stored[0].version if stored else None, stored[0].digest if stored else None
             ),

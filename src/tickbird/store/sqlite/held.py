@@ -8,13 +8,13 @@ from typing import Any
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.runs.held import DROPPED, MOST, Drop, HeldSchedule, Release, none_held
 from tickbird.domain.runs.run import RunRecord
-from tickbird.store.plans import KnownRevisions
-from tickbird.store.sqlite.reading import get_schedule
-from tickbird.store.sqlite.records import dump, run_record
+from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.sqlite.instants import MICROS, to_instant
+from tickbird.store.sqlite.queries import get_schedule
+from tickbird.store.sqlite.rows import dump, run_record
 from tickbird.store.sqlite.runs import write_audit
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_instant
-from tickbird.store.sqlite.waiters import release
+from tickbird.store.sqlite.waiting_runs import release
 
 
 def decide_held(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickbird.domain.runs.logs import LogLine, Progress
-from tickbird.store.json_text import decode
-from tickbird.store.sqlite.records import dump
+from tickbird.store.shared.json_columns import decode
+from tickbird.store.sqlite.instants import to_instant, to_micros
+from tickbird.store.sqlite.rows import dump
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import to_instant, to_micros
 
 
 def write_logs(db: sqlite3.Connection, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:

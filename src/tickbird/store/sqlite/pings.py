@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from tickbird.domain.ledger.shadow_report import MOST_PINGS
+from tickbird.store.sqlite.instants import to_instant
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import to_instant
 
 
 def add(db: sqlite3.Connection, schedule_id: int, at: int) -> None:

@@ -14,9 +14,10 @@ from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.schedule import Cursor, Edited, Pause, Schedule
 from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
-from tickbird.store.json_text import error_text
-from tickbird.store.plan_backoff import PlanBackoff
-from tickbird.store.plans import (
+from tickbird.store.protocol.store import HandOff, Planned, RefusedPlan, Zones
+from tickbird.store.shared.json_columns import error_text
+from tickbird.store.shared.plan_backoff import PlanBackoff
+from tickbird.store.shared.plans import (
     Decided,
     DueCursor,
     Known,
@@ -41,18 +42,17 @@ from tickbird.store.plans import (
     wanted_lines,
     wanted_skips,
 )
-from tickbird.store.protocol import HandOff, Planned, RefusedPlan, Zones
-from tickbird.store.refusals import VALUE_ERRORS
+from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 from tickbird.store.sqlite.connection import read, write
 from tickbird.store.sqlite.dependencies import watch, write_awaits
-from tickbird.store.sqlite.rates import stored
-from tickbird.store.sqlite.records import Row, all_facts, dump
+from tickbird.store.sqlite.instants import MICROS, to_instant
+from tickbird.store.sqlite.rate_limits import stored
 from tickbird.store.sqlite.revisions import read_revision
+from tickbird.store.sqlite.rows import Row, all_facts, dump
 from tickbird.store.sqlite.runs import reserve_ids, write_audit
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_instant
-from tickbird.store.sqlite.waiters import release, room
-from tickbird.store.sqlite.zones import audit, stamp
+from tickbird.store.sqlite.waiting_runs import release, room
+from tickbird.store.sqlite.zone_data import audit, stamp
 
 REPLACED = "replaced"
 PLANNER = "planner"

@@ -6,10 +6,10 @@ import sqlite3
 
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.limits.rate_limits import MOST_AHEAD, Queue, Rate, Turn, queues
-from tickbird.store.sqlite.rates import stored
+from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.rate_limits import stored
 from tickbird.store.sqlite.runs import get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
 
 
 def limit(db: sqlite3.Connection, namespace: str, name: str, rate: Rate | None, actor: str, now: int) -> Queue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.store.plans import Known, KnownRevisions, read_definition
+from tickbird.store.shared.plans import Known, KnownRevisions, read_definition
 from tickbird.store.sqlite.statements import SQL
 
 

@@ -18,21 +18,21 @@ from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.run import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, REVISIONS_KEPT
-from tickbird.store.json_text import clean
-from tickbird.store.plans import Known, KnownRevisions
-from tickbird.store.protocol import Claimed, Expected, Finished, Held, Renewed, Rescued, Worker, believed_now
-from tickbird.store.rates import Paced
+from tickbird.store.protocol.store import Claimed, Expected, Finished, Held, Renewed, Rescued, Worker, believed_now
+from tickbird.store.shared.fairness import Turns, line_name
+from tickbird.store.shared.json_columns import clean
+from tickbird.store.shared.plans import Known, KnownRevisions
+from tickbird.store.shared.rate_limits import Paced
+from tickbird.store.shared.sans_io import do
+from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
 from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
-from tickbird.store.sqlite.enqueueing import audit_row, enqueueing, run_row
-from tickbird.store.sqlite.rates import pace, save_starts
-from tickbird.store.sqlite.records import Row, dump, run_record
+from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
+from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.rate_limits import pace, save_starts
 from tickbird.store.sqlite.revisions import try_revision
+from tickbird.store.sqlite.rows import Row, dump, run_record
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
-from tickbird.store.sqlite.waiters import release, room
-from tickbird.store.steps import do
-from tickbird.store.turns import Turns, line_name
-from tickbird.store.unreadable import ROUNDS, UnreadableRuns, decode_payload
+from tickbird.store.sqlite.waiting_runs import release, room
 
 
 def reserve_ids(db: sqlite3.Connection, name: str, count: int) -> range:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from tickbird.domain.errors import SchemaError
-from tickbird.store.migrations import (
+from tickbird.store.shared.migrations import (
     META,
     Migration,
     check_version,
@@ -17,8 +17,8 @@ from tickbird.store.migrations import (
     read_version,
 )
 from tickbird.store.sqlite.connection import read, write
+from tickbird.store.sqlite.instants import clock
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import clock
 
 MIGRATIONS = read_migrations("tickbird.store.sqlite")
 

@@ -17,11 +17,11 @@ from tickbird.domain.access.sessions import (
 from tickbird.domain.access.tokens import USE_NOTED_EVERY, TokenRecord, holder, no_such_token
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
-from tickbird.store.json_text import as_list, decode
+from tickbird.store.shared.json_columns import as_list, decode
 from tickbird.store.sqlite import tokens
-from tickbird.store.sqlite.records import Row, dump
+from tickbird.store.sqlite.instants import to_instant
+from tickbird.store.sqlite.rows import Row, dump
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import to_instant
 
 
 def open_one(db: sqlite3.Connection, namespace: str, new: NewSession, now: int) -> SessionRecord:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tickbird.store.sql import load_statements
+from tickbird.store.shared.sql import load_statements
 
 SQL = load_statements("tickbird.store.sqlite")

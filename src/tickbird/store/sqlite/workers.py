@@ -6,11 +6,11 @@ import sqlite3
 from dataclasses import replace
 
 from tickbird.domain.workers import check_drainable, no_such_worker
-from tickbird.store.protocol import Worker
-from tickbird.store.sqlite.records import dump, worker_record
+from tickbird.store.protocol.store import Worker
+from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.rows import dump, worker_record
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.times import MICROS, to_instant, to_micros
-from tickbird.store.sqlite.zones import current
+from tickbird.store.sqlite.zone_data import current
 
 # A worker that vanished without a word is remembered for a day.
 REMEMBERED = 86_400 * MICROS

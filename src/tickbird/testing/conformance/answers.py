@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import NAMESPACE, later
 
 KEY, ASKED = "aaaaaaaa:one", "d1ge57"

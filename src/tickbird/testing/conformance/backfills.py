@@ -13,7 +13,7 @@ from tickbird.domain.planning.backfills import BackfillPlan, NewBackfill
 from tickbird.domain.planning.commands import Delete, PauseCommand, Resume, Trigger, Update
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (
     NAME,

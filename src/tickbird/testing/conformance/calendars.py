@@ -14,7 +14,7 @@ from tickbird.domain.planning.commands import Delete, PauseCommand, Recalendar, 
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (
     NAME,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickbird.domain.limits.rate_limits import Rate
 from tickbird.domain.runs.run import ClaimedRun
-from tickbird.store.protocol import Expected, Store
+from tickbird.store.protocol.store import Expected, Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
     a_worker,

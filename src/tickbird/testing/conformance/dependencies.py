@@ -14,7 +14,7 @@ from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.dependencies import After, LastSuccess, after
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Finished, Store
+from tickbird.store.protocol.store import Finished, Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (
     NAME,

@@ -9,7 +9,7 @@ from tickbird.domain.doctor.snapshot import Condition, Due, Expired, Failing, Wo
 from tickbird.domain.limits.rate_limits import Rate
 from tickbird.domain.planning.commands import Delete, PauseCommand, Recalendar
 from tickbird.domain.schedules.dependencies import After
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickbird.domain.runs.durations import LOOKED_AT, MOST_MEASURED, RunLength
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import NAMESPACE, create, finish, plan, start
 
 

@@ -20,7 +20,7 @@ from tickbird.domain.planning.commands import (
 )
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.plain import Plain, raw, seconds
 from tickbird.testing.conformance.prune import prune
 from tickbird.testing.conformance.steps import (

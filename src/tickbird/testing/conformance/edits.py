@@ -23,7 +23,7 @@ from tickbird.domain.planning.commands import (
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (
     NAME,

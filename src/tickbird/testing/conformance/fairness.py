@@ -10,7 +10,7 @@ from tickbird.domain.planning.backfills import NewBackfill
 from tickbird.domain.planning.commands import PauseCommand, Resume, Trigger
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.limits import KEY, limit
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

@@ -9,7 +9,7 @@ from tickbird.domain.ledger.activity import Happened, Mark
 from tickbird.domain.planning.commands import PauseCommand, Resume
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

@@ -10,7 +10,7 @@ import pytest
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import Delete, Update
 from tickbird.domain.runs.held import Drop, Release
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

@@ -15,7 +15,7 @@ from tickbird.domain.runs.run import TICK_ORIGINS, ClaimedRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Overlap
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Held, Store
+from tickbird.store.protocol.store import Held, Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
     YEAR,

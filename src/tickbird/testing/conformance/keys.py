@@ -11,7 +11,7 @@ from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.planning.commands import Delete, Trigger, Update
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.prune import DAY, prune
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.planning.commands import Skip, Trigger, Update
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

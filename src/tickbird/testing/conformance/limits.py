@@ -13,7 +13,7 @@ from tickbird.domain.limits.concurrency import Limit
 from tickbird.domain.planning.backfills import NewBackfill
 from tickbird.domain.planning.commands import Create, Delete, PauseCommand, Resume, Trigger, Update
 from tickbird.domain.runs.run import ClaimedRun, NewRun
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
     SECOND,

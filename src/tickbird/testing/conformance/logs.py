@@ -10,7 +10,7 @@ import pytest
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.logs import LogLine, Progress
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import enqueue, finish, later, start
 
 

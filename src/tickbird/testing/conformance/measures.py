@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickbird.domain.doctor.metrics import RECENTLY
 from tickbird.domain.planning.commands import PauseCommand
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import NAMESPACE, a_worker, change, create, enqueue, finish, later, plan, start
 
 

@@ -8,7 +8,7 @@ from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.planning.commands import Update
 from tickbird.domain.schedules.definition import CatchUp
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAME,
     SECOND,

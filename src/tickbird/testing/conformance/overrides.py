@@ -24,7 +24,7 @@ from tickbird.domain.planning.commands import (
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import AuditRecord, Changed, Store
+from tickbird.store.protocol.store import AuditRecord, Changed, Store
 from tickbird.testing.conformance.plain import Plain, raw, seconds
 from tickbird.testing.conformance.races import race
 from tickbird.testing.conformance.steps import (

@@ -12,7 +12,7 @@ from tickbird.domain.planning.commands import Delete, PauseCommand, Resume, Trig
 from tickbird.domain.schedules.codec import FORMAT, encode_definition
 from tickbird.domain.triggers.every import Every, every
 from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

@@ -9,7 +9,7 @@ from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol import HandOff, Store
+from tickbird.store.protocol.store import HandOff, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,
     NAME,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickbird.domain.planning.commands import PauseCommand, Redefine, Resume, Trigger, Update
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
     YEAR,

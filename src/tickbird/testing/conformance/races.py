@@ -11,7 +11,7 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.commands import Create, Delete, PauseCommand, Trigger, Update
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol import Held, Store
+from tickbird.store.protocol.store import Held, Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

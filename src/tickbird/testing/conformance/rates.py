@@ -10,7 +10,7 @@ import pytest
 from tickbird.domain.limits.rate_limits import Queue, Rate, Turn, read_rate
 from tickbird.domain.planning.commands import Trigger
 from tickbird.domain.runs.run import NewRun
-from tickbird.store.protocol import Claimed, HandOff, Store
+from tickbird.store.protocol.store import Claimed, HandOff, Store
 from tickbird.testing.conformance.steps import (
     NAMESPACE,
     a_worker,

@@ -10,7 +10,7 @@ from tickbird.domain.planning.commands import Delete, PauseCommand, Update
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.views import AuditFilter, Count, RunFilter, RunMark, ScheduleFilter, SkipMark
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.plain import Plain, raw
 from tickbird.testing.conformance.steps import (
     NAMESPACE,

@@ -13,7 +13,7 @@ import pytest
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.commands import Resume
 from tickbird.domain.time import zone_data, zones
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.plain import Plain, raw
 from tickbird.testing.conformance.steps import NAMESPACE, change, create, get, later, plan, ranges, ticks
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.store.protocol import Held, Store
+from tickbird.store.protocol.store import Held, Store
 from tickbird.testing.conformance.steps import (
     a_worker,
     claim,

@@ -10,7 +10,7 @@ import pytest
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.planning.commands import Create, Delete, Trigger, Update
 from tickbird.domain.runs.run import RunRecord
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

@@ -10,7 +10,7 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import Trigger
 from tickbird.domain.runs.run import NewRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol import Held, Store
+from tickbird.store.protocol.store import Held, Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

@@ -6,7 +6,7 @@ from tickbird.domain.planning.commands import Delete, PauseCommand
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

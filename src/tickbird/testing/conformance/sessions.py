@@ -9,7 +9,7 @@ import pytest
 
 from tickbird.domain.access.sessions import MOST_SESSIONS, SESSION_KEPT, USUAL_SECONDS, NewSession, SessionRecord
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import NAMESPACE, later
 from tickbird.testing.conformance.tokens import make
 

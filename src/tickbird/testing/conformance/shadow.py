@@ -9,7 +9,7 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.backfills import NewBackfill
 from tickbird.domain.planning.commands import Create, PauseCommand, Redefine, Resume, Skip, Trigger, Update
 from tickbird.domain.schedules.dependencies import After
-from tickbird.store.protocol import HandOff, Store
+from tickbird.store.protocol.store import HandOff, Store
 from tickbird.testing.conformance.plain import Plain
 from tickbird.testing.conformance.steps import (
     MINUTE,

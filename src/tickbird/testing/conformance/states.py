@@ -8,7 +8,7 @@ from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     NAME,
     NAMESPACE,

@@ -7,7 +7,7 @@ from tickbird.domain.schedules.codec import encode_definition, encode_field
 from tickbird.domain.schedules.definition import Definition, Target, command_target
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.command import command
-from tickbird.store.protocol import HandOff, Store
+from tickbird.store.protocol.store import HandOff, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,
     NAME,

@@ -15,7 +15,7 @@ from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger, at
-from tickbird.store.protocol import Changes, NewCalendar, Store
+from tickbird.store.protocol.store import Changes, NewCalendar, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,
     NAMESPACE,

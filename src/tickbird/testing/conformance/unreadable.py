@@ -11,7 +11,7 @@ from tickbird.domain.limits.rate_limits import read_rate
 from tickbird.domain.planning.commands import Trigger
 from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS
 from tickbird.domain.schedules.codec import FORMAT
-from tickbird.store.protocol import Claimed, Store
+from tickbird.store.protocol.store import Claimed, Store
 from tickbird.testing.conformance.plain import Plain, raw
 from tickbird.testing.conformance.steps import (
     NAME,

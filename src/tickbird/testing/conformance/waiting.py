@@ -6,7 +6,7 @@ import pytest
 
 from tickbird.domain.planning.commands import Delete, PauseCommand, Trigger
 from tickbird.domain.runs.run import ClaimedRun, RunRecord
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import (
     Outcome,
     change,

@@ -9,7 +9,7 @@ import pytest
 
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.planning.commands import Delete, Redefine, Update
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.conformance.steps import NAMESPACE, a_worker, change, create, define, later
 
 

@@ -10,7 +10,7 @@ from tickbird.domain.planning.commands import PauseCommand, Reschedule, Skip, Up
 from tickbird.domain.time.zone_data import ZoneData, zone_source
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol import MovedLook, Store
+from tickbird.store.protocol.store import MovedLook, Store
 from tickbird.testing.conformance.steps import (
     MINUTE,
     NAMESPACE,

@@ -20,7 +20,7 @@ from tickbird.app import find_scratches, open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import ACTIVE
-from tickbird.store.protocol import Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults.checker import Checker
 from tickbird.testing.faults.evidence import read_evidence
 from tickbird.testing.faults.fleet import Fleet, Member, until

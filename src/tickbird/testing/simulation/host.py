@@ -10,7 +10,7 @@ from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.loop import Repeat
 from tickbird.engine.sync import Declarations
 from tickbird.engine.upkeep import Retention
-from tickbird.store.protocol import Worker
+from tickbird.store.protocol.store import Worker
 from tickbird.testing.simulation.effects import SimulatedTask, SimulatedThreads
 from tickbird.testing.simulation.faults import FaultyStore
 from tickbird.testing.simulation.specs import NAMESPACE

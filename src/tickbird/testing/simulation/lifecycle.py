@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tickbird.domain.limits.rate_limits import micros
-from tickbird.store.protocol import believed_now
+from tickbird.store.protocol.store import believed_now
 from tickbird.testing.simulation.effects import Effect
 from tickbird.testing.simulation.held import is_held
 from tickbird.testing.simulation.history import Event, RunRow

@@ -1,0 +1,198 @@
+"""Many changes in one transaction: as sets where one has nothing to do with another, else one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from tickbird.domain.planning.commands import Change, Command, Create, Delete, Recalendar, Redefine
+from tickbird.domain.planning.planner import NO_FACTS, Facts
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.store.postgres import calendars, concurrency, queues
+from tickbird.store.postgres.changes import change, is_due, reason
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.planning import lock_facts, write
+from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
+from tickbird.store.postgres.waiting_runs import hold_active, hold_keys
+from tickbird.store.protocol.store import Changes, Counted
+from tickbird.store.shared.plans import Decided, KnownRevisions
+from tickbird.store.shared.zone_data import MayPlan
+
+# So many are read and written at a time, and it is told how far they are.
+_SET: Final = 500
+_PLAIN: Final = (Create, Redefine, Recalendar, Delete)
+Named = tuple[str, Command]
+
+
+async def change_all(
+    db: Session,
+    known: KnownRevisions,
+    may: MayPlan,
+    namespace: str,
+    changes: Changes,
+    actor: str,
+    now: datetime | None,
+    counted: Counted | None,
+) -> None:
+    """Make all of them, in their order."""
+    if changes.limits or len(changes.commands) > _SET:
+        await _lock_rows(db, namespace, changes)
+    for each in changes.calendars:
+        await calendars.put(
+            db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now
+        )
+    for key, most in changes.limits.items():
+        await concurrency.change(db, known, namespace, key, most, actor, now)
+    for queue, rate in changes.queues.items():
+        await queues.limit(db, namespace, queue, rate, actor, now)
+    if not changes.commands:
+        return
+    needed: set[str] = set()
+    if any(command.ties for _, command in changes.commands):
+        await db.execute("lock_dependencies", namespace=namespace)
+        needed = {row[0] for row in await db.fetch("depended_on", namespace=namespace)}
+    done = 0
+    for together in _sets(changes.commands, needed):
+        left = together
+        if len(together) > 1:
+            left = await _change_set(db, known, may, namespace, together, now)
+        for name, command in left:
+            await change(db, known, may, namespace, name, command, now)
+        done += len(together)
+        if counted is not None:
+            counted(done)
+    await db.execute("wake")
+
+
+async def _lock_rows(db: Session, namespace: str, changes: Changes) -> None:
+    """Lock every row that the changes may wait for, then the keys: a session that has a key must wait for no row."""
+    names = sorted({name for name, _ in changes.commands})
+    if locked := await db.fetch("lock_named", namespace=namespace, names=texts(names)):
+        await hold_active(db, [row[0] for row in locked])
+    await hold_keys(db, [(namespace, key) for key in changes.limits])
+
+
+def _sets(commands: Sequence[Named], needed: set[str]) -> Iterator[list[Named]]:
+    """Stretches of commands that have nothing to do with each other; what may tie schedules together stands alone."""
+    gathered: dict[str, Command] = {}
+    for name, command in commands:
+        alone = not isinstance(command, _PLAIN) or (
+            name in needed if isinstance(command, Delete) else bool(command.needs(None))
+        )
+        if gathered and (alone or name in gathered or len(gathered) == _SET):
+            yield list(gathered.items())
+            gathered = {}
+        if alone:
+            yield [(name, command)]
+        else:
+            gathered[name] = command
+    if gathered:
+        yield list(gathered.items())
+
+
+async def _change_set(
+    db: Session, known: KnownRevisions, may: MayPlan, namespace: str, commands: Sequence[Named], now: datetime | None
+) -> list[Named]:
+    """Make those that are plain; the others."""
+    locked = await db.fetch("lock_named", namespace=namespace, names=texts([name for name, _ in commands]))
+    marks = {row[1]: row[2] for row in locked}
+    facts = await lock_facts(db, [row[0] for row in locked]) if locked else {}
+    [(at,)] = await db.fetch("clock", now=now)
+    ids = numbers(row[0] for row in locked)
+    details = {row["name"]: row for row in await db.fetch_named("read_schedules", ids=ids)} if locked else {}
+    names = {
+        each
+        for _, command in commands
+        if isinstance(command, Create | Redefine)
+        for each in command.definition.calendars
+    }
+    stored = {name: to_schedule(detail) for name, detail in details.items()}
+    names |= {each for name, command in commands for each in command.calendars(stored.get(name))}
+    closed = await calendars.contents(db, namespace, sorted(names)) if names else {}
+    left: list[Named] = []
+    made: list[tuple[Command, Change, int | None]] = []
+    for name, command in commands:
+        detail, schedule = details.get(name), stored.get(name)
+        found = facts.get(schedule.id, NO_FACTS) if schedule else NO_FACTS
+        due = detail is not None and may.plan(marks[name]) and is_due(detail, at)
+        unreadable = schedule is not None and schedule.definition is None
+        if due or unreadable or _has_keys(command, schedule, found):
+            left.append((name, command))
+            continue
+        done = command.apply(schedule, name, replace(found, calendars=closed), at.timestamp())
+        if done.plan.runs or done.plan.cancel or done.plan.stop:
+            left.append((name, command))
+        elif done.revised:
+            made.append((command, done, None if detail is None else detail["last_skip_id"]))
+    if made:
+        await _write(db, known, may, namespace, made, stored, at)
+    return left
+
+
+def _has_keys(command: Command, schedule: Schedule | None, facts: Facts) -> bool:
+    """Places of a concurrency key are given one after the other."""
+    definitions = [schedule.definition if schedule else None, getattr(command, "definition", None)]
+    keyed = any(definition is not None and definition.concurrency_key is not None for definition in definitions)
+    return keyed or any(run.key is not None for run in facts.active)
+
+
+async def _write(
+    db: Session,
+    known: KnownRevisions,
+    may: MayPlan,
+    namespace: str,
+    made: Iterable[tuple[Command, Change, int | None]],
+    stored: dict[str, Schedule],
+    now: datetime,
+) -> None:
+    """Schedules, their cursors, revisions and audit rows; then what was decided of their ticks."""
+    changes = list(made)
+    after = [done.schedule for _, done, _ in changes]
+    definitions = {each.name: json_text(dict(each.raw)) for each in after}
+    if new := [each for each in after if each.name not in stored]:
+        rows = await db.fetch(
+            "insert_schedules",
+            namespace=namespace,
+            names=texts([each.name for each in new]),
+            definitions=texts([definitions[each.name] for each in new]),
+            revisions=numbers(each.revision for each in new),
+            now=now,
+        )
+        ids: dict[str, int] = dict(rows)
+        after = [replace(each, id=ids[each.name]) if each.name in ids else each for each in after]
+    columns: dict[str, Any] = {
+        "ids": numbers(each.id for each in after),
+        "definitions": texts([definitions[each.name] for each in after]),
+        "revisions": numbers(each.revision for each in after),
+    }
+    marks = texts([each.fingerprint for each in after])
+    pauses = [each.pause for each in after]
+    await db.execute(
+        "write_schedules",
+        **columns,
+        apps=texts([each.app for each in after]),
+        fingerprints=marks,
+        overrides=texts([json_text(dict(each.overrides)) for each in after]),
+        paused_by=texts([pause.by if pause else None for pause in pauses]),
+        pause_notes=texts([pause.note if pause else None for pause in pauses]),
+        paused_until=numbers(pause.until if pause else None for pause in pauses),
+        errors=texts([each.error for each in after]),
+        now=now,
+    )
+    await db.execute("write_cursor_revisions", **columns, zones=may.zones.mark)
+    told = {
+        "actions": texts([done.action for _, done, _ in changes]),
+        "actors": texts([command.actor for command, _, _ in changes]),
+        "details": texts([json_text(dict(done.detail)) for _, done, _ in changes]),
+    }
+    await db.execute("write_revisions", **columns, **told, fingerprints=marks, now=now)
+    decided = [
+        Decided(schedule, done.plan, schedule.definition, last_skip_id, command.actor)
+        for schedule, (command, done, last_skip_id) in zip(after, changes, strict=True)
+    ]
+    by, why = changes[0][0].actor, reason(changes[0][1])
+    await write(db, known, decided, now, edited={each.id for each in after}, reason=why, by=by)
+    names = texts([each.name for each in after])
+    await db.execute("write_audits", ids=columns["ids"], names=names, **told, namespace=namespace, now=now)

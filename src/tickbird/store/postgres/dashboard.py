@@ -1,0 +1,284 @@
+"""What a dashboard reads, on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.runs.logs import END, LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
+from tickbird.domain.views import (
+    MOST_FAILED,
+    MOST_LOOKED_AT,
+    MOST_RESTING,
+    AuditFilter,
+    Count,
+    LateRun,
+    LoadRow,
+    Page,
+    RunFilter,
+    RunMark,
+    ScheduleFilter,
+    SkipMark,
+    Streak,
+    Timeline,
+    Timing,
+    newest_marks,
+    page_of_going,
+)
+from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
+from tickbird.store.protocol.store import ScheduleRow
+from tickbird.store.shared.json_columns import as_object
+
+Read = Callable[[Callable[[Session], Awaitable[list[Any]]]], Awaitable[list[Any]]]
+# Of what has ended lately in all namespaces, so much is looked through for one.
+_RECENT: Final = 10_000
+
+
+class PostgresReadings:
+    """The verbs of `Readings`; `once` asks outside of any transaction, and tells errors in words."""
+
+    def __init__(self, once: Read) -> None:
+        self._once = once
+
+    async def _rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        return await self._once(lambda db: db.fetch(statement, **values))
+
+    async def _named(self, statement: str, **values: Any) -> list[dict[str, Any]]:
+        return await self._once(lambda db: db.fetch_named(statement, **values))
+
+    async def schedules(
+        self,
+        namespace: str,
+        wanted: ScheduleFilter,
+        *,
+        after: str = "",
+        before: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[ScheduleRow]:
+        """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
+        bounds = {**await self._wanted(namespace, wanted), "limit": limit}
+        if before is None:
+            found = await self._rows("find_schedules", after=after, **bounds)
+        else:
+            found = (await self._rows("find_schedules_before", before=before, **bounds))[::-1]
+        ids = [row[0] for row in found]
+        by_id = {row["id"]: row for row in await self._named("list_these", ids=numbers(ids))} if ids else {}
+        rows = [by_id[one] for one in ids if one in by_id]
+        last = await self._these_runs([row["last_run_id"] for row in rows if row["last_run_id"] is not None])
+        return [
+            ScheduleRow(
+                schedule=schedule,
+                last_run=last.get(row["last_run_id"]),
+                failure_streak=row["failure_streak"],
+                held=row["held"],
+            )
+            for row, schedule in zip(rows, await to_schedules(rows), strict=True)
+        ]
+
+    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> Count:
+        """How many schedules are wanted, counted up to `most`."""
+        [(number,)] = await self._rows("count_schedules", limit=most + 1, **await self._wanted(namespace, wanted))
+        return Count(min(number, most), number > most)
+
+    async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
+        """The first of the schedules that depend on this one, by name."""
+        rows = await self._rows("dependents", namespace=namespace, name=name, limit=limit)
+        return [row[0] for row in rows]
+
+    async def _wanted(self, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
+        states = texts(list(wanted.states or LISTED_STATES))
+        among = frozenset(await self._failing(namespace)) if wanted.failing else None
+        if wanted.states and "active" not in wanted.states:
+            rows = await self._rows("resting_schedules", states=states, most=MOST_RESTING)
+            # Where there are more, a page of them is soon found without knowing which.
+            if len(rows) < MOST_RESTING:
+                resting = frozenset(row[0] for row in rows)
+                among = resting if among is None else among & resting
+        return {
+            "namespace": namespace,
+            "contains": wanted.contains,
+            "states": states,
+            "tag": wanted.tag,
+            "app": wanted.app,
+            "queue": wanted.queue,
+            "among": None if among is None else numbers(among),
+        }
+
+    async def _failing(self, namespace: str) -> list[int]:
+        return [row[0] for row in await self._rows("failing_schedules", namespace=namespace, most=MOST_FAILED)]
+
+    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunMark], Sequence[SkipMark]]:
+        """The newest runs and skips of each of these schedules, so many of each."""
+        return await self._marks(ids, each)
+
+    async def _marks(
+        self, ids: Collection[int], each: int, first: datetime | None = None, last: datetime | None = None
+    ) -> tuple[list[RunMark], list[SkipMark]]:
+        bounds = {"ids": numbers(ids), "each": each, "first": first, "last": last}
+        runs = [RunMark(*row) for row in await self._rows("run_marks", **bounds)]
+        return runs, [SkipMark(*row) for row in await self._rows("skip_marks", **bounds)]
+
+    async def timeline(
+        self, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
+    ) -> Timeline:
+        """What went on in this time and what is to come, of so many schedules at most, so many runs of each."""
+        bounds = {"namespace": namespace, "last": last, "most": _RECENT, "limit": schedules + 1}
+        lively = [row[0] for row in await self._rows("lively_schedules", first=first, **bounds)]
+        coming = [row[0] for row in await self._rows("coming_schedules", **bounds)]
+        ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
+        marks = newest_marks(*await self._marks(ids, each, first, last), each)
+        return Timeline(
+            schedules=await self._these_schedules(ids),
+            marks=marks,
+            capped=max(len(lively), len(coming)) > schedules,
+        )
+
+    async def timings(
+        self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
+    ) -> Sequence[Timing]:
+        """The newest runs that have begun and were due since an instant, newest first; of all, those that ended."""
+        bounds = {"namespace": namespace, "since": since, "limit": limit, "most": _RECENT}
+        if schedule_id is None:
+            rows = await self._rows("timings", **bounds)
+        else:
+            rows = await self._rows("timings_of", schedule_id=schedule_id, **bounds)
+        return [Timing(*row) for row in rows]
+
+    async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[Streak], bool]:
+        """Schedules that fail now, those whose newest failure is newest first; and whether there are more."""
+        ids = await self._failing(namespace)
+        rows = await self._rows("streaks", ids=numbers(ids), limit=limit + 1) if ids else []
+        errors = dict(await self._rows("errors_of", ids=numbers(row[3] for row in rows)))
+        found = [
+            Streak(schedule=name, failures=failures, since=since, run_id=run_id, error=errors.get(run_id, ""))
+            for name, failures, since, run_id in rows
+        ]
+        return found[:limit], len(found) > limit
+
+    async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[LateRun], bool]:
+        """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
+        rows = await self._named("late_runs", namespace=namespace, before=before, limit=limit + 1, most=_RECENT)
+        return [LateRun(**row) for row in rows[:limit]], len(rows) > limit
+
+    async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
+        """Schedules that a planner should have looked at before an instant, oldest first."""
+        rows = await self._rows("coming_schedules", namespace=namespace, last=before, most=_RECENT, limit=limit)
+        return await self._these_schedules([row[0] for row in rows])
+
+    async def _these_schedules(self, ids: Sequence[int]) -> list[Schedule]:
+        rows = {row["id"]: row for row in await self._named("read_schedules", ids=numbers(ids))} if ids else {}
+        return await to_schedules([rows[one] for one in ids if one in rows])
+
+    async def load(
+        self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True
+    ) -> Sequence[LoadRow]:
+        """Active schedules by id, behind `after`, with what their load is computed from."""
+        rows = await self._named("load_page", namespace=namespace, after=after, limit=limit, durations=durations)
+        return [LoadRow(**row) for row in rows]
+
+    async def key_of_run(self, namespace: str, run_id: int) -> str | None:
+        """The idempotency key that a run was asked for with."""
+        rows = await self._rows("key_of_run", namespace=namespace, id=run_id)
+        return rows[0][0] if rows else None
+
+    async def runs(
+        self,
+        namespace: str,
+        wanted: RunFilter,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> Page[RunRecord]:
+        """Runs, newest first: those below `before`, or with `after` the oldest above it."""
+        statuses = set(wanted.statuses)
+        bounds = {
+            "namespace": namespace,
+            "schedule": wanted.schedule,
+            "status": min(statuses, default=None),
+            "statuses": texts(sorted(statuses)) if statuses else None,
+            "origin": wanted.origin,
+            "target": wanted.target,
+            "worker": wanted.worker,
+            "queue": wanted.queue,
+            "key": wanted.key,
+            "since": wanted.since,
+            "until": wanted.until,
+            "error": wanted.error,
+        }
+        rare = wanted.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
+        name = "find_unwell" if rare else "find_runs" if wanted.schedule is None else "find_runs_of"
+        page = await self._going(wanted, bounds, before, after, limit) if wanted.is_going else None
+        if page is None:
+            rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
+            page = Page([row[0] for row in rows], reached)
+        runs = await self._these_runs(page.rows)
+        return Page([runs[each] for each in page.rows if each in runs], page.reached)
+
+    async def _going(
+        self, wanted: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
+    ) -> Page[int] | None:
+        """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
+        name = "pick_going" if wanted.key is None else "pick_going_of_key"
+        found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}
+        [(looked, ids)] = await self._rows(name, **found)
+        return page_of_going(looked, ids, MOST_LOOKED_AT, after, limit)
+
+    async def _these_runs(self, ids: Sequence[int]) -> dict[int, RunRecord]:
+        if not ids:
+            return {}
+        return {row["id"]: to_run(row) for row in await self._named("read_runs", ids=numbers(ids))}
+
+    async def audit(
+        self,
+        namespace: str,
+        wanted: AuditFilter,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> Page[AuditRecord]:
+        """Who did what, newest first: entries below `before`, or with `after` the oldest above it."""
+        bounds = {
+            "namespace": namespace,
+            "actor": wanted.actor,
+            "action": wanted.action,
+            "schedule": wanted.schedule,
+            "since": wanted.since,
+            "until": wanted.until,
+        }
+        name = "find_audit" if wanted.schedule is None else "find_audit_of"
+        rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
+        return Page([AuditRecord(*(*row[:6], as_object(row[6]))) for row in rows], reached)
+
+    async def last_lines(
+        self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
+    ) -> Sequence[LogLine]:
+        """The last lines of a run, in order; with `before`, of those in front of this attempt and number."""
+        attempt, number = before or END
+        rows = await self._rows("last_lines", id=run_id, attempt=attempt, number=number, limit=limit)
+        return [LogLine(*row) for row in reversed(rows)]
+
+    async def _find(
+        self, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
+    ) -> list[tuple[Any, ...]]:
+        bounds = {**bounds, "most": MOST_LOOKED_AT, "limit": limit + 1}
+        if after is None:
+            return await self._rows(name, before=before, **bounds)
+        return await self._rows(f"{name}_after", after=after, **bounds)
+
+    @staticmethod
+    def _cut(rows: list[tuple[Any, ...]], limit: int, after: int | None) -> tuple[list[tuple[Any, ...]], int | None]:
+        """The page, newest first, and where the next begins; the last two columns are the place and if it is wanted."""
+        found = [row for row in rows if row[-1]][:limit]
+        reached = None
+        if sum(bool(row[-1]) for row in rows) > limit:
+            reached = found[-1][0]
+        elif rows and rows[-1][-2] == MOST_LOOKED_AT:
+            reached = rows[-1][0]
+        return (found if after is None else found[::-1]), reached

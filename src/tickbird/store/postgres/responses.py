@@ -1,0 +1,37 @@
+"""Answers on PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from psycopg.types.json import Jsonb
+
+from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
+from tickbird.domain.errors import ConflictError
+from tickbird.store.postgres.connection import Session
+from tickbird.store.shared.json_columns import as_object
+
+# Between two looks, the one that is in the way may be gone.
+_MOST_LOOKS = 3
+
+
+async def begin(db: Session, namespace: str, key: str, request: str, now: datetime | None) -> Answer | None:
+    """Take a key, or tell what is known of it."""
+    place = {"namespace": namespace, "key": key}
+    bounds = {"kept": float(ANSWER_SECONDS), "given_up": float(GIVEN_UP_SECONDS), "now": now}
+    for _ in range(_MOST_LOOKS):
+        if await db.fetch("begin_answer", **place, **bounds, request=request):
+            return None
+        for asked, status, headers, body in await db.fetch("find_answer", **place):
+            return Answer(asked, status, as_object(headers), body or "")
+    raise ConflictError("somebody else asks with this key again and again;", hint="try again in a moment.")
+
+
+async def end(db: Session, namespace: str, key: str, request: str, answer: Answer | None) -> None:
+    """Keep what was answered, or forget that it was asked."""
+    place = {"namespace": namespace, "key": key, "request": request}
+    if answer is None:
+        await db.execute("forget_answer", **place)
+    else:
+        kept = {"status": answer.status, "headers": Jsonb(dict(answer.headers)), "body": answer.body}
+        await db.execute("keep_answer", **place, **kept)

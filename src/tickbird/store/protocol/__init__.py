@@ -1,0 +1,1 @@
+"""The store protocol: what every driver implements."""

@@ -1,0 +1,881 @@
+"""What a store must do: few verbs, each a whole transaction with a meaning.
+
+Every verb that depends on time takes `now`: absent, the store's own clock; tests pass an instant.
+Verbs raise StoreUnavailableError when the database cannot be reached or does not answer in time; they have
+then either committed or not, and calling them again is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from tickbird.domain.access.responses import Answer
+from tickbird.domain.access.sessions import NewSession, SessionRecord
+from tickbird.domain.access.tokens import NewToken, TokenRecord
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.doctor.metrics import MOST_COUNTED, Measures
+from tickbird.domain.doctor.snapshot import Condition
+from tickbird.domain.ledger.activity import AuditRecord as AuditRecord
+from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.ledger.verification import Decision
+from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.planning.commands import Command
+from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.runs.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.runs.run import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
+from tickbird.domain.runs.unreadable_runs import Unreadable
+from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.time.zone_data import ZoneData
+from tickbird.store.protocol.dashboard import Readings
+
+# The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.
+Expected = tuple[datetime, datetime]
+
+
+def middle(expected: Expected) -> datetime:
+    """The instant that the store's clock should show."""
+    return expected[0] + (expected[1] - expected[0]) / 2
+
+
+def believed_now(now: datetime, expected: Expected | None) -> datetime:
+    """What counts as now for runs that wait for the clock: not an instant that is ahead of what is expected."""
+    return now if expected is None or now <= expected[1] else middle(expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a planning step did, and when the next schedule is due."""
+
+    now: datetime
+    schedules: int = 0
+    runs: int = 0
+    skips: int = 0
+    parked: tuple[str, ...] = ()
+    # None: nothing is planned for any future instant.
+    next_at: datetime | None = None
+    # More was due than the limit let through.
+    more: bool = False
+    # Runs that were leased to this worker as they were made.
+    leased: Sequence[ClaimedRun] = ()
+    # Schedules that the database refused to plan, for a cause that is not in their rows.
+    refused: tuple[RefusedPlan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedPlan:
+    """A schedule that was not planned though it is due: why, and when it is tried again."""
+
+    schedule: str
+    error: str
+    retry_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Runs leased to this worker, and when to look again: at once where any was found, so that it can start first."""
+
+    now: datetime
+    runs: Sequence[ClaimedRun] = ()
+    next_at: datetime | None = None
+    # Queued runs that this process cannot read: they were left to other workers.
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A run that a worker is working on, with its fencing token."""
+
+    run_id: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """Which leases were renewed; those not named were lost. `cancelled` ones are asked to stop."""
+
+    now: datetime
+    held: frozenset[int] = frozenset()
+    cancelled: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Which outcomes counted; the others came too late, under an attempt that is no longer current."""
+
+    now: datetime
+    accepted: frozenset[int] = frozenset()
+    released: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """Runs taken from lost workers, cancelled, or released; and when to look again.
+
+    Those that misfired had not started in time; what the unmet ones depend on had not succeeded in time.
+    """
+
+    now: datetime
+    requeued: Sequence[int] = ()
+    failed: Sequence[int] = ()
+    misfired: Sequence[int] = ()
+    unmet: Sequence[int] = ()
+    released: Sequence[int] = ()
+    next_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """A process that plans and executes; `id` is new for each process and never a host name."""
+
+    id: str
+    namespace: str
+    app: str
+    host: str
+    pid: int
+    version: str
+    # "worker" plans and executes, "planner" and "executor" do one of it; "sync" is a deploy step that only declares.
+    kind: str = "worker"
+    queues: tuple[str, ...] = ()
+    slots: int = 0
+    # Task name → {"queue": …, "schema": …}; schedule name → fingerprint.
+    tasks: Mapping[str, Any] = field(default_factory=dict)
+    declares: Mapping[str, str] = field(default_factory=dict)
+    draining: bool = False
+    # What it does not do at present, and why; empty when nothing holds it back.
+    held: str = ""
+    # How it is: seconds by which its clock is ahead of the store's, its zone rules, slots that a stuck thread keeps.
+    vitals: Mapping[str, Any] = field(default_factory=dict)
+    started_at: datetime | None = None
+    seen_at: datetime | None = None
+    # It counts as live until then.
+    live_until: datetime | None = None
+    # Since when somebody wants it to take nothing new, finish what it executes and end.
+    drain_requested_at: datetime | None = None
+    drain_requested_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The store's clock as a worker reported, the ids of the other live workers of its app, and which zone rules."""
+
+    now: datetime
+    peers: frozenset[str] = frozenset()
+    # The generation of the zone rules that the store goes by.
+    zones: int = 0
+    # Why the store is taken for a copy; empty when it is not.
+    copied: str = ""
+    # Why this code may no longer work on the store, whose schema was migrated meanwhile; empty when it may.
+    outdated: str = ""
+    # Who wants this worker to drain; empty when nobody does.
+    drained_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleRow:
+    """A schedule with what a list shows of it: its newest run, and how often in a row it failed (capped)."""
+
+    schedule: Schedule
+    last_run: RunRecord | None
+    failure_streak: int
+    # How many of its runs are held.
+    held: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """What the ledger holds of an instant or range: revisions in force, runs and skips, oldest first."""
+
+    runs: Sequence[RunRecord] = ()
+    skips: Sequence[SkipRecord] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """What came to its end and what was skipped lately, newest first; skips with the name of their schedule."""
+
+    ended: Sequence[RunRecord] = ()
+    skips: Sequence[tuple[str, SkipRecord]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A page of decisions in narrow rows: runs by tick and skips by their last one; and how far rows may be pruned."""
+
+    runs: Sequence[Decision] = ()
+    skips: Sequence[Decision] = ()
+    pruned_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRecord:
+    """One revision of a schedule: what it was, who made it and when."""
+
+    revision: int
+    action: str
+    actor: str
+    at: datetime
+    definition: Mapping[str, Any]
+    fingerprint: str | None
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A schedule after a command, and the runs that the command made; `run` of one that asked for a run alone."""
+
+    schedule: Schedule
+    run_ids: Sequence[int] = ()
+    run: RunRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewCalendar:
+    """A calendar that is put, with what it closes and where that comes from; only at this revision, 0: it is new."""
+
+    name: str
+    definition: Mapping[str, Any]
+    closed: Calendar
+    source: Mapping[str, Any]
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """Changes that are made together, in this order: calendars, limits, rates of queues, and commands to schedules."""
+
+    calendars: Sequence[NewCalendar] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
+    queues: Mapping[str, Rate] = field(default_factory=dict)
+    commands: Sequence[tuple[str, Command]] = ()
+
+
+# How many commands have been made so far, now and then; may be called from another thread.
+Counted = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class HandOff:
+    """What a worker that plans would start at once: up to `room` runs of its queues and tasks, under a lease."""
+
+    worker: Worker
+    room: int
+    lease: float
+    queues: Collection[str]
+    tasks: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the store is, and where it says it is; `copied` tells in words why it is taken for a copy."""
+
+    here: Mapping[str, str]
+    stored: Mapping[str, str]
+    copied: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRecord:
+    """Zone rules that the store goes by, or went by; `followed_at` is when every cursor had been computed anew."""
+
+    generation: int
+    version: str
+    digest: str
+    adopted_at: datetime
+    adopted_by: str
+    followed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """The zone rules of this process beside those that the store goes by."""
+
+    here: ZoneData
+    stored: ZoneRecord | None
+    # The store took them over by this very look.
+    adopted: bool = False
+
+    @property
+    def same(self) -> bool:
+        """May this process plan schedules in zones other than UTC?"""
+        return self.stored is not None and self.stored.digest == self.here.digest
+
+    @property
+    def generation(self) -> int:
+        """What cursors outside of UTC that this process may plan are marked with; below all where there are none."""
+        return self.stored.generation if self.stored is not None and self.same else -1
+
+    @property
+    def mark(self) -> int:
+        """What cursors are marked with that this process computes: by other rules, they are to be computed anew."""
+        return max(self.generation, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedLook:
+    """A schedule whose next look was moved by other zone rules."""
+
+    namespace: str
+    schedule: str
+    schedule_id: int
+    before: datetime | None
+    after: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Cursors computed anew: those that moved, and the schedule id up to which all were; None: no more are left."""
+
+    moved: Sequence[MovedLook] = ()
+    reached: int | None = None
+
+
+class Store(Protocol):
+    """The only durable thing."""
+
+    # How many batches of due schedules one process does well to plan at once.
+    planners: int
+    # May commands of this process plan what is due before they change a schedule?
+    plans: bool
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a password."""
+        ...
+
+    @property
+    def readings(self) -> Readings:
+        """What a dashboard reads of it."""
+        ...
+
+    async def open(self) -> None:
+        """Connect; raise SchemaError unless the schema fits this code."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of every connection; harmless when not open."""
+        ...
+
+    async def migrate(self) -> Sequence[str]:
+        """Bring the schema up to date under a lock; what was applied or set right; empty when it was."""
+        ...
+
+    async def examine(self, namespace: str, *, now: datetime | None = None) -> Condition:
+        """Look at everything that may need a person; also where the store is not open, or has no schema."""
+        ...
+
+    async def now(self) -> datetime:
+        """The store's own clock."""
+        ...
+
+    async def schema_version(self) -> int | None:
+        """The number of the newest migration that was applied to it; None where none was."""
+        ...
+
+    def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
+        """Yields whenever another process may have made work; coalesced, may be spurious, may get lost.
+
+        What it yields tells whether a heartbeat is called for: the schema may have changed, or a worker is to drain.
+        """
+        ...
+
+    # Planning
+
+    async def plan_due(
+        self,
+        limit: int = 500,
+        *,
+        hand_off: HandOff | None = None,
+        expected: Expected | None = None,
+        now: datetime | None = None,
+    ) -> Planned:
+        """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all.
+
+        Runs of ticks that are on time may be leased to the worker that plans, instead of queued.
+        """
+        ...
+
+    async def change_schedule(
+        self, namespace: str, name: str, command: Command, *, now: datetime | None = None
+    ) -> Changed:
+        """Plan what is due under the old revision, then apply the command, its revision and its audit row.
+
+        A trigger with a key that was used before makes no run, and gives the one that exists.
+        """
+        ...
+
+    async def change_all(
+        self,
+        namespace: str,
+        changes: Changes,
+        actor: str,
+        *,
+        counted: Counted | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        """Make all these changes in one transaction, each as its own verb would; or none, with the first error."""
+        ...
+
+    # Copies
+
+    async def check_place(self) -> Place:
+        """Is the store where it says it is? In one that is not, commands change what they say and plan nothing."""
+        ...
+
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
+        """Let a copy go on where it is, as a store of its own."""
+        ...
+
+    # Zones
+
+    async def check_zones(
+        self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
+    ) -> Zones:
+        """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC.
+
+        With `adopt` the store takes over newer ones that it has never had; with an actor too, any.
+        """
+        ...
+
+    async def follow_zones(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> Followed:
+        """Compute cursors anew that go by older zone rules, in the order of schedule ids behind `after`."""
+        ...
+
+    async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+        """The zone rules that the store has gone by, newest first."""
+        ...
+
+    # Runs
+
+    async def enqueue(
+        self, namespace: str, runs: Sequence[NewRun], actor: str, *, now: datetime | None = None
+    ) -> Sequence[int]:
+        """Insert runs that belong to no schedule; the id of the run that exists where its key was used before."""
+        ...
+
+    async def claim_runs(
+        self,
+        worker: Worker,
+        limit: int,
+        lease: float,
+        *,
+        queues: Collection[str],
+        tasks: Collection[str],
+        at_once: int | None = None,
+        expected: Expected | None = None,
+        now: datetime | None = None,
+    ) -> Claimed:
+        """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first.
+
+        So many of them begin at once, all if not said: of a queue with a rate nothing is leased that begins later.
+        If the store's clock is ahead of what is expected, runs that waited for it are not leased, see `believed_now`.
+        A run whose revision or payload this process cannot read is not leased.
+        """
+        ...
+
+    async def renew(
+        self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
+    ) -> Renewed:
+        """Extend the leases that this worker still holds under the attempt it names."""
+        ...
+
+    async def finish(
+        self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
+    ) -> Finished:
+        """Record how attempts ended, where the attempt is still current; release the next waiters.
+
+        A worker names itself, and ends only runs that it holds: a store that was restored to an earlier point gives out
+        the same ids and attempts again.
+
+        Raises InvalidError, and records nothing, if a value can never be stored.
+        """
+        ...
+
+    async def cancel_run(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
+        """Cancel a run that has not started; ask a running one to stop. A final one raises ConflictError."""
+        ...
+
+    async def rescue(
+        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
+    ) -> Rescued:
+        """Take runs whose lease has expired from their worker; cancel those that have waited too long."""
+        ...
+
+    async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
+        """Delete final runs that ended over `older_than` seconds ago, except the newest `keep` of each schedule.
+
+        Also deletes revisions that were replaced before then, except the newest 100 of each schedule and revisions that
+        runs, skips or backfills refer to. At most `limit` of both; returns how many runs and revisions were deleted.
+        """
+        ...
+
+    # Backfills
+
+    async def backfill(
+        self, namespace: str, name: str, new: NewBackfill, *, dry_run: bool = False, now: datetime | None = None
+    ) -> BackfillPlan:
+        """Make a run of each tick that is asked for and has none; they wait in order behind all other runs."""
+        ...
+
+    async def cancel_backfill(
+        self,
+        namespace: str,
+        backfill_id: int,
+        actor: str,
+        *,
+        note: str = "",
+        stop_running: bool = False,
+        now: datetime | None = None,
+    ) -> BackfillRecord:
+        """Cancel what has not started of a backfill; ask what runs to stop if `stop_running`."""
+        ...
+
+    async def get_backfill(self, namespace: str, backfill_id: int) -> BackfillRecord:
+        """A backfill by id, and how far it is."""
+        ...
+
+    async def list_backfills(
+        self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 20
+    ) -> Sequence[BackfillRecord]:
+        """Backfills, newest first, with ids below `before`."""
+        ...
+
+    # Held runs
+
+    async def held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
+        """The schedules of which runs are held, by name; or one of them."""
+        ...
+
+    async def list_held(
+        self, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
+    ) -> Sequence[RunRecord]:
+        """The held runs of a schedule, oldest first, with ids above `after`."""
+        ...
+
+    async def decide_held(
+        self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None
+    ) -> int:
+        """Release or drop the oldest held runs of a schedule; how many that were."""
+        ...
+
+    # Limits
+
+    async def set_limit(
+        self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
+    ) -> Limit:
+        """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
+        ...
+
+    async def list_limits(
+        self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[Limit]:
+        """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
+        ...
+
+    async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+        """The runs that have a place of a key, oldest first."""
+        ...
+
+    # Queues
+
+    async def limit_queue(
+        self, namespace: str, queue: str, rate: Rate | None, actor: str, *, now: datetime | None = None
+    ) -> Queue:
+        """Let runs of a queue begin at this rate, or as they come with None; what has begun counts for the new rate."""
+        ...
+
+    async def list_queues(
+        self, namespace: str, *, queue: str | None = None, now: datetime | None = None
+    ) -> Sequence[Queue]:
+        """The queues that have a rate or active runs, by name; or one of them."""
+        ...
+
+    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
+        """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
+        ...
+
+    # Workers and code
+
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
+        """Insert or refresh this worker's row; it counts as live for so long."""
+        ...
+
+    async def drain_worker(
+        self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> Worker:
+        """Ask a live worker to drain, which nothing takes back; harmless where that was done before."""
+        ...
+
+    async def retire_worker(self, worker_id: str) -> None:
+        """Remove this worker's row."""
+        ...
+
+    async def list_workers(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        """The live workers."""
+        ...
+
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+        """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
+        ...
+
+    # Calendars
+
+    async def put_calendar(
+        self,
+        namespace: str,
+        name: str,
+        definition: Mapping[str, Any],
+        closed: Calendar,
+        source: Mapping[str, Any],
+        actor: str,
+        *,
+        revision: int | None = None,
+        now: datetime | None = None,
+    ) -> CalendarRecord:
+        """Insert or replace a calendar; schedules that name it are changed by commands of their own.
+
+        Only if it is at this revision, or not there with 0; else StaleError.
+        """
+        ...
+
+    async def delete_calendar(
+        self, namespace: str, name: str, actor: str, *, revision: int | None = None, now: datetime | None = None
+    ) -> None:
+        """Delete a calendar, if it is at this revision; ConflictError while a schedule names it."""
+        ...
+
+    async def list_calendars(
+        self, namespace: str, *, name: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[CalendarRecord]:
+        """The stored calendars by name, behind `after`; or one of them."""
+        ...
+
+    async def schedules_with_calendar(
+        self, namespace: str, name: str, *, after: str = "", limit: int = 100
+    ) -> Sequence[Schedule]:
+        """Schedules that name a calendar and are not deleted, by name, behind `after`."""
+        ...
+
+    # Tokens
+
+    async def create_token(
+        self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        """Keep a new token; audited in the namespaces that it opens, or in this one where it opens all."""
+        ...
+
+    async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
+        """A token by its id, with its state by the store's clock."""
+        ...
+
+    async def list_tokens(
+        self,
+        *,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[TokenRecord]:
+        """Tokens by id, behind `after`; only those that open nothing but `within`, or only those that can be used."""
+        ...
+
+    async def revoke_token(
+        self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        """End a token; harmless where that was done before. NotFoundError where there is none."""
+        ...
+
+    async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+        """Those of these tokens and sessions that can be used."""
+        ...
+
+    async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
+        """Write that a token was used, at most once a minute."""
+        ...
+
+    # Sessions
+
+    async def open_session(self, namespace: str, new: NewSession, *, now: datetime | None = None) -> SessionRecord:
+        """Keep a new session, which ends with its token at the latest; the oldest is closed where that has too many.
+
+        Audited as done by the token's holder, where the token opens. ConflictError where the token is not live.
+        """
+        ...
+
+    async def find_session(self, session_id: str, *, now: datetime | None = None) -> SessionRecord | None:
+        """A session by its id, with its state, and its token's, by the store's clock."""
+        ...
+
+    async def list_sessions(
+        self,
+        *,
+        token_id: str | None = None,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[SessionRecord]:
+        """Sessions by id, behind `after`; of one token, of tokens that open nothing but `within`, or live ones."""
+        ...
+
+    async def close_session(
+        self, namespace: str, session_id: str, actor: str, *, now: datetime | None = None
+    ) -> SessionRecord:
+        """End a session; harmless where it has ended before. NotFoundError where there is none."""
+        ...
+
+    async def close_sessions(self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None) -> int:
+        """End all sessions of a token; how many were live. NotFoundError where there is no such token."""
+        ...
+
+    async def note_session_use(self, session_id: str, *, now: datetime | None = None) -> None:
+        """Write that a session was used, at most once a minute."""
+        ...
+
+    # Answers
+
+    async def begin_answer(
+        self, namespace: str, key: str, request: str, *, now: datetime | None = None
+    ) -> Answer | None:
+        """Note that a request with a key is being answered; None: by whoever asks. Else what is known of the key."""
+        ...
+
+    async def end_answer(
+        self, namespace: str, key: str, request: str, answer: Answer | None, *, now: datetime | None = None
+    ) -> None:
+        """Keep the answer to such a request for a day, or with None forget that it was asked."""
+        ...
+
+    # Pings
+
+    async def ping(self, schedule_id: int, at: datetime | None = None, *, now: datetime | None = None) -> datetime:
+        """Note that another system really ran what a schedule is to do; of one schedule the newest 100,000 stay."""
+        ...
+
+    async def list_pings(
+        self, schedule_id: int, first: datetime, last: datetime, *, after: datetime | None = None, limit: int = 1_000
+    ) -> Sequence[datetime]:
+        """The pings of a schedule from `first` to `last`, oldest first; behind `after`, where that is given."""
+        ...
+
+    # Dependencies
+
+    async def last_successes(self, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
+        """When these schedules last succeeded, as the planner knows it of those that others depend on."""
+        ...
+
+    # Reading
+
+    async def get_schedule(self, namespace: str, name: str) -> Schedule | None:
+        """A schedule by name, also a deleted one."""
+        ...
+
+    async def list_schedules(
+        self,
+        namespace: str,
+        *,
+        contains: str = "",
+        state: State | None = None,
+        tag: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleRow]:
+        """Schedules by name, behind `after`; deleted ones only when asked for by state.
+
+        `contains` is looked for in names, tags and targets.
+        """
+        ...
+
+    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, RunLength]:
+        """How long the last successful runs of these schedules took; without those that have none."""
+        ...
+
+    async def get_run(self, run_id: int) -> RunRecord | None:
+        """A run by id."""
+        ...
+
+    async def list_runs(
+        self,
+        namespace: str,
+        *,
+        schedule: str | None = None,
+        status: Status | None = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[RunRecord]:
+        """Runs, newest first, with ids below `before`."""
+        ...
+
+    async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
+        """The attempts of a run that ended without ending the run well."""
+        ...
+
+    async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
+        """Keep what runs said: lines, each once, and the newest progress of each run."""
+        ...
+
+    async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
+        """The lines of a run in order, behind this attempt and number."""
+        ...
+
+    async def read_progress(self, run_id: int) -> Progress | None:
+        """How far a run said that it was, last."""
+        ...
+
+    async def active_runs(self, schedule_id: int) -> Sequence[RunRecord]:
+        """The runs of a schedule that are not final, oldest first."""
+        ...
+
+    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
+        """Runs and skips whose ticks touch the range."""
+        ...
+
+    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
+        """Runs that ended, and skips that were recorded or extended, since an instant: the newest of each."""
+        ...
+
+    async def measure(self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None) -> Measures:
+        """How much there is of everything in a namespace, by bounded counts of what is active or ended lately."""
+        ...
+
+    async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
+        """Up to where nothing can happen any more that is not seen yet; `before` is what the look before found."""
+        ...
+
+    async def happened(
+        self, namespaces: Collection[str], after: Mark, until: Horizon, *, limit: int = 20_000
+    ) -> Happened:
+        """What happened in these namespaces behind a place, up to the horizon; runs without payload and result.
+
+        Whatever else commits, and when: nothing is told twice, or not at all, to who goes on from mark to mark.
+        """
+        ...
+
+    async def ledger(
+        self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
+    ) -> Ledger:
+        """A page of all decisions about ticks: runs from one instant on and skips that reach another one or later."""
+        ...
+
+    async def list_revisions(
+        self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100
+    ) -> Sequence[RevisionRecord]:
+        """The newest revisions of a schedule, newest first; those below `before`, and made before an instant."""
+        ...
+
+    async def list_audit(
+        self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Sequence[AuditRecord]:
+        """What was done, newest first."""
+        ...

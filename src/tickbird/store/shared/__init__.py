@@ -1,0 +1,1 @@
+"""Code that all store drivers share."""

@@ -1,0 +1,73 @@
+"""Queued runs that this process cannot read: a claim leaves them out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS, Unreadable
+from tickbird.store.shared.json_columns import Undecodable, decode
+
+_MOST: Final = 10_000
+# A claim looks this often for a run that it can read; the next claim goes on from there.
+ROUNDS: Final = 50
+# If there are too many to remember them all, claims meet the same ones again: not too often.
+_PAUSE: Final = timedelta(seconds=1)
+
+
+class UnreadableRuns:
+    """By revision, and by id if the payload of a single run is the cause; for one thread or loop."""
+
+    def __init__(self) -> None:
+        self.revisions: dict[tuple[int, int], Unreadable] = {}
+        self.runs: dict[int, Unreadable] = {}
+        self._checked_at: datetime | None = None
+
+    def __len__(self) -> int:
+        return len(self.revisions) + len(self.runs)
+
+    def add_run(self, run_id: int, error: str, now: datetime) -> None:
+        """Leave out this run."""
+        self.runs[run_id] = Unreadable(error, run_id=run_id)
+        self._bound(now)
+
+    def add_revision(self, schedule_id: int, revision: int, schedule: str, error: str, now: datetime) -> None:
+        """Leave out all runs of this revision."""
+        self.revisions[schedule_id, revision] = Unreadable(error, schedule, revision)
+        self._bound(now)
+
+    def _bound(self, now: datetime) -> None:
+        if len(self) == 1:
+            self._checked_at = now
+        if len(self) > _MOST:
+            # Without a bound they would fill the memory and every claim. The oldest are met again.
+            oldest: dict[Any, Unreadable] = self.revisions or self.runs
+            del oldest[next(iter(oldest))]
+
+    def keep(self, revisions: Collection[tuple[int, int]], runs: Collection[int], now: datetime) -> None:
+        """Forget all others: they are gone, or can be read by now."""
+        self.revisions = {key: entry for key, entry in self.revisions.items() if key in revisions}
+        self.runs = {run_id: entry for run_id, entry in self.runs.items() if run_id in runs}
+        self._checked_at = now
+
+    def is_due(self, now: datetime) -> bool:
+        """Must they be read again? A clock that was set back does not put it off."""
+        since = None if self._checked_at is None or not len(self) else now - self._checked_at
+        return since is not None and abs(since.total_seconds()) >= RECHECK_SECONDS
+
+    def look_again(self, now: datetime) -> datetime:
+        """When to claim again after a claim that found nothing else in its rounds."""
+        return now if len(self) < _MOST else now + _PAUSE
+
+    def snapshot(self) -> tuple[Unreadable, ...]:
+        """All of them, as a claim reports them."""
+        return (*self.revisions.values(), *self.runs.values()) if len(self) else ()
+
+
+def decode_payload(text: str) -> tuple[Any, str | None]:
+    """A run's own payload, or None and why it cannot be decoded."""
+    payload = decode(text)
+    if isinstance(payload, Undecodable):
+        return None, f"payload: {payload.error}"
+    return (payload, None) if isinstance(payload, dict) else (None, "payload: must be a JSON object")

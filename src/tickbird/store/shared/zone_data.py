@@ -1,0 +1,50 @@
+"""What all stores share of zone rules: which of two wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tickbird.domain.time.zone_data import ZoneData
+from tickbird.store.protocol.store import MovedLook, ZoneRecord, Zones
+
+# What a store goes by before it has compared: it plans nothing outside of UTC.
+UNKNOWN: Final = Zones(ZoneData("", ""), None)
+
+
+@dataclass(frozen=True, slots=True)
+class MayPlan:
+    """May a command plan what is due before it changes a schedule?"""
+
+    zones: Zones
+    # Not in a copy, and not where planning is switched off.
+    anything: bool
+
+    def plan(self, mark: int | None) -> bool:
+        """A schedule whose cursor has this mark; one by other zone rules is for the planners who have them."""
+        return self.anything and mark in (None, self.zones.generation)
+
+
+def actor_of(zones: Zones) -> str:
+    """Who moved ticks: the rules."""
+    return f"zone data {zones.here.version}"
+
+
+def detail_of(zones: Zones, moved: MovedLook) -> dict[str, Any]:
+    """What the audit tells of a look that moved."""
+    before, after = (None if at is None else at.isoformat() for at in (moved.before, moved.after))
+    return {"from": before, "to": after, "version": zones.here.version, "digest": zones.here.digest}
+
+
+def is_adopted(here: ZoneData, known: Sequence[ZoneRecord], *, adopt: bool, by_hand: bool) -> bool:
+    """Does the store take these rules over, given those it has had, newest first?
+
+    Rules that it once had and left do not come back by themselves: else workers with two kinds of them would take
+    turns, each undoing what the other computed.
+    """
+    if not known:
+        return True
+    if not adopt or known[0].digest == here.digest:
+        return False
+    return by_hand or (here.version >= known[0].version and all(here.digest != record.digest for record in known))

@@ -1,0 +1,34 @@
+"""Many changes in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from tickbird.store.protocol.store import Changes, Counted
+from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.sqlite import calendars, concurrency, queues
+from tickbird.store.sqlite.changes import change
+
+
+def change_all(
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    may: MayPlan,
+    namespace: str,
+    changes: Changes,
+    actor: str,
+    now: int,
+    counted: Counted | None,
+) -> None:
+    """Make all of them, in their order."""
+    for each in changes.calendars:
+        calendars.put(db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now)
+    for key, most in changes.limits.items():
+        concurrency.change(db, known, namespace, key, most, actor, now)
+    for queue, rate in changes.queues.items():
+        queues.limit(db, namespace, queue, rate, actor, now)
+    for number, (name, command) in enumerate(changes.commands, 1):
+        change(db, known, may, namespace, name, command, now)
+        if counted is not None:
+            counted(number)

@@ -1,0 +1,165 @@
+"""Changing a schedule: what is due under the old revision first, then the command, its revision and its audit row."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from functools import partial
+
+from tickbird.domain.errors import ConflictError
+from tickbird.domain.planning.commands import Change, Command, Trigger
+from tickbird.domain.planning.planner import NO_FACTS, Repeated
+from tickbird.domain.runs.idempotency import same_triggered
+from tickbird.domain.schedules.codec import definition_text
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.store.protocol.store import Changed
+from tickbird.store.shared.plans import Decided, KnownRevisions, held_keys, newer_format
+from tickbird.store.shared.sans_io import do
+from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.sqlite.calendars import contents
+from tickbird.store.sqlite.dependencies import dependents, read_needs, watch
+from tickbird.store.sqlite.enqueue import finding
+from tickbird.store.sqlite.instants import MICROS
+from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
+from tickbird.store.sqlite.revisions import read_revision
+from tickbird.store.sqlite.rows import Row, dump, is_due, is_newer, last_skip_id, schedule_record
+from tickbird.store.sqlite.runs import ask, get_run, write_audit
+from tickbird.store.sqlite.statements import SQL
+
+# Plans of a thousand runs each: more than that is for the planner to catch up with first.
+MOST_PLANS = 50
+CANCELLED = "cancelled with the schedule"
+
+
+def change(
+    db: sqlite3.Connection,
+    known: KnownRevisions,
+    may: MayPlan,
+    namespace: str,
+    name: str,
+    command: Command,
+    now: int,
+) -> Changed:
+    """Apply a command to the schedule of this name, or to none."""
+    row = up_to_date(db, known, may, namespace, name, now)
+    before = None if row is None else schedule_record(row)
+    facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
+    key = command.idempotency_key if isinstance(command, Trigger) else None
+    if isinstance(command, Trigger) and key is not None and before is not None:
+        keyed = do(finding(namespace, key), partial(ask, db))
+        if keyed is not None:
+            run_id = same_triggered(key, keyed, before.id, command.payload)
+            return Changed(before, [run_id], get_run(db, run_id))
+    if names := command.calendars(before):
+        facts = replace(facts, calendars=contents(db, namespace, names))
+    if command.ties:
+        needs = read_needs(db, namespace, command.needs(before))
+        facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))
+    if isinstance(command, Trigger) and command.retry_of is not None and before is not None:
+        facts = replace(facts, repeated=_repeated(db, known, before.id, command.retry_of))
+    done = command.apply(before, name, facts, now / MICROS)
+    schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
+    if done.revised:
+        _revise(db, schedule, done, command.actor, may, now)
+        if command.ties and schedule.definition is not None and schedule.definition.depends_on:
+            watch(db, namespace, [each.schedule for each in schedule.definition.depends_on])
+    elif not done.plan.runs:
+        # Nothing new was asked for; what was due before may have made runs.
+        db.execute(SQL["wake_others"])
+        return Changed(schedule)
+    keys = held_keys(facts)
+    decided = Decided(before or schedule, done.plan, done.definition, last_skip_id(row), command.actor, keys)
+    run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
+    if key is not None:
+        db.execute(SQL["key_run"], {"id": run_ids[0], "idempotency_key": key})
+    write_audit(
+        db,
+        now,
+        command.actor,
+        done.action,
+        namespace,
+        schedule_id=schedule.id,
+        schedule=name,
+        run_id=run_ids[0] if run_ids else None,
+        detail=done.detail,
+    )
+    db.execute(SQL["wake_others"])
+    after = _read(db, namespace, name)
+    assert after is not None
+    return Changed(schedule_record(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
+
+
+def _repeated(db: sqlite3.Connection, known: KnownRevisions, schedule_id: int, run_id: int) -> Repeated | None:
+    """A run of a schedule that is to be retried."""
+    run = get_run(db, run_id)
+    if run is None or run.schedule_id != schedule_id or run.revision is None:
+        return None
+    revision = read_revision(db, known, schedule_id, run.revision)
+    return Repeated(run, None if revision is None else revision.definition)
+
+
+def up_to_date(
+    db: sqlite3.Connection, known: KnownRevisions, may: MayPlan, namespace: str, name: str, now: int
+) -> Row | None:
+    """The schedule's row once nothing of it is due any more."""
+    for _ in range(MOST_PLANS):
+        row = _read(db, namespace, name)
+        if row is None:
+            return None
+        if is_newer(row):
+            raise newer_format(name)
+        # A cursor by other zone rules than ours is for the planners who have them.
+        if not is_due(row, now) or not _may_plan(db, may, row[0]):
+            return row
+        plan_these(db, known, may.zones, [row[0]], now)
+    raise ConflictError(f"schedule {name!r} is still catching up with its ticks;", hint="try again in a moment.")
+
+
+def _may_plan(db: sqlite3.Connection, may: MayPlan, schedule_id: int) -> bool:
+    [generation] = db.execute(SQL["zones_of"], {"id": schedule_id}).fetchone()
+    return may.plan(generation)
+
+
+def _read(db: sqlite3.Connection, namespace: str, name: str) -> Row | None:
+    row: Row | None = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
+    return row
+
+
+def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
+    """A new row, and with it by trigger its cursor and first revision; its id."""
+    row = {
+        "namespace": schedule.namespace,
+        "name": schedule.name,
+        "app": schedule.app,
+        "definition": definition_text(schedule.raw),
+        "revision": schedule.revision,
+        "fingerprint": schedule.fingerprint,
+        "now": now,
+    }
+    [(schedule_id,)] = db.execute(SQL["insert_schedule"], row).fetchall()
+    return int(schedule_id)
+
+
+def _revise(db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, may: MayPlan, now: int) -> None:
+    """Write a schedule's next revision; its cursor follows with the plan."""
+    pause = schedule.pause
+    is_readable = schedule.definition is not None
+    row = {
+        "id": schedule.id,
+        "app": schedule.app,
+        # One that cannot be read stays as it is stored.
+        "definition": definition_text(schedule.raw) if is_readable else None,
+        "revision": schedule.revision,
+        "fingerprint": schedule.fingerprint,
+        "overrides": dump(dict(schedule.overrides)),
+        "paused_by": pause.by if pause else None,
+        "pause_note": pause.note if pause else None,
+        "paused_until": pause.until if pause else None,
+        "error": schedule.error,
+        "now": now,
+    }
+    db.execute(SQL["update_schedule"], row)
+    version = schedule.raw["v"] if is_readable else None
+    db.execute(SQL["revise_cursor"], {"id": schedule.id, "revision": schedule.revision, "format": version})
+    db.execute(SQL["stamp_revised"], {"id": schedule.id, "zones": may.zones.mark})
+    db.execute(SQL["write_revision"], {**row, "action": done.action, "actor": actor, "detail": dump(done.detail)})

@@ -1,0 +1,48 @@
+"""Limits of concurrency keys on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Limit
+from tickbird.domain.runs.run import RunRecord
+from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.sqlite.rows import run_record
+from tickbird.store.sqlite.runs import write_audit
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.waiting_runs import release
+
+
+def change(
+    db: sqlite3.Connection, known: KnownRevisions, namespace: str, key: str, most: int | None, actor: str, now: int
+) -> tuple[Limit, list[int]]:
+    """Set or remove a limit; it as it stands then, and which runs were released."""
+    names = {"namespace": namespace, "key": key}
+    before = db.execute(SQL["stored_limit"], names).fetchone()
+    if most is None:
+        db.execute(SQL["remove_limit"], names)
+    else:
+        db.execute(SQL["set_limit"], {**names, "most": most})
+    released = release(db, known, [], now, keys=[(namespace, key)])
+    detail = {"key": key, "before": before[0] if before else None, "after": most}
+    write_audit(db, now, actor, "limit", namespace, detail=detail)
+    if released:
+        db.execute(SQL["wake_others"])
+    found = read(db, namespace, key)
+    return found[0] if found else Limit(key, DEFAULT_LIMIT, False, 0, 0), released
+
+
+def read(
+    db: sqlite3.Connection, namespace: str, key: str | None, after: str = "", limit: int | None = None
+) -> list[Limit]:
+    """The keys that have a limit or active runs."""
+    most = -1 if limit is None else limit
+    bounds = {"namespace": namespace, "key": key, "after": after, "limit": most, "default": DEFAULT_LIMIT}
+    rows = db.execute(SQL["list_limits"], bounds)
+    return [Limit(name, most, bool(is_set), active, waiting) for name, most, is_set, active, waiting in rows]
+
+
+def runs_of_key(db: sqlite3.Connection, namespace: str, key: str, limit: int) -> list[RunRecord]:
+    """The runs that have a place of a key, oldest first."""
+    rows = db.execute(SQL["runs_of_key"], {"namespace": namespace, "key": key, "limit": limit})
+    return [run_record(row) for row in rows]

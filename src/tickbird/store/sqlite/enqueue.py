@@ -1,0 +1,108 @@
+"""One run, enqueued on whatever connection; also on one that is somebody else's, in their transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, take
+from tickbird.domain.runs.idempotency import KeyedRun, same_enqueued
+from tickbird.domain.runs.run import NewRun, enqueued_detail
+from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.store.shared.json_columns import as_object, decode
+from tickbird.store.shared.sans_io import Steps
+from tickbird.store.sqlite.instants import MICROS, clock, to_micros
+from tickbird.store.sqlite.rows import dump
+from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.url import read_url
+
+
+def statements(url: str) -> Mapping[str, str]:
+    """Statements by name."""
+    return SQL
+
+
+def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> Steps[int]:
+    """Insert a run, or find the one that its key stands for."""
+    if (key := run.idempotency_key) is not None:
+        found = yield from finding(namespace, key)
+        if found is not None:
+            return same_enqueued(key, found, run.target, run.payload)
+    [(run_id,)] = yield "reserve_ids", {"name": "run", "count": 1}
+    # Once nobody else can write any more: what is dated later, is written later.
+    at = clock() if now is None else to_micros(now)
+    room: dict[Key, int] = {}
+    if run.concurrency_key is not None:
+        asked = {"namespace": namespace, "key": run.concurrency_key, "default": DEFAULT_LIMIT}
+        [(left,)] = yield "busy_key", asked
+        room[namespace, run.concurrency_key] = left
+    yield "enqueue_run", run_row(run_id, namespace, run, actor, at, room)
+    if run.payload:
+        yield "enqueue_payload", {"run_id": run_id, "payload": check_payload(run.payload)}
+    yield "write_audit", audit_row(run_id, namespace, [run], actor, at)
+    yield "wake_others", {}
+    return int(run_id)
+
+
+def finding(namespace: str, key: str) -> Steps[KeyedRun | None]:
+    """The run that a key stands for."""
+    rows = yield "keyed_run", {"namespace": namespace, "idempotency_key": key}
+    if not rows:
+        return None
+    run_id, schedule_id, kind, name, payload = rows[0]
+    return KeyedRun(run_id, schedule_id, Target(name, kind), decode(payload))
+
+
+def publishing(namespace: str, task: str) -> Steps[Mapping[str, Any] | None]:
+    """What a live worker publishes of a task."""
+    for (text,) in (yield "published_tasks", {"namespace": namespace, "now": clock()}):
+        if task in (tasks := as_object(decode(text))):
+            return tasks[task]  # type: ignore[no-any-return]
+    return None
+
+
+def placing(url: str) -> Steps[None]:
+    """Refuse a connection to another file than the store's."""
+    path = read_url(url).path
+    [(file,)] = yield "main_file", {}
+    if not file or not Path(path).exists() or not Path(path).samefile(file):
+        raise InvalidError(
+            f"this connection is to {file or 'a database in memory'}, and the store is {path};",
+            field="connection",
+            hint="give a connection to the store's own file.",
+        )
+
+
+def run_row(
+    run_id: int, namespace: str, run: NewRun, actor: str, now: int, room: MutableMapping[Key, int]
+) -> dict[str, Any]:
+    """The values of the statement enqueue_run; it takes a place of its concurrency key if there is one."""
+    key = run.concurrency_key
+    due_at = to_micros(run.at) if run.at is not None else now + run.delay * MICROS
+    return {
+        "id": run_id,
+        "namespace": namespace,
+        "kind": run.target.kind,
+        "target": run.target.name,
+        "queue": run.queue,
+        "priority": run.priority,
+        "due_at": due_at,
+        "start_by": None if run.start_within is None else due_at + run.start_within * MICROS,
+        "crash_limit": run.crash_limit,
+        "retry_of": run.retry_of,
+        "actor": actor,
+        "now": now,
+        "idempotency_key": run.idempotency_key,
+        "concurrency_key": key,
+        "status": take(room, None if key is None else (namespace, key)),
+    }
+
+
+def audit_row(first: int, namespace: str, runs: Sequence[NewRun], actor: str, now: int) -> dict[str, Any]:
+    """The values of the statement write_audit."""
+    nothing = {"schedule_id": None, "schedule": None}
+    told = {"now": now, "actor": actor, "action": "enqueue", "namespace": namespace, "run_id": first}
+    return {**told, **nothing, "detail": dump(enqueued_detail(runs))}
