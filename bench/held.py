@@ -18,7 +18,7 @@ import psycopg
 from bench import bare
 from bench.common import Options, Report, Table, interleave, percentile
 from bench.database import NOW, Schedules, warm
-from tickbird.engine.planning import Planning
+from tickbird.engine.planner_step import Planning
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol.store import Planned
 

@@ -15,8 +15,8 @@ from bench.common import Options, Report, Table, percentile
 from bench.contenders import Seen, TickbirdWorker, run_worker
 from bench.isolated_app import bird
 from tickbird.domain.runs.run import ClaimedRun
-from tickbird.engine.isolation.children import Children
-from tickbird.engine.isolation.process import App
+from tickbird.engine.processes.pool import Children
+from tickbird.engine.processes.task_process import App
 from tickbird.targets.protocol import Run
 from tickbird.worker import WorkerProcess
 

@@ -12,7 +12,7 @@ from typing import Final
 from bench import bare, cron_speed, firing, held, plan_sqlite, stored
 from bench.common import Options, Report, Samples, Table, figure, interleave, step
 from bench.database import DUE, NOW, Schedules, server, version
-from tickbird.engine.planning import Planning
+from tickbird.engine.planner_step import Planning
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.shared.plans import KnownRevisions
 from tickbird.testing.servers import PostgresServer

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from tickbird.client import Client
-    from tickbird.engine.sync import Declarations
+    from tickbird.engine.code_sync import Declarations
     from tickbird.remote import Transport
     from tickbird.store.protocol.store import Store
     from tickbird.store.shared.sans_io import Steps
@@ -342,7 +342,7 @@ class Tickbird:
     @property
     def declarations(self) -> Declarations:
         """The schedules that this app's code declares."""
-        from tickbird.engine.sync import Declarations
+        from tickbird.engine.code_sync import Declarations
 
         return Declarations(self.namespace, self.app, dict(self._declared))
 

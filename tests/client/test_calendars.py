@@ -13,7 +13,7 @@ from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.engine.sync import Declarations, sync
+from tickbird.engine.code_sync import Declarations, sync
 from tickbird.store.sqlite import SqliteStore
 
 

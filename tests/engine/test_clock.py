@@ -13,9 +13,9 @@ from tickbird import Tickbird, every
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.engine.clock import PATIENCE, TOLERANCE, ClockWatch, StoreClock
-from tickbird.engine.standing import Standing
-from tickbird.engine.sync import Declarations, sync
-from tickbird.engine.upkeep import Retention, Upkeep
+from tickbird.engine.code_sync import Declarations, sync
+from tickbird.engine.maintenance import Retention, Upkeep
+from tickbird.engine.readiness import Standing
 from tickbird.testing import Harness, ManualClock
 from tickbird.worker import describe_worker
 

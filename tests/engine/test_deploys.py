@@ -12,7 +12,7 @@ import pytest
 
 from tickbird import ConflictError, Tickbird, cron, every
 from tickbird.app import open_store
-from tickbird.engine.sync import sync
+from tickbird.engine.code_sync import sync
 from tickbird.store.protocol.store import Store, Worker
 from tickbird.worker import describe_worker
 

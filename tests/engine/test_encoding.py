@@ -10,7 +10,7 @@ import pytest
 
 from tests.engine.hostile import ERRORS, LARGE, VALUES, random_values
 from tickbird.engine.encoding import MAX_RESULT, encode_value
-from tickbird.engine.shown import MAX_ERROR, encode_error
+from tickbird.engine.task_errors import MAX_ERROR, encode_error
 
 
 def check(encoded: Any) -> None:

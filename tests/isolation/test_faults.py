@@ -20,10 +20,10 @@ from tests.isolation.app import bird, holds_on
 from tests.isolation.conftest import QUICK, Place, leftovers, until, working
 from tickbird import Tickbird, every
 from tickbird.domain.runs.run import FINAL, ClaimedRun, RunRecord
-from tickbird.engine.isolation.children import Children
-from tickbird.engine.isolation.process import App
-from tickbird.engine.shown import Failed, LateStart
-from tickbird.engine.steady import steady
+from tickbird.engine.monotonic import steady
+from tickbird.engine.processes.pool import Children
+from tickbird.engine.processes.task_process import App
+from tickbird.engine.task_errors import Failed, LateStart
 from tickbird.targets.command import Command
 from tickbird.targets.protocol import Kept, Launch, Run
 

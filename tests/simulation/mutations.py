@@ -21,7 +21,7 @@ from tickbird.domain.schedules.grid import Segment, Ticks
 from tickbird.domain.schedules.schedule import Cursor
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockWatch
-from tickbird.engine.execution import Execution
+from tickbird.engine.dispatcher import Execution
 from tickbird.store.protocol.store import Held
 from tickbird.store.shared.plan_backoff import PlanBackoff
 from tickbird.store.sqlite import backfills, planning, runs, store, waiting_runs

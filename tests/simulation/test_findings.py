@@ -14,9 +14,9 @@ from tickbird import Tickbird, at, every
 from tickbird.app import open_store
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.engine.execution import Execution
+from tickbird.engine.code_sync import sync
+from tickbird.engine.dispatcher import Execution
 from tickbird.engine.loop import Repeat
-from tickbird.engine.sync import sync
 from tickbird.store.protocol.store import Worker
 from tickbird.testing.simulation.timeline import Timeline, new_loop
 from tickbird.worker import describe_worker

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.grid import Ticks
-from tickbird.engine.execution import Execution
+from tickbird.engine.dispatcher import Execution
 from tickbird.testing.faults.app import Setup, work
 
 

@@ -14,7 +14,7 @@ from tickbird.cli.session import complete
 from tickbird.cli.settings import Command, Settings
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.schedules.codec import fingerprint
-from tickbird.engine.sync import sync as write_declarations
+from tickbird.engine.code_sync import sync as write_declarations
 from tickbird.store.protocol.store import Store, Worker
 from tickbird.store.shared.migrations import META
 

@@ -17,9 +17,9 @@ from tickbird.domain.runs.run import ClaimedRun, FailureKind, Outcome, Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.text import clean_text
 from tickbird.engine.encoding import encode_value
-from tickbird.engine.isolation.children import Away, Children, Reason
-from tickbird.engine.shown import Failed, LateStart, encode_error, refuse_awaitable
-from tickbird.engine.steady import steady
+from tickbird.engine.monotonic import steady
+from tickbird.engine.processes.pool import Away, Children, Reason
+from tickbird.engine.task_errors import Failed, LateStart, encode_error, refuse_awaitable
 from tickbird.targets.protocol import CURRENT, Executable, Kept, Run, Sink
 
 log = logging.getLogger("tickbird.engine")

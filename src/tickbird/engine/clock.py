@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.domain.time.instants import EPOCH
-from tickbird.engine.steady import steady
+from tickbird.engine.monotonic import steady
 from tickbird.store.protocol.store import Expected
 
 log = logging.getLogger("tickbird.engine")

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 
 from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.engine.clock import Clock, ClockWatch, StoreClock
-from tickbird.engine.execution import Execution
-from tickbird.engine.isolation.children import Children
-from tickbird.engine.logs import Logs
+from tickbird.engine.code_sync import Declarations
+from tickbird.engine.dispatcher import Execution
 from tickbird.engine.loop import Repeat, Step
-from tickbird.engine.planning import Planning
-from tickbird.engine.standing import Standing
-from tickbird.engine.sync import Declarations
-from tickbird.engine.upkeep import PRUNE_PAUSE, Retention, Upkeep
-from tickbird.engine.vitals import Vitals
+from tickbird.engine.maintenance import PRUNE_PAUSE, Retention, Upkeep
+from tickbird.engine.planner_step import Planning
+from tickbird.engine.processes.pool import Children
+from tickbird.engine.readiness import Standing
+from tickbird.engine.run_logs import Logs
+from tickbird.engine.worker_health import Vitals
 from tickbird.store.protocol.store import Store, Worker
 from tickbird.targets.protocol import Executable, Sink
 

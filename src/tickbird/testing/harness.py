@@ -11,9 +11,9 @@ from typing import Any, Self
 from tickbird.app import Tickbird, open_store
 from tickbird.client import Client
 from tickbird.domain.runs.run import RunRecord, SkipRecord
-from tickbird.engine.execution import Execution
-from tickbird.engine.planning import Planning
-from tickbird.engine.upkeep import Retention, Upkeep
+from tickbird.engine.dispatcher import Execution
+from tickbird.engine.maintenance import Retention, Upkeep
+from tickbird.engine.planner_step import Planning
 from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Sink
 from tickbird.testing.clock import ManualClock

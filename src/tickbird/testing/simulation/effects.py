@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from tickbird.domain.schedules.definition import Backoff
-from tickbird.engine.shown import encode_error
+from tickbird.engine.task_errors import encode_error
 from tickbird.targets.protocol import Run
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from tickbird.engine.clock import Clock, ClockWatch
-from tickbird.engine.execution import Plan
+from tickbird.engine.dispatcher import Plan
 from tickbird.store.protocol.store import Expected, HandOff, Planned, Store
 
 log = logging.getLogger("tickbird.engine")

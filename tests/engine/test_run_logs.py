@@ -16,7 +16,7 @@ from tickbird import Run, Tickbird
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.engine.logs import Logs
+from tickbird.engine.run_logs import Logs
 from tickbird.store.sqlite import SqliteStore
 
 elsewhere = logging.getLogger("shop.elsewhere")

@@ -10,7 +10,7 @@ import pytest
 
 from tickbird import Tickbird, every
 from tickbird.domain.planning.code_sync import StoredSchedule
-from tickbird.engine.upkeep import Retention, Upkeep
+from tickbird.engine.maintenance import Retention, Upkeep
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.schema import MIGRATIONS
 from tickbird.testing import ManualClock

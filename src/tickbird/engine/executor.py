@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from tickbird.domain.runs.run import Outcome
 from tickbird.engine.attempt import Attempt, StopReason
-from tickbird.engine.isolation.children import Children
+from tickbird.engine.processes.pool import Children
 
 log = logging.getLogger("tickbird.engine")
 

@@ -12,7 +12,7 @@ from tickbird import every
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.engine.planning import Planning
+from tickbird.engine.planner_step import Planning
 from tickbird.store.protocol.store import Planned
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.clock import ManualClock

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from tickbird.engine.isolation import processes
+from tickbird.engine.processes import process_tree
 
 # How often memory is looked at while a run has a limit.
 _LOOK = 0.05
@@ -24,12 +24,12 @@ _ORPHANED = signal.SIGUSR1
 
 def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
     """Be a keeper: standard input is the line to the worker, `channel` the child's; `be` is what the child does."""
-    processes.die_with_parent(worker, _ORPHANED)
+    process_tree.die_with_parent(worker, _ORPHANED)
     control = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    processes.adopt_orphans()
+    process_tree.adopt_orphans()
     woken, wake = os.pipe()
     for end in (woken, wake):
         os.set_blocking(end, False)
@@ -69,8 +69,8 @@ def _let_go_of_output() -> None:
 def _be_child(be: Callable[[int], NoReturn], keeper: int, channel: int) -> NoReturn:
     """In the child, before anything of the user's is loaded; it ends as any program does."""
     os.setsid()
-    processes.die_with_parent(keeper, signal.SIGKILL)
-    processes.be_killed_first()
+    process_tree.die_with_parent(keeper, signal.SIGKILL)
+    process_tree.be_killed_first()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     be(channel)
 
@@ -108,7 +108,7 @@ class Keeper:
         if self._status is not None or os.getppid() != self._worker or not self._obey():
             return False
         if self._limit:
-            taken = processes.memory(processes.descendants(os.getpid()))
+            taken = process_tree.memory(process_tree.descendants(os.getpid()))
             if taken > self._limit:
                 self._over = taken
                 return False
@@ -149,15 +149,15 @@ class Keeper:
                 return False
             if pid == self._child:
                 self._status = os.waitstatus_to_exitcode(status)
-                self._most = usage.ru_maxrss * (1024 if processes.LINUX else 1)
+                self._most = usage.ru_maxrss * (1024 if process_tree.LINUX else 1)
 
     def _kill_all(self) -> None:
         """Whoever is below this process; without orphans to adopt, whoever is in the child's group at least."""
-        processes.kill_all(lambda: processes.descendants(os.getpid()), self._nobody_left)
-        if not processes.LINUX:
+        process_tree.kill_all(lambda: process_tree.descendants(os.getpid()), self._nobody_left)
+        if not process_tree.LINUX:
             with suppress(OSError):
                 os.killpg(self._child, signal.SIGKILL)
 
     def _nobody_left(self, spared: set[int]) -> bool:
         # Where all orphans come here, having no child means that there is no descendant.
-        return self._reap() or bool(spared and not processes.alive(processes.descendants(os.getpid()) - spared))
+        return self._reap() or bool(spared and not process_tree.alive(process_tree.descendants(os.getpid()) - spared))

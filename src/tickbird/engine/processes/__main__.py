@@ -1,4 +1,4 @@
-"""`python -m tickbird.engine.isolation KIND APP WORKER CHANNEL`: started by workers, not by people.
+"""`python -m tickbird.engine.processes KIND APP WORKER CHANNEL`: started by workers, not by people.
 
 The kind is `app`, for a child that imports one and executes its runs, or `program`, for a command.
 """
@@ -9,12 +9,12 @@ import sys
 from functools import partial
 from typing import NoReturn
 
-from tickbird.engine.isolation.keeper import main
+from tickbird.engine.processes.supervisor import main
 
 
 def be_app(app: str, channel: int) -> NoReturn:
     """In the child of a keeper: import an app, and execute runs of its tasks."""
-    from tickbird.engine.isolation.child import serve
+    from tickbird.engine.processes.child_main import serve
 
     serve(app, channel)
     sys.exit()
@@ -22,7 +22,7 @@ def be_app(app: str, channel: int) -> NoReturn:
 
 def be_program(channel: int) -> NoReturn:
     """In the child of a keeper: become the program that the worker names."""
-    from tickbird.engine.isolation.launch import launch
+    from tickbird.engine.processes.launch import launch
 
     launch(channel)
 

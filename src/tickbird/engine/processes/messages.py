@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from tickbird.domain.runs.run import ClaimedRun, Covers
-from tickbird.engine.isolation.frames import Message
+from tickbird.engine.processes.framing import Message
 
 
 def to_message(run: ClaimedRun, module: str, begin_by: float) -> Message:

@@ -9,9 +9,9 @@ import socket
 from pathlib import Path
 from typing import NoReturn
 
-from tickbird.engine.isolation import processes
-from tickbird.engine.isolation.frames import Message, Unpacker, pack
-from tickbird.engine.steady import steady
+from tickbird.engine.monotonic import steady
+from tickbird.engine.processes import process_tree
+from tickbird.engine.processes.framing import Message, Unpacker, pack
 
 # As of a shell that cannot start a program.
 _UNSTARTED = 127
@@ -92,7 +92,7 @@ def _be(name: str, uid: int, gid: int, groups: list[int]) -> None:
     except OSError as error:
         raise _Refused(f"it cannot be started as user {name}: {error.strerror}") from None
     # The system forgets about this when the user changes.
-    processes.die_with_parent(keeper, signal.SIGKILL)
+    process_tree.die_with_parent(keeper, signal.SIGKILL)
 
 
 def _why(program: str, as_user: str, error: OSError) -> str:

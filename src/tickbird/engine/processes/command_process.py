@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from tickbird.engine.isolation.process import Call
-from tickbird.engine.isolation.watched import MARK, Stopped, WatchedProcess
-from tickbird.engine.shown import Failed, LateStart
+from tickbird.engine.processes.supervised import MARK, Stopped, WatchedProcess
+from tickbird.engine.processes.task_process import Call
+from tickbird.engine.task_errors import Failed, LateStart
 from tickbird.targets.protocol import Kept, Launch
 
 

@@ -19,9 +19,9 @@ from tickbird.app import open_store
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.engine import execution as steps
-from tickbird.engine import workplace
-from tickbird.engine.execution import Execution
+from tickbird.engine import dispatcher as steps
+from tickbird.engine import executor
+from tickbird.engine.dispatcher import Execution
 from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store, Worker
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.clock import ManualClock
@@ -86,7 +86,7 @@ async def store() -> AsyncIterator[Store]:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a slot does so however slow this machine is; as many may wait as there are slots."""
-    monkeypatch.setattr(workplace, "_LONGEST_WAIT", 1_000.0)
+    monkeypatch.setattr(executor, "_LONGEST_WAIT", 1_000.0)
     monkeypatch.setattr(steps, "_TIMES_AHEAD", 1)
 
 
@@ -289,7 +289,7 @@ async def test_what_was_claimed_ahead_is_put_back_by_a_drain_and_keeps_its_deadl
 
 
 async def test_what_waits_behind_slow_runs_is_put_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workplace, "_LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(executor, "_LONGEST_WAIT", 0.01)
     ahead = Ahead(store)
     await ahead.begin()
     async with asyncio.timeout(60):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tickbird.engine.clock import PATIENCE, Clock, ClockWatch
-from tickbird.engine.standing import Standing
-from tickbird.engine.sync import Declarations, sync
-from tickbird.engine.vitals import Vitals
+from tickbird.engine.code_sync import Declarations, sync
+from tickbird.engine.readiness import Standing
+from tickbird.engine.worker_health import Vitals
 from tickbird.store.protocol.store import Reported, Store, Worker
 
 log = logging.getLogger("tickbird.engine")

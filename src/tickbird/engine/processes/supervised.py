@@ -14,10 +14,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from tickbird.engine.isolation import processes
-from tickbird.engine.isolation.frames import MARK as MARK
-from tickbird.engine.isolation.frames import Garbled, Message, Unpacker, pack
-from tickbird.engine.isolation.output import Output, tail
+from tickbird.engine.processes import process_tree
+from tickbird.engine.processes.framing import MARK as MARK
+from tickbird.engine.processes.framing import Garbled, Message, Unpacker, pack
+from tickbird.engine.processes.output import Output, tail
 
 log = logging.getLogger("tickbird.isolation")
 
@@ -47,7 +47,7 @@ class WatchedProcess:
         self._control, control = socket.socketpair()
         out, out_end = os.pipe()
         err, err_end = os.pipe()
-        keeper = [sys.executable, "-P", "-m", "tickbird.engine.isolation"]
+        keeper = [sys.executable, "-P", "-m", "tickbird.engine.processes"]
         try:
             # A thread that lives as long as the worker must do this: the system ends the keeper when it ends.
             self._process = subprocess.Popen(
@@ -129,7 +129,7 @@ class WatchedProcess:
             await asyncio.sleep(0.001)
         if not self._ending:
             # Somebody has killed the keeper, so that what was below it is nobody's now.
-            await asyncio.to_thread(processes.kill_marked, MARK, self._token)
+            await asyncio.to_thread(process_tree.kill_marked, MARK, self._token)
         while not self._hung_up and self._on_channel():
             pass
         self._hang_up()

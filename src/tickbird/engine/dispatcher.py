@@ -14,9 +14,9 @@ from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.runs.unreadable_runs import Unreadable
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock, ClockWatch
-from tickbird.engine.isolation.children import Children
+from tickbird.engine.executor import Ending, Workplace
 from tickbird.engine.outbox import Outbox
-from tickbird.engine.workplace import Ending, Workplace
+from tickbird.engine.processes.pool import Children
 from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store, Worker
 from tickbird.targets.protocol import Executable, Sink
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tickbird.domain.time.zone_data import zone_source
-from tickbird.engine.vitals import Vitals
+from tickbird.engine.worker_health import Vitals
 
 
 @pytest.mark.parametrize(

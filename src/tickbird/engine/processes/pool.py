@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeVar
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import ClaimedRun
-from tickbird.engine.isolation.process import App, Call, ChildProcess
-from tickbird.engine.isolation.program import ProgramProcess
-from tickbird.engine.isolation.watched import Stopped, WatchedProcess
-from tickbird.engine.shown import Failed
+from tickbird.engine.processes.command_process import ProgramProcess
+from tickbird.engine.processes.supervised import Stopped, WatchedProcess
+from tickbird.engine.processes.task_process import App, Call, ChildProcess
+from tickbird.engine.task_errors import Failed
 from tickbird.targets.protocol import CannotStart, Executable, Kept, Launchable, Run
 
 log = logging.getLogger("tickbird.isolation")

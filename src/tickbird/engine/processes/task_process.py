@@ -12,11 +12,11 @@ from datetime import datetime
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.text import clean_text
 from tickbird.engine.encoding import encode_value
-from tickbird.engine.isolation import processes
-from tickbird.engine.isolation.calls import to_message
-from tickbird.engine.isolation.frames import HUNG_UP, Message
-from tickbird.engine.isolation.watched import Stopped, WatchedProcess, size
-from tickbird.engine.shown import Failed, LateStart
+from tickbird.engine.processes import process_tree
+from tickbird.engine.processes.framing import HUNG_UP, Message
+from tickbird.engine.processes.messages import to_message
+from tickbird.engine.processes.supervised import Stopped, WatchedProcess, size
+from tickbird.engine.task_errors import Failed, LateStart
 from tickbird.targets.protocol import Kept, Run
 
 # How long one that is told to leave may take.
@@ -163,11 +163,11 @@ class ChildProcess(WatchedProcess):
         """May it be given another run? Not when what earlier ones left in memory takes half of the limit."""
         if self.gone or self._hung_up or self._messages:
             return False
-        return limit is None or processes.memory([self.pid]) < limit / 2
+        return limit is None or process_tree.memory([self.pid]) < limit / 2
 
     def left_behind(self) -> set[int]:
         """Processes that runs have left."""
-        return processes.alive(processes.descendants(self._process.pid) - {self.pid})
+        return process_tree.alive(process_tree.descendants(self._process.pid) - {self.pid})
 
     async def leave(self) -> None:
         """Let an idle one end by itself, then make sure of it."""

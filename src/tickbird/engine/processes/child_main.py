@@ -22,10 +22,10 @@ from tickbird.domain.errors import PayloadError, TickbirdError
 from tickbird.domain.runs.logs import fit_level
 from tickbird.domain.text import clean_text
 from tickbird.engine.encoding import encode_value
-from tickbird.engine.isolation.calls import from_message
-from tickbird.engine.isolation.frames import HUNG_UP, LONGEST_LINE, MARK, MOST_LINES, Message, Unpacker, pack
-from tickbird.engine.shown import LateStart, encode_error, refuse_awaitable
-from tickbird.engine.steady import steady
+from tickbird.engine.monotonic import steady
+from tickbird.engine.processes.framing import HUNG_UP, LONGEST_LINE, MARK, MOST_LINES, Message, Unpacker, pack
+from tickbird.engine.processes.messages import from_message
+from tickbird.engine.task_errors import LateStart, encode_error, refuse_awaitable
 from tickbird.targets.protocol import Executable, Run
 
 

@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from tickbird.engine.isolation.frames import LONGEST_LINE, MOST_LINES
+from tickbird.engine.processes.framing import LONGEST_LINE, MOST_LINES
 from tickbird.targets.protocol import Run
 
 _CHUNK = 65_536
