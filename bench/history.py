@@ -27,10 +27,11 @@ from tickbird.domain.planning.commands import Create
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.connection import Connections
 from tickbird.store.postgres.schema_name import STATEMENTS as POSTGRES
-from tickbird.store.protocol.store import Claimed, Store, Worker
+from tickbird.store.protocol.store import Claimed, Store
 from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.statements import SQL as SQLITE

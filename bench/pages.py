@@ -22,8 +22,8 @@ from bench.database import server, version
 from tickbird.client import Client
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
+from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol.store import Worker
 from tickbird.store.shared.sql import load_statements
 
 STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "pages").items()}

@@ -57,22 +57,22 @@ __all__ = [
 
 # Names load when first used, so that `import tickbird` and `tickbird --help` stay quick.
 _HOMES = {
-    "app": ("Run", "Task", "Tickbird"),
-    "domain.calendars": ("Calendar", "exclude"),
-    "domain.cron": ("cron",),
-    "domain.definition": ("Backoff",),
-    "domain.dependencies": ("After", "after"),
-    "domain.errors": tuple(name for name in __all__ if name.endswith("Error")),
-    "domain.every": ("every",),
-    "domain.program": ("command",),
-    "domain.triggers": ("any_of", "at"),
+    "tickbird.app": ("Run", "Task", "Tickbird"),
+    "tickbird.domain.calendars.calendar": ("Calendar", "exclude"),
+    "tickbird.domain.errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "tickbird.domain.schedules.definition": ("Backoff",),
+    "tickbird.domain.schedules.dependencies": ("After", "after"),
+    "tickbird.domain.targets.command": ("command",),
+    "tickbird.domain.triggers.cron.cron": ("cron",),
+    "tickbird.domain.triggers.every": ("every",),
+    "tickbird.domain.triggers.trigger": ("any_of", "at"),
 }
 
 
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            value = getattr(import_module(f"tickbird.{home}"), name)
+            value = getattr(import_module(home), name)
             globals()[name] = value
             return value
     raise AttributeError(f"module 'tickbird' has no attribute {name!r}")

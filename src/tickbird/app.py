@@ -7,24 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from tickbird.blocking import Blocking, Portal
+from tickbird.client.sync import Blocking, Portal
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
-from tickbird.domain.schedules.definition import (
-    TASK_SETTINGS,
-    Definition,
-    Target,
-    check_name,
-    check_new_name,
-    check_text,
-    command_target,
-)
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.targets.byte_sizes import byte_count
 from tickbird.domain.targets.command import check_variables, command
+from tickbird.domain.text import check_name, check_new_name, check_text
 from tickbird.domain.time.instants import EPOCH
 from tickbird.domain.triggers.trigger import Trigger, at
 from tickbird.domain.urls import describe_url, is_server
-from tickbird.per_loop import PerLoop
+from tickbird.loop_local import PerLoop
 from tickbird.targets.protocol import Executable, Isolation, Run
 from tickbird.targets.task import Task
 
@@ -33,8 +26,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from tickbird.client import Client
+    from tickbird.client.http import Transport
     from tickbird.engine.code_sync import Declarations
-    from tickbird.remote import Transport
     from tickbird.store.protocol.store import Store
     from tickbird.store.shared.sans_io import Steps
     from tickbird.store.shared.temp_stores import Scratches
@@ -360,7 +353,7 @@ class Tickbird:
 
     async def _connected(self) -> tuple[Store | Transport, Client]:
         if is_server(self.url):
-            from tickbird.remote import RemoteClient, Transport
+            from tickbird.client.http import RemoteClient, Transport
 
             transport = Transport(self.url, self._token or os.environ.get("TICKBIRD_TOKEN"))
             return transport, RemoteClient(transport, self._named, self._validators, self._settings)
@@ -401,7 +394,7 @@ class Tickbird:
         `within` is the app's own lifespan: begun before and ended after. Options are those of a WorkerProcess.
         """
         # A worker is built on an app, so the app can only ask for it by name.
-        made: Lifespan = import_module("tickbird.lifespan").lifespan(self, worker, within, options)
+        made: Lifespan = import_module("tickbird.integrations.asgi_lifespan").lifespan(self, worker, within, options)
         return made
 
     def api(self, *, under: str = "", otherwise: Any = None) -> Any:
@@ -426,7 +419,7 @@ class Tickbird:
             )
         try:
             # It is built on an app, so the app can only ask for it by name.
-            return getattr(import_module("tickbird.mounting"), what)(self, under, otherwise)
+            return getattr(import_module("tickbird.integrations.asgi_mount"), what)(self, under, otherwise)
         except ImportError as error:
             if error.name not in ("fastapi", "starlette", "jinja2"):
                 raise
@@ -449,7 +442,7 @@ class Tickbird:
         Returns the run's id, or an awaitable of it where the connection is an async one. Options are those of
         `task.using`.
         """
-        from tickbird.connections import do_on
+        from tickbird.store.external import do_on
 
         name = task if isinstance(task, str) else task.name
         chosen = {"actor": self.app, **options}
@@ -457,7 +450,7 @@ class Tickbird:
 
         def work(dialect: str) -> tuple[Steps[int], Mapping[str, str]]:
             from tickbird.client.payloads import check_by_schema, new_run
-            from tickbird.domain.targets.task_settings import read_settings
+            from tickbird.domain.schedules.task_settings import read_settings
 
             joining = self._joining(dialect)
 

@@ -17,12 +17,13 @@ from dataclasses import replace
 from tickbird.app import Tickbird, open_store, planning_is_on
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.workers import Worker
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.processes.app_reference import find_reference
 from tickbird.engine.processes.pool import Children
 from tickbird.engine.processes.task_process import App
 from tickbird.engine.run_logs import RunHandler
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable
 from tickbird.version import VERSION
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.domain.runs.run import Outcome
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 from tickbird.testing.conformance.steps import a_worker
 
 PATH = "/api/v1/schedules"

@@ -18,7 +18,7 @@ from tickbird.api.app import ROUTERS
 from tickbird.api.guard import Limits
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.computing import compute
+from tickbird.cpu_threads import compute
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.triggers.every import every

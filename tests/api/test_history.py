@@ -12,7 +12,7 @@ from tickbird.domain.planning.commands import Create, Redefine
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 
 PATH = "/api/v1/schedules/digest/roll-back"
 

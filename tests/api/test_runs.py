@@ -14,7 +14,7 @@ from tickbird.api.models.steps import StepModel
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import ClaimedRun, Outcome, Status
 from tickbird.domain.schedules.dependencies import after
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 from tickbird.testing.conformance.steps import a_worker
 
 PATH = "/api/v1/runs"

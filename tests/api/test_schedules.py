@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.schedules import ScheduleModel, ScheduleRowModel
-from tickbird.documents import row_document, schedule_document
+from tickbird.wire.encode import row_document, schedule_document
 
 
 async def test_schedules_are_listed_as_documents(api: Api) -> None:

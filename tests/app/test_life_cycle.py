@@ -20,9 +20,9 @@ import pytest
 
 from tickbird import Tickbird
 from tickbird.app import open_store
-from tickbird.blocking import Blocking, Portal
+from tickbird.client.sync import Blocking, Portal
 from tickbird.domain.errors import StoreError
-from tickbird.per_loop import PerLoop
+from tickbird.loop_local import PerLoop
 
 T = TypeVar("T")
 

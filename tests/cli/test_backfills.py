@@ -15,7 +15,8 @@ from tickbird.domain.planning.commands import Create
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 
 WORKER = Worker(id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=("default",), slots=1)
 

@@ -9,7 +9,8 @@ import pytest
 from tests.cli.conftest import Cli
 from tickbird.client import Client
 from tickbird.domain.runs.run import Outcome
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 
 
 def execute(cli: Cli, **outcome: Any) -> int:

@@ -10,8 +10,7 @@ import pytest
 from tickbird import ConflictError, cron
 from tickbird.app import open_store
 from tickbird.client import Client
-from tickbird.domain.alarms import CLOCK_JUMPED
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import CLOCK_JUMPED, Worker
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
 

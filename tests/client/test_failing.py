@@ -12,7 +12,8 @@ from tickbird.client import Client
 from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

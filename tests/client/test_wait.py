@@ -12,7 +12,8 @@ from tickbird import DefinitionError, NotFinishedError, NotFoundError, Tickbird,
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.runs.run import Outcome
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
 

@@ -12,8 +12,9 @@ import pytest
 
 from tickbird import ConflictError, Tickbird, cron, every
 from tickbird.app import open_store
+from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import sync
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.store.protocol.store import Store
 from tickbird.worker import describe_worker
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -19,10 +19,11 @@ from tickbird.app import open_store
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.workers import Worker
 from tickbird.engine import dispatcher as steps
 from tickbird.engine import executor
 from tickbird.engine.dispatcher import Execution
-from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store, Worker
+from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker

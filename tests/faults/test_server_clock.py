@@ -13,7 +13,8 @@ from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.runs.run import Outcome
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults import Fleet, Proxy, SetClock, until
 from tickbird.testing.servers import PostgresServer, ServerMissing
 

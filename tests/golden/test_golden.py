@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 
 FOLDER = Path(__file__).parent
 FILE = """
@@ -62,9 +64,8 @@ show digest
 show nothing
 why digest 2035-06-01T13:00:00Z
 why etl
-preview etl -c 2
 preview --cron 5_4_*_*_* -c 1
-simulate --days 1
+simulate --from 2035-06-01T00:00:00Z --days 1
 simulate -f shop.toml --from 2035-06-01T00:00:00Z --days 2 --outage 2035-06-01T02:00:00Z/2h --slots 1
 trigger digest
 runs
@@ -92,8 +93,6 @@ set etl retries=2
 set etl retires=2
 roll-back etl --to 1
 revisions etl
-audit
-audit etl
 zones
 limit set warehouse 3
 limits
@@ -110,6 +109,7 @@ held late
 release late --count 2
 drop late -y
 why late
+audit late
 backfill digest --from 2026-01-05T00:00:00Z --to 2026-01-06T00:00:00Z -y --detach
 backfills
 backfills B
@@ -121,9 +121,10 @@ calendar rm closed
 token create bot --role viewer
 token list
 token revoke bot
-tail --since -1h --no-follow
+tail --since -2d --no-follow
 diff -f shop.toml
 apply -f shop.toml
+preview report -c 2
 apply -f wrong.toml
 export --all --format json
 schema
@@ -136,31 +137,49 @@ completion bash
 doctor
 rm etl -y
 """
-_WORD = re.compile(r"[a-z][a-z0-9_-]{0,30}")
+_WORD = re.compile(r"[a-z][a-z_-]{0,30}")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
 
 
-def shape(value: Any) -> Any:
+def shape(value: Any, key: str = "") -> Any:
     """A document without what differs from call to call: keys and single words stay, other values become their type."""
     match value:
         case dict():
-            return {key: shape(member) for key, member in value.items()}
+            return {name: shape(member, name) for name, member in value.items()}
+        case list() if key == "notes":
+            return "TEXTS about clock changes"
         case list():
-            shapes: list[Any] = []
-            for member in map(shape, value):
-                if member not in shapes:
-                    shapes.append(member)
-            return shapes
+            return [reduce(merge, (shape(member) for member in value))] if value else []
         case bool() | None:
             return value
         case int() | float():
             return "NUMBER"
-        case str() if _WORD.fullmatch(value):
+        case str() if _WORD.fullmatch(value) and key not in ("actor", "app", "id", "name", "schedule"):
             return value
         case str() if _INSTANT.fullmatch(value):
             return "INSTANT"
         case _:
             return "TEXT"
+
+
+def merge(one: Any, other: Any) -> Any:
+    """The shape of two members of a list."""
+    match one, other:
+        case dict(), dict():
+            names = [*one, *(name for name in other if name not in one)]
+            return {
+                name: merge(one[name], other[name]) if name in one and name in other else {**one, **other}[name]
+                for name in names
+            }
+        case list(), list():
+            return [reduce(merge, one + other)] if one + other else []
+        case _:
+            kinds = {
+                kind
+                for member in (one, other)
+                for kind in (member if isinstance(member, str) else json.dumps(member)).split(" or ")
+            }
+            return one if one == other else " or ".join(sorted(kinds))
 
 
 def compare(name: str, text: str) -> None:
@@ -248,7 +267,9 @@ async def _hold(client: Client, store: Store) -> None:
 
 
 async def _start(_: Client, store: Store) -> None:
-    """Report a worker."""
+    """Report a worker, and no other one: `sync` may still be listed as one, or not any more."""
+    for worker in await store.list_workers("default"):
+        await store.retire_worker(worker.id)
     await store.report_worker(W1, 3_600)
 
 
@@ -282,5 +303,5 @@ def test_openapi(shop: Cli) -> None:
 
 
 def test_shape_keeps_keys_and_words() -> None:
-    value = {"status": "queued", "at": "2035-01-01T00:00:00Z", "runs": [{"id": 1}, {"id": 2}], "text": "Two words"}
-    assert shape(value) == {"status": "queued", "at": "INSTANT", "runs": [{"id": "NUMBER"}], "text": "TEXT"}
+    value = {"at": "2035-01-01T00:00:00Z", "runs": [{"id": 1, "by": "x"}, {"id": 2, "by": None}], "text": "Two words"}
+    assert shape(value) == {"at": "INSTANT", "runs": [{"id": "NUMBER", "by": "null or x"}], "text": "TEXT"}

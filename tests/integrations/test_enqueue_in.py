@@ -22,8 +22,8 @@ from sqlalchemy.orm import Session, scoped_session, sessionmaker
 from tickbird import ConflictError, InvalidError, NotFoundError, PayloadError, SchemaError, Tickbird
 from tickbird.app import open_store
 from tickbird.client import Client
+from tickbird.domain.workers import Worker
 from tickbird.engine.engine import EngineOptions
-from tickbird.store.protocol.store import Worker
 from tickbird.worker import WorkerProcess
 
 Opened = AsyncIterator[Any]

@@ -14,9 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reading.made import INSTANTS, JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
-from tickbird import documents
 from tickbird.api.files import told_plan
-from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.access.sessions import SessionRecord
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import Calendar, exclude
@@ -31,7 +29,7 @@ from tickbird.domain.ledger.verification import Audit
 from tickbird.domain.limits.concurrency import Limit
 from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
-from tickbird.domain.planning.calendar_impact import Effect
+from tickbird.domain.planning.calendar_impact import CalendarReport, Effect, Resolved
 from tickbird.domain.planning.upcoming import ComingTick
 from tickbird.domain.planning.zone_impact import TickMoves
 from tickbird.domain.runs.held import HeldSchedule
@@ -40,36 +38,29 @@ from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord, Statu
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Backoff, Definition, Target
 from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule, State
 from tickbird.domain.schedules.tick_overrides import Overridden, OverrideRecord, TickOverride
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of, at
+from tickbird.domain.workers import Worker
 from tickbird.files.plan import FilePlan, ScheduleChange
-from tickbird.reading import (
+from tickbird.store.protocol.store import AuditRecord, Decisions, Place, ScheduleRow, ZoneRecord, Zones
+from tickbird.wire import encode
+from tickbird.wire.decode import (
     backfills,
     calendars,
+    concurrency,
     files,
-    limits,
     previews,
     runs,
     schedules,
+    system,
     ticks,
     tokens,
-    whole,
     workers,
 )
-from tickbird.store.protocol.store import (
-    AuditRecord,
-    Decisions,
-    Place,
-    RevisionRecord,
-    ScheduleRow,
-    Worker,
-    ZoneRecord,
-    Zones,
-)
-from tickbird.stored_calendars import CalendarReport, Resolved
 
 thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
 
@@ -182,37 +173,37 @@ def again(document: Any) -> Any:
 
 
 KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "schedule": (stored(), documents.schedule_document, schedules.read_schedule),
+    "schedule": (stored(), encode.schedule_document, schedules.read_schedule),
     "row": (
         records(ScheduleRow, schedule=stored(), last_run=st.none() | RUNS),
-        lambda row: documents.row_document(row, ["no live worker serves it"]),
+        lambda row: encode.row_document(row, ["no live worker serves it"]),
         schedules.read_row,
     ),
-    "override": (records(OverrideRecord), documents.override_document, schedules.read_override),
+    "override": (records(OverrideRecord), encode.override_document, schedules.read_override),
     "revision": (
         records(RevisionRecord, definition=OBJECTS, detail=OBJECTS),
-        documents.revision_document,
+        encode.revision_document,
         schedules.read_revision,
     ),
-    "history": (records(HistoryEntry), documents.history_document, schedules.read_history),
-    "run": (RUNS, documents.run_document, runs.read_run),
-    "attempt": (records(AttemptRecord), documents.attempt_document, runs.read_attempt),
-    "turn": (records(Turn, rate=st.none() | RATES), documents.turn_document, runs.read_turn),
-    "held": (records(HeldSchedule), documents.held_document, runs.read_held),
+    "history": (records(HistoryEntry), encode.history_document, schedules.read_history),
+    "run": (RUNS, encode.run_document, runs.read_run),
+    "attempt": (records(AttemptRecord), encode.attempt_document, runs.read_attempt),
+    "turn": (records(Turn, rate=st.none() | RATES), encode.turn_document, runs.read_turn),
+    "held": (records(HeldSchedule), encode.held_document, runs.read_held),
     "tick": (
         records(ComingTick, override=st.none() | records(OverrideRecord)),
-        documents.tick_document,
+        encode.tick_document,
         ticks.read_tick,
     ),
-    "skip": (SKIPS, documents.skip_document, ticks.read_skip),
+    "skip": (SKIPS, encode.skip_document, ticks.read_skip),
     "decisions": (
         records(Decisions, runs=st.lists(RUNS, max_size=2), skips=st.lists(SKIPS, max_size=2)),
-        documents.decisions_document,
+        encode.decisions_document,
         ticks.read_decisions,
     ),
     "happening": (
         records(Happening, run=st.none() | RUNS, skip=st.none() | SKIPS, namespace=st.just("")),
-        documents.happening_document,
+        encode.happening_document,
         ticks.read_happening,
     ),
     "explanation": (records(Explanation), Explanation.to_json, ticks.read_explanation),
@@ -227,14 +218,14 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         Audit.to_json,
         ticks.read_audit,
     ),
-    "backfill plan": (records(BackfillPlan), documents.backfill_plan_document, backfills.read_backfill_plan),
+    "backfill plan": (records(BackfillPlan), encode.backfill_plan_document, backfills.read_backfill_plan),
     "backfill": (
         records(BackfillRecord, counts=st.dictionaries(any_of_type(Status), st.integers(1, 100))),
-        documents.backfill_document,
+        encode.backfill_document,
         backfills.read_backfill,
     ),
-    "preview": (records(Preview, definition=DEFINITIONS), documents.preview_document, previews.read_preview),
-    "calendar": (records(CalendarRecord, closed=CLOSED), documents.calendar_document, calendars.read_calendar_record),
+    "preview": (records(Preview, definition=DEFINITIONS), encode.preview_document, previews.read_preview),
+    "calendar": (records(CalendarRecord, closed=CLOSED), encode.calendar_document, calendars.read_calendar_record),
     "calendar report": (
         records(
             CalendarReport,
@@ -242,7 +233,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
             effects=st.lists(records(Effect, moved=MOVES), max_size=2),
             failed=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
         ),
-        documents.calendar_report_document,
+        encode.calendar_report_document,
         calendars.read_calendar_report,
     ),
     "plan": (
@@ -250,21 +241,21 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda plan: told_plan(plan, applied=True),
         files.read_plan,
     ),
-    "limit": (records(Limit), documents.limit_document, limits.read_limit),
-    "queue": (records(Queue, rate=st.none() | RATES), documents.queue_document, limits.read_queue),
+    "limit": (records(Limit), encode.limit_document, concurrency.read_limit),
+    "queue": (records(Queue, rate=st.none() | RATES), encode.queue_document, concurrency.read_queue),
     "worker": (
         records(Worker, tasks=OBJECTS, declares=st.dictionaries(st.text(), st.text(), max_size=2), vitals=OBJECTS),
-        documents.worker_document,
+        encode.worker_document,
         workers.read_worker,
     ),
-    "token": (records(TokenRecord, digest=st.just("")), documents.token_document, tokens.read_token),
-    "session": (records(SessionRecord, digest=st.just("")), documents.session_document, tokens.read_session),
-    "audit record": (records(AuditRecord), documents.audit_document, whole.read_audit_record),
-    "finding": (records(Finding), checks.to_json, whole.read_finding),
-    "place": (records(Place), documents.place_document, whole.read_place),
-    "zone record": (records(ZoneRecord), documents.zone_record_document, whole.read_zone_record),
-    "zones": (records(Zones), documents.zones_document, whole.read_zones),
-    "moves": (records(TickMoves, until=WHOLE), documents.moves_document, whole.read_moves),
+    "token": (records(TokenRecord, digest=st.just("")), encode.token_document, tokens.read_token),
+    "session": (records(SessionRecord, digest=st.just("")), encode.session_document, tokens.read_session),
+    "audit record": (records(AuditRecord), encode.audit_document, system.read_audit_record),
+    "finding": (records(Finding), checks.to_json, system.read_finding),
+    "place": (records(Place), encode.place_document, system.read_place),
+    "zone record": (records(ZoneRecord), encode.zone_record_document, system.read_zone_record),
+    "zones": (records(Zones), encode.zones_document, system.read_zones),
+    "moves": (records(TickMoves, until=WHOLE), encode.moves_document, system.read_moves),
 }
 
 
@@ -283,22 +274,22 @@ def test_what_is_read_is_what_was_written(kind: str) -> None:
 @thorough
 @given(records(LogLine))
 def test_lines_are_those_of_their_run(line: LogLine) -> None:
-    assert runs.read_log(line.run_id, again(documents.log_document(line))) == line
+    assert runs.read_log(line.run_id, again(encode.log_document(line))) == line
 
 
 @thorough
 @given(DEFINITIONS)
 def test_every_definition_is_read_whole(definition: Definition) -> None:
     made = Schedule(1, "shop", "report", 1, "active", definition, raw=encode_definition(definition))
-    read = schedules.read_schedule(again(documents.schedule_document(made)))
+    read = schedules.read_schedule(again(encode.schedule_document(made)))
     assert read.definition == definition
     assert read.grid.next(1_800_000_000) == made.grid.next(1_800_000_000)
 
 
 def test_a_definition_that_cannot_be_read_here_is_none() -> None:
     made = Schedule(1, "shop", "report", 1, "parked", None, raw={"v": 1}, error="trigger: is missing.")
-    assert schedules.read_schedule(again(documents.schedule_document(made))) == made
+    assert schedules.read_schedule(again(encode.schedule_document(made))) == made
     # One of a newer server: it works there, and here it is shown without what it means.
-    newer = again(documents.schedule_document(replace(made, definition=None)))
+    newer = again(encode.schedule_document(replace(made, definition=None)))
     newer |= {"what": "At dawn", "definition": {"v": 2}}
     assert schedules.read_schedule(newer).definition is None

@@ -11,8 +11,8 @@ import pytest
 
 from tests.remote.servers import make_token, serving
 from tickbird import Tickbird, every
+from tickbird.client.http import RemoteClient
 from tickbird.domain.errors import AccessError, InvalidError, PayloadError, StoreError
-from tickbird.remote import RemoteClient
 
 
 @pytest.fixture

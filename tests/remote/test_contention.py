@@ -10,8 +10,8 @@ from tests.remote.conftest import URL, Both
 from tickbird.api.app import create_api
 from tickbird.api.guard import Limits
 from tickbird.client import Client
+from tickbird.client.http import RemoteClient, Transport
 from tickbird.domain.errors import StaleError
-from tickbird.remote import RemoteClient, Transport
 
 CLIENTS = 50
 

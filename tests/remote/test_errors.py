@@ -10,6 +10,7 @@ import pytest
 
 from tests.remote.conftest import URL, Both
 from tickbird.client import Client
+from tickbird.client.http import RemoteClient, Transport
 from tickbird.domain.errors import (
     AccessError,
     InvalidError,
@@ -21,8 +22,7 @@ from tickbird.domain.errors import (
     TickbirdError,
 )
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.remote import RemoteClient, Transport
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 
 NAIVE = datetime(2026, 1, 1)
 THEN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 
 from tests.remote.conftest import Both
 from tickbird import Tickbird, every
+from tickbird.client.http import RemoteClient
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, Target
-from tickbird.remote import RemoteClient
 from tickbird.worker import describe_worker
 
 HOURLY = every(hours=1)

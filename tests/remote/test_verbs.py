@@ -11,6 +11,7 @@ import pytest
 
 from tests.remote.conftest import Both
 from tickbird.client import Client
+from tickbird.client.http import RemoteClient
 from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.runs.logs import LogLine
@@ -18,9 +19,8 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
+from tickbird.domain.workers import Worker
 from tickbird.files.mistakes import DocumentError
-from tickbird.remote import RemoteClient
-from tickbird.store.protocol.store import Worker
 
 WORKER = Worker(id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=("default",), slots=1)
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -33,7 +33,10 @@ def verbs(kind: Any) -> set[str]:
 
 def test_every_verb_is_there() -> None:
     own = {
-        name for each in RemoteClient.__mro__ if each.__module__.startswith("tickbird.remote") for name in vars(each)
+        name
+        for each in RemoteClient.__mro__
+        if each.__module__.startswith("tickbird.client.http")
+        for name in vars(each)
     }
     assert verbs(Client) - own == set()
     for name in verbs(Client):
@@ -133,7 +136,7 @@ async def test_lists_come_in_pages(both: Both) -> None:
 
 
 async def test_more_than_a_page_takes_several(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tickbird.remote.base._PAGE", 3)
+    monkeypatch.setattr("tickbird.client.http.base._PAGE", 3)
     for number in range(8):
         await both.create(f"s{number}")
     assert await both.remote.list(limit=7) == await both.local.list(limit=7)
@@ -182,7 +185,7 @@ async def test_runs_are_the_same(both: Both) -> None:
 
 
 async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tickbird.remote.runs._REST", 0.0)
+    monkeypatch.setattr("tickbird.client.http.runs._REST", 0.0)
     await both.create("report")
     run = await both.remote.trigger("report", actor="x")
     await both.store.report_worker(WORKER, 60)

@@ -14,10 +14,10 @@ from tickbird import Tickbird, at, every
 from tickbird.app import open_store
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
+from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import sync
 from tickbird.engine.dispatcher import Execution
 from tickbird.engine.loop import Repeat
-from tickbird.store.protocol.store import Worker
 from tickbird.testing.simulation.timeline import Timeline, new_loop
 from tickbird.worker import describe_worker
 

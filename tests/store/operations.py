@@ -31,7 +31,8 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger as AnyTrigger
 from tickbird.domain.triggers.trigger import any_of, at
-from tickbird.store.protocol.store import Held, Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Held, Store
 
 NAMESPACE = "default"
 # A Thursday.

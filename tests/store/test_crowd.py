@@ -18,8 +18,8 @@ from tickbird.domain.planning.commands import Create, Trigger
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
+from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol.store import Worker
 
 SCHEDULES: dict[str, dict[str, Any]] = {
     "queues": {"overlap": "queue"},

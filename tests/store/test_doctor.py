@@ -16,9 +16,10 @@ from tickbird.domain.doctor.checks import diagnose
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.doctor.snapshot import OpenSession, Server
 from tickbird.domain.errors import StoreError
+from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.temp_stores import PostgresScratches
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.doctor import file_system
 from tickbird.testing.servers import PostgresServer

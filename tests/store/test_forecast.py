@@ -24,7 +24,8 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Held, Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Held, Store
 from tickbird.testing.clock import ManualClock
 from tickbird.testing.harness import _AtManualTime
 

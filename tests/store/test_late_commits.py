@@ -13,9 +13,9 @@ from tickbird.app import Tickbird
 from tickbird.domain.ledger.activity import Horizon, Mark, read_mark
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
+from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore, activity
 from tickbird.store.postgres.schema_name import encoded
-from tickbird.store.protocol.store import Worker
 from tickbird.store.shared.postgres_url import SCHEMA
 from tickbird.testing.servers import PostgresServer
 

@@ -15,7 +15,8 @@ from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 from tickbird.store.shared.plans import LARGEST_CACHE, MOST_READ
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

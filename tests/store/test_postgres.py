@@ -29,6 +29,7 @@ from tickbird.domain.schedules.codec import definition_text, encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
+from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore, backfills, changes, planning, runs, schema
 from tickbird.store.postgres import store as store_module
 from tickbird.store.postgres.concurrency_keys import stripe_of
@@ -37,7 +38,7 @@ from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.postgres.schema_name import STATEMENTS
 from tickbird.store.postgres.waiting_runs import hold_active
-from tickbird.store.protocol.store import Changes, Held, Worker
+from tickbird.store.protocol.store import Changes, Held
 from tickbird.store.shared.sql import load_statements
 from tickbird.testing.servers import PostgresServer
 

@@ -27,7 +27,8 @@ from tickbird.domain.planning.commands import Create, PauseCommand
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 from tickbird.store.shared import migrations
 from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore, connection, schema

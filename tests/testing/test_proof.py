@@ -23,7 +23,7 @@ from tickbird.app import find_scratches, open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 from tickbird.store.shared.temp_stores import new_name
 from tickbird.testing.faults.fleet import Fleet, Member
 from tickbird.testing.proof import Proof, clean

@@ -10,7 +10,7 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.trigger import Trigger
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\u202eevil"
 HOUR = timedelta(hours=1)

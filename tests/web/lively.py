@@ -18,7 +18,8 @@ from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger
-from tickbird.store.protocol.store import Held, Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Held, Store
 
 WORKERS = ("worker-a1f3", "worker-b7c0")
 LEASE = 3_600.0

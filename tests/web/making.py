@@ -9,7 +9,7 @@ from tests.web.conftest import Served
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202eevil\x1b[31mred\x1b[0m"
 TRACEBACK = f"""Traceback (most recent call last):

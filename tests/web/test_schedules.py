@@ -12,7 +12,7 @@ from tests.web.conftest import Desk, Served, done, looked_at
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 from tickbird.web import schedules as page_of
 
 HOSTILE = "<script>alert(1)</script>\u202eq"

@@ -4,7 +4,7 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
 
 HOSTILE = "<script>alert(1)</script>\u202eq"
 

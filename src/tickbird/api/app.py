@@ -52,7 +52,7 @@ from tickbird.api.once import DESCRIBED, Once, repeatable
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
 from tickbird.api.streams import Streams
 from tickbird.client import Client
-from tickbird.client.answers import Answers
+from tickbird.client.idempotency import Answers
 from tickbird.domain.errors import TickbirdError
 from tickbird.version import VERSION
 

@@ -10,8 +10,8 @@ from tickbird.api import PREFIX
 from tickbird.api.auth import Viewer
 from tickbird.api.models.audit import AuditPage
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
-from tickbird.documents import audit_document
-from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.text import check_text
+from tickbird.wire.encode import audit_document
 
 router = APIRouter(prefix=f"{PREFIX}/audit", tags=["audit"])
 

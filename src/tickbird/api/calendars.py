@@ -11,9 +11,9 @@ from tickbird.api.auth import Editor, Viewer
 from tickbird.api.models.calendars import CalendarBody, CalendarModel, CalendarPage, CalendarReportModel
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
-from tickbird.documents import calendar_document, calendar_report_document
+from tickbird.client.calendar_service import HORIZON
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.stored_calendars import HORIZON
+from tickbird.wire.encode import calendar_document, calendar_report_document
 
 router = APIRouter(prefix=f"{PREFIX}/calendars", tags=["calendars"])
 

@@ -8,11 +8,11 @@ from typing import Any
 from tickbird.api.auth import Access
 from tickbird.api.problems import Problem
 from tickbird.api.revisions import tag
-from tickbird.documents import schedule_document
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.run_history import obstacle
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.wire.encode import schedule_document
 
 
 async def changed_schedule(access: Access, schedule: Schedule, response: Any) -> dict[str, Any]:

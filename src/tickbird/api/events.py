@@ -12,7 +12,7 @@ from tickbird.api.auth import Viewer
 from tickbird.api.feed import Feed, Follower
 from tickbird.api.streams import MEDIA_TYPE, Streams
 from tickbird.domain.ledger.activity import MARK, HappeningKind, read_mark
-from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.text import check_text
 
 router = APIRouter(prefix=f"{PREFIX}/events", tags=["events"])
 

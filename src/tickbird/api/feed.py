@@ -12,9 +12,9 @@ from typing import Final
 
 from tickbird.api.streams import Events, event
 from tickbird.client import Client
-from tickbird.documents import event_document
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.ledger.activity import Happened, Happening, HappeningKind, Horizon, Mark
+from tickbird.wire.encode import event_document
 
 log = logging.getLogger("tickbird.api")
 # A place that lies so far ahead, in microseconds, is not one of this store, or its clock was set back.

@@ -14,10 +14,10 @@ from tickbird.api.models.revisions import RevisionPage, RollBackBody
 from tickbird.api.models.schedules import ChangedSchedule
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.revisions import IfMatch, read_match
-from tickbird.documents import history_document
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.commands import kept_over_code
 from tickbird.domain.schedules.codec import decode_field
+from tickbird.wire.encode import history_document
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["revisions"])
 

@@ -14,7 +14,7 @@ from tickbird.api.models.ledger import DecisionsModel, Happenings, TickAuditMode
 from tickbird.api.models.runs import RunList
 from tickbird.api.paging import write_items
 from tickbird.api.patience import longer
-from tickbird.documents import decisions_document, happening_document, run_document
+from tickbird.wire.encode import decisions_document, happening_document, run_document
 
 router = APIRouter(prefix=PREFIX, tags=["ticks"])
 Many = Annotated[int, Query(ge=1, le=10_000, description="At most so many of each kind.")]

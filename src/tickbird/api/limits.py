@@ -10,10 +10,10 @@ from tickbird.api import PREFIX
 from tickbird.api.auth import Access, Editor, Viewer
 from tickbird.api.models.limits import ChangedQueue, LimitBody, LimitModel, LimitPage, QueuePage, RateBody
 from tickbird.api.paging import AfterName, Limit, page, read_name
-from tickbird.documents import limit_document, queue_document
 from tickbird.domain.explain.run_history import unserved
 from tickbird.domain.limits.rate_limits import Queue
 from tickbird.domain.schedules.json_schema import NAME
+from tickbird.wire.encode import limit_document, queue_document
 
 router = APIRouter(prefix=PREFIX, tags=["limits"])
 QueueName = Annotated[str, Path(json_schema_extra={"pattern": NAME["pattern"]})]

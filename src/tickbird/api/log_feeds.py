@@ -13,10 +13,10 @@ from typing import Final
 from tickbird.api.problems import Problem
 from tickbird.api.streams import Events, event
 from tickbird.client import Client
-from tickbird.documents import log_document
 from tickbird.domain.errors import NotFoundError, TickbirdError
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import FINAL, Status
+from tickbird.wire.encode import log_document
 
 log = logging.getLogger("tickbird.api")
 # A line's attempt and its number: where to go on behind it.

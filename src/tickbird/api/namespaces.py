@@ -6,7 +6,7 @@ from typing import Final
 
 from tickbird.api.problems import Problem
 from tickbird.domain.access.tokens import Namespaces
-from tickbird.domain.schedules.definition import check_name
+from tickbird.domain.text import check_name
 
 DEFAULT: Final = "default"
 

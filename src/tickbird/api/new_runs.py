@@ -11,11 +11,11 @@ from fastapi import Header, Request
 from tickbird.api.auth import Access
 from tickbird.api.patience import longer
 from tickbird.client import Client
-from tickbird.documents import run_document
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
 from tickbird.domain.errors import ConflictError, NotFinishedError
 from tickbird.domain.explain.run_history import obstacle
 from tickbird.domain.runs.run import RunRecord
+from tickbird.wire.encode import run_document
 
 # What is in front of a key of a caller takes some of the room that a key has.
 _LONGEST_KEY: Final = 200 - TOKEN_ID_LENGTH - 1

@@ -16,7 +16,7 @@ from tickbird.api.guard import App, Message, Receive, Scope, Send, path_of
 from tickbird.api.namespaces import choose
 from tickbird.api.patience import aside
 from tickbird.api.problems import Problem
-from tickbird.client.answers import Answers
+from tickbird.client.idempotency import Answers
 from tickbird.domain.access.responses import Answer
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH, allows
 from tickbird.domain.errors import InvalidError, TickbirdError

@@ -14,7 +14,7 @@ from tickbird.api.models.overrides import MadeOverride, OverrideBody, Overrides
 from tickbird.api.models.parts import Note
 from tickbird.api.models.schedules import ChangedSchedule
 from tickbird.api.revisions import IfMatch, read_match
-from tickbird.documents import override_document
+from tickbird.wire.encode import override_document
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["overrides"])
 Tick = Annotated[InstantText, Path(description="The instant of a tick to come, with a zone.")]

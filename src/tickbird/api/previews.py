@@ -14,7 +14,7 @@ from tickbird.api.auth import Viewer
 from tickbird.api.definitions import read_draft
 from tickbird.api.instants import read_instant
 from tickbird.api.models.previews import PreviewBody, PreviewModel
-from tickbird.documents import preview_document
+from tickbird.wire.encode import preview_document
 
 router = APIRouter(prefix=f"{PREFIX}/preview", tags=["previews"])
 

@@ -24,10 +24,10 @@ from tickbird.api.new_runs import RunKey, keyed, made, waited_for
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.streams import MEDIA_TYPE as EVENTS
 from tickbird.api.streams import Streams, wants_events
-from tickbird.documents import attempt_document, log_document, progress_document, run_document, turn_document
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import Status
-from tickbird.domain.targets.task_settings import FROM_TASK, FromTask
+from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
+from tickbird.wire.encode import attempt_document, log_document, progress_document, run_document, turn_document
 
 router = APIRouter(prefix=f"{PREFIX}/runs", tags=["runs"])
 Id = Annotated[int, Path(ge=1, lt=2**63)]

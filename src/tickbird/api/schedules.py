@@ -29,11 +29,11 @@ from tickbird.api.new_runs import RunKey, keyed, made
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.api.revisions import IfMatch, IfNoneMatch, read_either, read_match, tag
-from tickbird.documents import row_document, schedule_document
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.schedules.policy_input import check_fields
 from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.wire.encode import row_document, schedule_document
 
 # A name that others create and delete all the time is given up after this.
 _PUT_TRIES = 20

@@ -11,9 +11,9 @@ from tickbird.api.auth import AnyAdmin, Caller
 from tickbird.api.models.sessions import ClosedSessions, SessionModel, SessionPage
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.tokens import client_of, find_token
-from tickbird.documents import session_document
 from tickbird.domain.access.sessions import SessionRecord, no_such_session
 from tickbird.domain.access.tokens import covers
+from tickbird.wire.encode import session_document
 
 router = APIRouter(prefix=PREFIX, tags=["tokens"])
 

@@ -12,11 +12,11 @@ from tickbird.api.auth import Viewer
 from tickbird.api.instants import InstantText, read_instant
 from tickbird.api.models.ticks import ComingTicks, ExplanationModel, LedgerPage
 from tickbird.api.paging import AfterNumber, Limit, read_number, write_items
-from tickbird.computing import compute
-from tickbird.documents import run_document, skip_document, tick_document
+from tickbird.cpu_threads import compute
 from tickbird.domain.planning.upcoming import with_notes
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.time.instants import LAST_SECOND, to_datetime, to_seconds, utc_text
+from tickbird.wire.encode import run_document, skip_document, tick_document
 from tickbird.wire.page_tokens import write_key
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["ticks"])

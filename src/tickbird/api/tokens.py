@@ -14,8 +14,8 @@ from tickbird.api.models.tokens import NewToken, NewTokenBody, TokenModel, Token
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.client import Client
-from tickbird.documents import token_document
 from tickbird.domain.access.tokens import Namespaces, TokenRecord, covers, no_such_token, wanted_namespaces
+from tickbird.wire.encode import token_document
 
 router = APIRouter(prefix=f"{PREFIX}/tokens", tags=["tokens"])
 

@@ -18,9 +18,9 @@ from tickbird.api.models.whole import (
 )
 from tickbird.api.paging import Limit
 from tickbird.api.patience import longer
-from tickbird.documents import moves_document, place_document, zone_record_document, zones_document
 from tickbird.domain.doctor.checks import to_json
 from tickbird.domain.time.instants import utc_text
+from tickbird.wire.encode import moves_document, place_document, zone_record_document, zones_document
 
 router = APIRouter(prefix=PREFIX, tags=["store"])
 # It looks at everything.

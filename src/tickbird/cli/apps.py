@@ -16,7 +16,7 @@ from tickbird.app import Tickbird
 from tickbird.cli.errors import Failed
 from tickbird.cli.settings import Settings
 from tickbird.domain.errors import InvalidError, NotFoundError, TickbirdError
-from tickbird.domain.schedules.definition import check_name
+from tickbird.domain.text import check_name
 
 _MISSING = object()
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")

@@ -20,9 +20,9 @@ from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative,
 from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
-from tickbird.documents import backfill_document, backfill_plan_document
 from tickbird.domain.explain.run_history import count, obstacle
 from tickbird.domain.planning.backfills import MOST_AT_ONCE, BackfillPlan, BackfillRecord, Order
+from tickbird.wire.encode import backfill_document, backfill_plan_document
 
 # A day without a time, perhaps with a zone.
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d|yesterday|today|tomorrow)(Z| [A-Za-z]\S*)?", re.ASCII)

@@ -15,10 +15,10 @@ from tickbird.cli.output import Cell, Screen, Text, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Settings
 from tickbird.client import Client
-from tickbird.documents import bulk_document
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb
+from tickbird.wire.encode import bulk_document
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DONE = {"pause": "paused", "resume": "resumed", "trigger": "triggered"}

@@ -13,14 +13,14 @@ from tickbird.cli.names import calendar_names
 from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings, actor_option
-from tickbird.documents import calendar_document, calendar_report_document
+from tickbird.client.calendar_service import HORIZON
 from tickbird.domain.calendars.calendar import BUILT_IN, calendar_to_json
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.planning.calendar_impact import Effect
+from tickbird.domain.planning.calendar_impact import CalendarReport, Effect
 from tickbird.domain.time.durations import in_words
-from tickbird.stored_calendars import HORIZON, CalendarReport
+from tickbird.wire.encode import calendar_document, calendar_report_document
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Of each kind, so many ticks are shown of a schedule; --json has more.

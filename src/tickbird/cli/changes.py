@@ -23,7 +23,6 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
 from tickbird.cli.waiting import FOREVER, logged, patience, tell_end, wait_for
 from tickbird.client import Client
-from tickbird.documents import run_document, schedule_document
 from tickbird.domain.explain.run_history import count as in_numbers
 from tickbird.domain.explain.run_history import executes, obstacle
 from tickbird.domain.planning.bulk import BulkResult
@@ -32,6 +31,7 @@ from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
+from tickbird.wire.encode import run_document, schedule_document
 
 _name_or_many = click.argument("name", type=words, required=False, shell_complete=schedule_names)
 _note = click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")

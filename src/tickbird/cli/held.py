@@ -16,10 +16,10 @@ from tickbird.cli.runs import run_table
 from tickbird.cli.schedules import zone_of
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
-from tickbird.documents import held_document, run_document
 from tickbird.domain.explain.run_history import count as counted
 from tickbird.domain.runs.held import MOST, HeldSchedule
 from tickbird.domain.runs.run import RunRecord
+from tickbird.wire.encode import held_document, run_document
 
 _count_option = click.option(
     "--count", type=click.IntRange(1, MOST), metavar="N", help="Only so many, the oldest; else all."

@@ -16,7 +16,7 @@ from tickbird.cli.output import clean, emit, warn
 from tickbird.cli.settings import Command, Group, Settings
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.schedules.definition import check_name
+from tickbird.domain.text import check_name
 
 if TYPE_CHECKING:
     from tickbird.files.reading import Format

@@ -11,8 +11,8 @@ from tickbird.cli.names import key_names
 from tickbird.cli.output import Screen, emit
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
-from tickbird.documents import limit_document
 from tickbird.domain.limits.concurrency import LARGEST_LIMIT, Limit
+from tickbird.wire.encode import limit_document
 
 
 @click.command(cls=Command)

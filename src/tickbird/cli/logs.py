@@ -14,9 +14,9 @@ from tickbird.cli.output import Screen, clean, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
-from tickbird.documents import level_name, log_document
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
+from tickbird.wire.encode import level_name, log_document
 
 _PAGE = 1_000
 

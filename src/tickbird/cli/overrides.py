@@ -17,11 +17,11 @@ from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
 from tickbird.cli.ticks import override_table
 from tickbird.client import Client
-from tickbird.documents import override_document, schedule_document, tick_document
 from tickbird.domain.explain.run_history import count as in_numbers
 from tickbird.domain.planning.upcoming import ComingTick
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.wire.encode import override_document, schedule_document, tick_document
 
 
 # Unknown options are left alone, so that -1h is an instant, and refused as one.

@@ -12,11 +12,11 @@ from tickbird.cli.names import queue_names
 from tickbird.cli.output import Screen, both, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
-from tickbird.documents import queue_document
 from tickbird.domain.explain.run_history import unserved
 from tickbird.domain.limits.rate_limits import Queue
 from tickbird.domain.time.durations import in_words
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
+from tickbird.wire.encode import queue_document
 
 _HEADS = ("QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS", "NEXT BEGINS")
 

@@ -14,12 +14,12 @@ from tickbird.cli.names import revision_numbers
 from tickbird.cli.output import Cell, Screen, Text, both, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option, revision_option
-from tickbird.client.revisions import HistoryEntry
-from tickbird.documents import difference_document, history_document, schedule_document
 from tickbird.domain.explain.run_history import executes, obstacle
 from tickbird.domain.planning.commands import kept_over_code
 from tickbird.domain.schedules.diff import Difference, differences
+from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.wire.encode import difference_document, history_document, schedule_document
 
 # What is longer is cut for people; --json has all of it.
 _LONGEST = 80

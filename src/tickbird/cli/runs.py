@@ -15,14 +15,14 @@ from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative,
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
 from tickbird.client import Client
-from tickbird.documents import attempt_document, progress_document, run_document, turn_document
 from tickbird.domain.explain.explanation import Step
 from tickbird.domain.explain.run_history import behind_the_line, brief, in_turn, obstacle
 from tickbird.domain.limits.rate_limits import Queue, Turn
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
 from tickbird.domain.time.durations import in_words
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
+from tickbird.wire.encode import attempt_document, progress_document, run_document, turn_document
 
 _PAGE = 500
 # Queues by name, of which the next run may not begin yet.

@@ -16,14 +16,15 @@ from tickbird.cli.runs import STYLES, held_back, run_table
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.ticks import override_table, tick_table
-from tickbird.documents import revision_document, row_document, run_document, schedule_document, tick_document
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.explain.run_history import reason
 from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime
-from tickbird.store.protocol.store import ScheduleRow, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import ScheduleRow
+from tickbird.wire.encode import revision_document, row_document, run_document, schedule_document, tick_document
 
 _PAGE = 500
 _RECENT = 5

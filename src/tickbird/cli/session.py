@@ -48,7 +48,7 @@ async def opened(settings: Settings) -> AsyncIterator[Client]:
     """A client of the store that the options name, which must be there already, or of the server in front of it."""
     server = settings.server_url
     if server is not None:
-        from tickbird.remote import RemoteClient, Transport
+        from tickbird.client.http import RemoteClient, Transport
 
         # As on a store, where nothing else is said: also with a token that opens others beside it.
         transport = Transport(server, settings.server_token, otherwise="default")

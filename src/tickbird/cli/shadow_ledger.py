@@ -13,9 +13,9 @@ from tickbird.domain.ledger.shadow_report import MOST_TICKS, Quiet, Recorded, Sp
 from tickbird.domain.runs.run import SkipRecord
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
-from tickbird.store.protocol.store import RevisionRecord
 
 _PAGE = 1_000
 _MOST_QUIET = 10_000

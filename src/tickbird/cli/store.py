@@ -14,8 +14,9 @@ from tickbird.cli.session import complete
 from tickbird.cli.settings import Command, Settings
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import sync as write_declarations
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.store.protocol.store import Store
 from tickbird.store.shared.migrations import META
 
 # Long enough for a deploy to start its workers, which then declare the same themselves.

@@ -17,12 +17,12 @@ from tickbird.cli.output import clean, clock, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
-from tickbird.documents import happening_document
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.explain.run_history import brief
 from tickbird.domain.explain.run_history import count as in_numbers
 from tickbird.domain.ledger.activity import Happening
 from tickbird.domain.time.durations import in_words
+from tickbird.wire.encode import happening_document
 
 _POLL = 0.5
 _LONGEST_WAIT = 5.0

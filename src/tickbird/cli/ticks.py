@@ -15,7 +15,6 @@ from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, 
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings
 from tickbird.client import Client
-from tickbird.documents import caution_document, tick_document
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.run_history import folded
@@ -28,6 +27,7 @@ from tickbird.domain.schedules.warnings import Caution, cautions
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron as parse_cron
 from tickbird.domain.triggers.trigger import Trigger
+from tickbird.wire.encode import caution_document, tick_document
 
 _MARKS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
 _VERDICT_STYLES = {

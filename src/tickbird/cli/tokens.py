@@ -14,9 +14,9 @@ from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Group, Settings, actor_option
 from tickbird.client import Client
-from tickbird.documents import token_document
 from tickbird.domain.access.tokens import ROLES, Role, TokenRecord, is_token_id, no_such_token
 from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.wire.encode import token_document
 
 _PAGE = 1_000
 _STYLES = {"expired": "yellow", "revoked": "dim"}

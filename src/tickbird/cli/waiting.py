@@ -12,10 +12,10 @@ from tickbird.cli.output import Cell, emit
 from tickbird.cli.settings import Settings
 from tickbird.client import Client
 from tickbird.client.runs import not_finished
-from tickbird.documents import log_document, run_document
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.time.durations import in_words
+from tickbird.wire.encode import log_document, run_document
 
 FOREVER = "forever"
 

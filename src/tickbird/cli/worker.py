@@ -15,8 +15,8 @@ from tickbird.cli.names import queue_names
 from tickbird.cli.settings import Command, Settings
 from tickbird.cli.stderr import LEVELS, log_to_stderr
 from tickbird.domain.explain.run_history import count, is_program
-from tickbird.domain.schedules.definition import check_name
 from tickbird.domain.targets.command import check_variables
+from tickbird.domain.text import check_name
 
 log = logging.getLogger("tickbird.worker")
 

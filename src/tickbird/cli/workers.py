@@ -12,10 +12,10 @@ from tickbird.cli.names import worker_ids
 from tickbird.cli.output import Cell, Screen, Text, emit, relative
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
-from tickbird.documents import worker_document
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.runs.unreadable_runs import published, published_count
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker
+from tickbird.wire.encode import worker_document
 
 _HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEEN", "NOTE")
 

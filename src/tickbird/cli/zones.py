@@ -10,10 +10,10 @@ import click
 from tickbird.cli.output import Cell, Screen, clock, emit
 from tickbird.cli.session import complete, opened
 from tickbird.cli.settings import Command, Settings, actor_option
-from tickbird.documents import moves_document, zone_record_document, zones_document
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.planning.zone_impact import TickMoves
 from tickbird.store.protocol.store import ZoneRecord, Zones
+from tickbird.wire.encode import moves_document, zone_record_document, zones_document
 
 
 @click.command(cls=Command)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from tickbird.client.backfills import Backfills
 from tickbird.client.bulk import Bulk
 from tickbird.client.calendars import Calendars
+from tickbird.client.concurrency import Limits
 from tickbird.client.files import Files
-from tickbird.client.limits import Limits
-from tickbird.client.overrides import Overrides
+from tickbird.client.forecast import Simulations
 from tickbird.client.pings import Pings
 from tickbird.client.previews import Previews
 from tickbird.client.runs import Runs
 from tickbird.client.schedules import Schedules
 from tickbird.client.sessions import Sessions
-from tickbird.client.simulations import Simulations
+from tickbird.client.system import Whole
+from tickbird.client.tick_overrides import Overrides
 from tickbird.client.tokens import Tokens
-from tickbird.client.whole import Whole
 
 
 class Client(

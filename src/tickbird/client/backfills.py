@@ -10,7 +10,7 @@ from tickbird.client.base import Base, page_size
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs.run import RunRecord
-from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds, to_seconds_ceil
 
 

@@ -7,23 +7,21 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from difflib import get_close_matches
 from typing import Any
 
-from tickbird.client.board import Board
+from tickbird.client.dashboard import Board
 from tickbird.client.payloads import check_by_schema
-from tickbird.client.source import Source
+from tickbird.client.server_reads import Source
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import (
     Command,
     Trigger,
 )
-from tickbird.domain.schedules.definition import Target, check_name, check_payload, check_text
+from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.targets.task_settings import find_published, read_settings
-from tickbird.store.protocol.store import (
-    Changed,
-    RevisionRecord,
-    Store,
-)
-from tickbird.store.shared.clock_alarms import who_distrusts
+from tickbird.domain.schedules.task_settings import find_published, read_settings
+from tickbird.domain.text import check_name, check_text
+from tickbird.domain.workers import who_distrusts
+from tickbird.store.protocol.store import Changed, Store
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # The settings of a task, as a definition takes them.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickbird.client.base import Base, page_size
+from tickbird.client.calendar_service import HORIZON, StoredCalendars
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.planning.calendar_impact import CalendarReport
+from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration
-from tickbird.stored_calendars import HORIZON, CalendarReport, StoredCalendars
 
 
 class Calendars(Base):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tickbird.client.ical_format import ical
-from tickbird.computing import compute
+from tickbird.cpu_threads import compute
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.agenda import (
     BUSY,

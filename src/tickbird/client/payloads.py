@@ -13,8 +13,8 @@ from tickbird.domain.limits.concurrency import check_concurrency_key, key_for
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Definition, Target, check_payload
-from tickbird.domain.targets.task_settings import FROM_TASK, FromTask
-from tickbird.domain.targets.task_settings import crash_limit as declared_limit
+from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
+from tickbird.domain.schedules.task_settings import crash_limit as declared_limit
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import EPOCH, to_seconds
 from tickbird.domain.triggers.trigger import at as once

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.client.base import Base
-from tickbird.computing import compute
+from tickbird.cpu_threads import compute
 from tickbird.domain.forecast.preview import Preview, preview
 from tickbird.domain.forecast.tick_load import MOST_SCHEDULES, load_around
 from tickbird.domain.planning.commands import resolve_calendars
-from tickbird.domain.schedules.definition import Definition, Target, check_name
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.text import check_name
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger
 

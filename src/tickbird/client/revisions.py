@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tickbird.client.base import Base, page_size
@@ -11,19 +10,10 @@ from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import RollBack
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.diff import Difference, RevisionOrigin, differences, origin_of
+from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol.store import RevisionRecord
 
 _LARGEST_REVISION = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
-    """A revision, where it came from and what it changed; None where the one before it is no longer kept."""
-
-    revision: RevisionRecord
-    origin: RevisionOrigin
-    changes: Sequence[Difference] | None
 
 
 class Revisions(Base):

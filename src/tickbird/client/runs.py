@@ -21,8 +21,9 @@ from tickbird.domain.planning.commands import (
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status
-from tickbird.domain.schedules.definition import Target, check_text
-from tickbird.domain.targets.task_settings import FROM_TASK, FromTask
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
+from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, in_words, seconds
 from tickbird.domain.time.zones import zone
 from tickbird.store.protocol.store import (

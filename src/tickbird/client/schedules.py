@@ -19,17 +19,11 @@ from tickbird.domain.planning.commands import (
     Update,
 )
 from tickbird.domain.schedules.codec import encode_field
-from tickbird.domain.schedules.definition import (
-    TASK_SETTINGS,
-    Definition,
-    Target,
-    check_new_name,
-    check_text,
-    command_target,
-)
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import check_fields, policies
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.targets.command import Program, program_from_json
+from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 from tickbird.store.protocol.store import (

@@ -17,7 +17,7 @@ from tickbird.domain.access.sessions import (
     no_such_session,
 )
 from tickbird.domain.access.tokens import digest, is_token_id, no_such_token
-from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration
 
 

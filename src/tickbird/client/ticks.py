@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from tickbird.client.base import Base, page_size
-from tickbird.computing import compute, compute_now
+from tickbird.cpu_threads import compute, compute_now
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.context import Evidence
 from tickbird.domain.explain.explanation import Explanation
@@ -16,13 +16,11 @@ from tickbird.domain.ledger.activity import Happening
 from tickbird.domain.ledger.verification import Audit, Auditor, Decision
 from tickbird.domain.planning.upcoming import ComingTick, coming_ticks
 from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.domain.time.zones import zone
-from tickbird.store.protocol.store import (
-    Decisions,
-    RevisionRecord,
-)
+from tickbird.store.protocol.store import Decisions
 
 # So many successes of a schedule are looked through for the one that another one needed.
 _SUCCESSES = 200

@@ -19,7 +19,7 @@ from tickbird.domain.access.tokens import (
     no_such_token,
 )
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 
 

@@ -11,7 +11,8 @@ from tickbird.client import Client
 from tickbird.demo import words
 from tickbird.demo.snapshot import CaughtUp, Counts, Event, Kind, Result, Row, Snapshot
 from tickbird.domain.runs.run import ACTIVE, FINAL, RunRecord, SkipRecord
-from tickbird.store.protocol.store import ScheduleRow, Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import ScheduleRow, Store
 
 _MOST_EVENTS = 500
 _MOST_SCHEDULES = 1_000

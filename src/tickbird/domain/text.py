@@ -1,8 +1,42 @@
-"""Texts that come from user code, made safe to store and to show."""
+"""Names and texts: what can be stored, and what user code returned, made safe to store and to show."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from tickbird.domain.errors import DefinitionError
+
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}", re.ASCII)
+
+
+def check_name(name: object, what: str) -> str:
+    """The name itself, or a DefinitionError: names are ASCII letters, digits, '_', '.' and '-'."""
+    if isinstance(name, str) and NAME.fullmatch(name):
+        return name
+    raise DefinitionError(
+        f"{what}: {str(name)[:60]!r} is not a usable name;",
+        field=what,
+        hint="use 1 to 200 letters, digits, '_', '.' or '-', such as 'nightly-report'.",
+    )
+
+
+def check_new_name(name: object, what: str) -> str:
+    """The name of something that is made and has an address; what is there by another name can still be used."""
+    if name in (".", ".."):
+        raise DefinitionError(
+            f"{what}: {name!r} cannot be part of an address;", field=what, hint="choose a name with a letter or digit."
+        )
+    return check_name(name, what)
+
+
+def check_text(text: object, what: str, *, least: int = 0, most: int = 2_000) -> str:
+    """The text itself, or a DefinitionError: databases take neither NUL characters nor half surrogate pairs."""
+    if not isinstance(text, str) or "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
+        raise DefinitionError(f"{what}: {str(text)[:60]!r} is not text that can be stored.", field=what)
+    if not least <= len(text) <= most:
+        raise DefinitionError(f"{what}: must have {least} to {most:,} characters, not {len(text):,}.", field=what)
+    return text
 
 
 def clean_text(text: str, *, nul: str = "") -> str:

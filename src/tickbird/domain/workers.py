@@ -1,9 +1,54 @@
-"""Workers that are asked to drain."""
+"""Workers: the processes that plan and execute, what they publish, and who has seen the store's clock jump."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.explain.context import LiveWorker
+
+# A part of `Worker.held`, by which other processes learn of it.
+CLOCK_JUMPED: Final = "the store's clock has jumped"
+_CLOSE: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """A process that plans and executes; `id` is new for each process and never a host name."""
+
+    id: str
+    namespace: str
+    app: str
+    host: str
+    pid: int
+    version: str
+    # "worker" plans and executes, "planner" and "executor" do one of it; "sync" is a deploy step that only declares.
+    kind: str = "worker"
+    queues: tuple[str, ...] = ()
+    slots: int = 0
+    # Task name → {"queue": …, "schema": …}; schedule name → fingerprint.
+    tasks: Mapping[str, Any] = field(default_factory=dict)
+    declares: Mapping[str, str] = field(default_factory=dict)
+    draining: bool = False
+    # What it does not do at present, and why; empty when nothing holds it back.
+    held: str = ""
+    # How it is: seconds by which its clock is ahead of the store's, its zone rules, slots that a stuck thread keeps.
+    vitals: Mapping[str, Any] = field(default_factory=dict)
+    started_at: datetime | None = None
+    seen_at: datetime | None = None
+    # It counts as live until then.
+    live_until: datetime | None = None
+    # Since when somebody wants it to take nothing new, finish what it executes and end.
+    drain_requested_at: datetime | None = None
+    drain_requested_by: str | None = None
+
+
+def who_distrusts(workers: Iterable[Worker], now: datetime) -> Worker | None:
+    """A worker that has seen the clock jump. One last seen at an instant to come was lost while the clock was ahead."""
+    found = (worker for worker in workers if CLOCK_JUMPED in worker.held)
+    return next((worker for worker in found if worker.seen_at is not None and worker.seen_at <= now + _CLOSE), None)
 
 
 def no_such_worker(worker_id: str) -> NotFoundError:
@@ -13,7 +58,7 @@ def no_such_worker(worker_id: str) -> NotFoundError:
     )
 
 
-def check_drainable(worker: LiveWorker) -> None:
+def check_drainable(worker: Worker) -> None:
     """A deploy step has no work to finish."""
     if worker.kind == "sync":
         raise ConflictError(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from tickbird.domain.alarms import CLOCK_JUMPED
 from tickbird.domain.time.instants import EPOCH
+from tickbird.domain.workers import CLOCK_JUMPED
 from tickbird.engine.monotonic import steady
 from tickbird.store.protocol.store import Expected
 

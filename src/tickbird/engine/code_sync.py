@@ -11,7 +11,8 @@ from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError
 from tickbird.domain.planning.code_sync import reconcile
 from tickbird.domain.planning.commands import Command, Create, PauseCommand, Redefine, Resume
 from tickbird.domain.schedules.definition import Definition
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 _TRIES = 5

@@ -12,12 +12,13 @@ from math import ceil, inf
 from tickbird.domain.errors import StoreError
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.runs.unreadable_runs import Unreadable
+from tickbird.domain.workers import Worker
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock, ClockWatch
 from tickbird.engine.executor import Ending, Workplace
 from tickbird.engine.outbox import Outbox
 from tickbird.engine.processes.pool import Children
-from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store, Worker
+from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store
 from tickbird.targets.protocol import Executable, Sink
 
 log = logging.getLogger("tickbird.engine")

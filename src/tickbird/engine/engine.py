@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from tickbird.domain.errors import SchemaError, StoreError
+from tickbird.domain.workers import Worker
 from tickbird.engine.clock import Clock, ClockWatch, StoreClock
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.dispatcher import Execution
@@ -19,7 +20,7 @@ from tickbird.engine.processes.pool import Children
 from tickbird.engine.readiness import Standing
 from tickbird.engine.run_logs import Logs
 from tickbird.engine.worker_health import Vitals
-from tickbird.store.protocol.store import Store, Worker
+from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable, Sink
 
 log = logging.getLogger("tickbird.engine")

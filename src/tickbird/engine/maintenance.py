@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tickbird.domain.workers import Worker
 from tickbird.engine.clock import PATIENCE, Clock, ClockWatch
 from tickbird.engine.code_sync import Declarations, sync
 from tickbird.engine.readiness import Standing
 from tickbird.engine.worker_health import Vitals
-from tickbird.store.protocol.store import Reported, Store, Worker
+from tickbird.store.protocol.store import Reported, Store
 
 log = logging.getLogger("tickbird.engine")
 

@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from tickbird.domain.alarms import CLOCK_JUMPED
+from tickbird.domain.workers import CLOCK_JUMPED, Worker, who_distrusts
 from tickbird.engine.clock import PATIENCE, Clock
-from tickbird.store.protocol.store import MovedLook, Reported, Store, Worker, Zones
-from tickbird.store.shared.clock_alarms import who_distrusts
+from tickbird.store.protocol.store import MovedLook, Reported, Store, Zones
 
 log = logging.getLogger("tickbird.engine")
 

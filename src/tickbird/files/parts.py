@@ -11,17 +11,11 @@ from tickbird.domain.calendars.definition import check_calendar_name, read_calen
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY
 from tickbird.domain.limits.rate_limits import Rate, read_rate
-from tickbird.domain.schedules.definition import (
-    TASK_SETTINGS,
-    Definition,
-    Target,
-    check_new_name,
-    check_text,
-    command_target,
-)
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.targets.command import FIELDS as PROGRAM
 from tickbird.domain.targets.command import SHELL, program_from_json
+from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.triggers.trigger import At
 from tickbird.files.fields import IGNORED, NAMES, PARTS, POLICIES, TARGETS
 from tickbird.files.mistakes import Mistake

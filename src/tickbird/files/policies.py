@@ -6,8 +6,9 @@ import json
 from math import isfinite
 from typing import Any
 
-from tickbird.domain.schedules.definition import Backoff, check_name, check_payload
+from tickbird.domain.schedules.definition import Backoff, check_payload
 from tickbird.domain.schedules.dependencies import After, after
+from tickbird.domain.text import check_name
 from tickbird.files.fields import BACKOFF, DEPENDENCY, POLICIES
 from tickbird.files.nodes import Node, kind_of
 from tickbird.files.values import WRONG, Values

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY
-from tickbird.domain.schedules.definition import MOST_CALENDARS, NAME, RANGES
+from tickbird.domain.schedules.definition import MOST_CALENDARS, RANGES
 from tickbird.domain.schedules.dependencies import MOST_DEPENDENCIES
 from tickbird.domain.targets.command import FIELDS as PROGRAM
+from tickbird.domain.text import NAME
 from tickbird.domain.triggers.every import UNITS
 from tickbird.domain.triggers.trigger import MAX_MEMBERS
 from tickbird.files.fields import BESIDE, PARTS, TABLE, TARGETS, TRIGGERS, Field

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.schedules.definition import check_name
 from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.text import check_name
 from tickbird.domain.time.durations import seconds
 from tickbird.domain.time.instants import parse_iso, to_datetime, wall_seconds
 from tickbird.domain.time.zones import zone

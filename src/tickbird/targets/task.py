@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from tickbird.domain.errors import DefinitionError, PayloadError
 from tickbird.domain.limits.concurrency import check_concurrency_key
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, OnCrash, check_name, check_payload
-from tickbird.domain.targets.task_settings import publish_settings
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, OnCrash, check_payload
+from tickbird.domain.schedules.task_settings import publish_settings
+from tickbird.domain.text import check_name
 from tickbird.targets.protocol import Isolation, Run
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ from zoneinfo import available_timezones
 
 from starlette.responses import Response
 
-from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.schedules.codec import default_field
-from tickbird.domain.schedules.definition import FIELDS, check_new_name
+from tickbird.domain.schedules.definition import FIELDS
 from tickbird.domain.schedules.diff import Difference, differences
+from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.text import check_new_name
 from tickbird.domain.time.instants import to_seconds
 from tickbird.files.ticks import Budget, TickChanges, compare
 from tickbird.web.drafts import Draft, drawn, merged, sent

@@ -9,11 +9,10 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.schedules.diff import differences, origin_of
+from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND, to_datetime
-from tickbird.store.protocol.store import RevisionRecord
 from tickbird.web.visits import Door, Visit
 
 _PAGE: Final = 25

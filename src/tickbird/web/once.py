@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
-from tickbird.client.answers import Answers
+from tickbird.client.idempotency import Answers
 from tickbird.domain.access.responses import Answer
 from tickbird.web.visits import Visit
 

@@ -11,9 +11,10 @@ from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.explain.run_history import obstacle
 from tickbird.domain.forecast.preview import Preview
 from tickbird.domain.schedules.codec import default_field, encode_field
-from tickbird.domain.schedules.definition import NAME, Target
+from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.targets.task_settings import find_published, read_settings
+from tickbird.domain.schedules.task_settings import find_published, read_settings
+from tickbird.domain.text import NAME
 from tickbird.domain.triggers.trigger import AnyOf, at
 from tickbird.web.drafts import Draft
 from tickbird.web.edit_fields import ALL, show

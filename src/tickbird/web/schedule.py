@@ -17,10 +17,11 @@ from tickbird.domain.planning.upcoming import coming_ticks, next_skipped, with_n
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.diff import origin_of
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, utc_text
 from tickbird.domain.views import Marked, RunMark, SkipMark, Timing
-from tickbird.store.protocol.store import RevisionRecord, Worker
+from tickbird.domain.workers import Worker
 from tickbird.web import history, why
 from tickbird.web.actions import backfill, coming, delete, pause, roll_back, trigger
 from tickbird.web.names import schedule_path

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from tickbird.domain.schedules.codec import default_field, encode_field
 from tickbird.domain.schedules.definition import FIELDS
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import in_words
-from tickbird.store.protocol.store import RevisionRecord
 from tickbird.web.rendering import value
 
 # Told elsewhere on the page.

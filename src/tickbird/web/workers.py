@@ -8,8 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.domain.runs.unreadable_runs import published
-from tickbird.domain.workers import no_such_worker
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker, no_such_worker
 from tickbird.web.run import command
 from tickbird.web.visits import Door, Visit
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,27 +29,25 @@ from tickbird.domain.doctor.snapshot import (
 from tickbird.domain.limits.rate_limits import Rate
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
 from tickbird.domain.time.zone_data import ZoneData
+from tickbird.domain.workers import Worker
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NEWER = Unreadable("v: format 99 is not known.", "bill", 3)
 HERE = ZoneData("2026f", "abcdef0123")
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A live worker."""
-
-    id: str = "w1"
-    kind: str = "worker"
-    queues: tuple[str, ...] = ("default",)
-    slots: int = 10
-    tasks: Mapping[str, Any] = field(default_factory=lambda: {"work": {}})
-    draining: bool = False
-    held: str = ""
-    started_at: datetime | None = None
-    host: str = "here"
-    version: str = "1.0"
-    vitals: Mapping[str, Any] = field(default_factory=lambda: {"clock": 0.1, "zones": "2026f (abcdef01)", "stuck": 0})
+WORKER = Worker(
+    id="w1",
+    namespace="default",
+    app="shop",
+    host="here",
+    pid=1,
+    version="1.0",
+    queues=("default",),
+    slots=10,
+    tasks={"work": {}},
+    vitals={"clock": 0.1, "zones": "2026f (abcdef01)", "stuck": 0},
+)
 
 
 def ago(seconds: float) -> datetime:
@@ -65,7 +62,7 @@ WORKING = Condition(
     version="1.0",
     schema=SchemaState(version=9, min_compatible=5, newest=9),
     zones=ZonesSeen(HERE, "2026f", "abcdef0123"),
-    workers=[Seen()],
+    workers=[WORKER],
     planners=1,
     work=Work(scheduled=[Scheduled("default", "work", 3, NOW)], waiting=[Waiting("default", "work", 1, ago(2))]),
     server=Server(
@@ -147,7 +144,7 @@ def work(**fields: Any) -> Condition:
 
 
 def worker(**fields: Any) -> Condition:
-    return replace(WORKING, workers=[Seen(**fields)])
+    return replace(WORKING, workers=[replace(WORKER, **fields)])
 
 
 def session(state: str = "idle in transaction", seconds: float = 100, locks: bool = False) -> Condition:
@@ -183,7 +180,7 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
     "old server": (server(version=130_002), "server", "problem", "too old", "Upgrade"),
     "standby": (server(standby=True), "server", "problem", "a standby", "target_session_attrs=read-write"),
     "mixed": (
-        replace(WORKING, workers=[Seen(), Seen("w2", version="0.9")]),
+        replace(WORKING, workers=[WORKER, replace(WORKER, id="w2", version="0.9")]),
         "versions",
         "warning",
         "0.9 (1), 1.0 (1)",
@@ -231,7 +228,7 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
     "wraparound": (server(xid_age=1_500_000_000), "vacuum", "problem", "1,500,000,000", "VACUUM FREEZE"),
     "network": (file(file_system="nfs4"), "durability", "problem", "network file system (nfs4)", "PostgreSQL"),
     "hosts": (
-        replace(EMBEDDED, workers=[Seen(), Seen("w2", host="there")]),
+        replace(EMBEDDED, workers=[WORKER, replace(WORKER, id="w2", host="there")]),
         "durability",
         "problem",
         "several machines (here, there)",
@@ -270,7 +267,7 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
     "held back": (worker(held="plans nothing: off"), "workers", "problem", "it plans nothing: off", "goes on"),
     "stuck": (worker(vitals={"stuck": 2}), "workers", "warning", "keep 2 of its 10 slots", 'isolation="process"'),
     "unreadable": (
-        replace(WORKING, workers=[worker(vitals=publish([NEWER])).workers[0], Seen("w2")]),
+        replace(WORKING, workers=[worker(vitals=publish([NEWER])).workers[0], replace(WORKER, id="w2")]),
         "workers",
         "warning",
         "w1 cannot read revision 3 of bill (v: format 99 is not known), and leaves what is queued of it to others.",

@@ -25,11 +25,12 @@ from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target, spread_offset
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import RevisionRecord, Worker
+from tickbird.domain.workers import Worker
 
 T0 = 1_767_225_600  # 2026-01-01T00:00:00Z, a Thursday
 

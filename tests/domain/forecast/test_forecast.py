@@ -19,7 +19,7 @@ from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
 from tickbird.domain.time.instants import DAY
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.reading.simulations import read_simulation
+from tickbird.wire.decode.forecast import read_simulation
 from tickbird.wire.forecast import simulation_document
 from tickbird.wire.forecast_chart import picture
 

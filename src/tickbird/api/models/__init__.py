@@ -1,1 +1,1 @@
-"""What is sent, completely: the shapes of `tickbird.documents`, for OpenAPI. Fields stay, new ones may come."""
+"""What is sent, completely: the shapes of `tickbird.wire.encode`, for OpenAPI. Fields stay, new ones may come."""

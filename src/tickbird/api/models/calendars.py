@@ -7,10 +7,10 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.models.parts import Body, Instant, Json
+from tickbird.client.calendar_service import LONGEST_HORIZON
 from tickbird.domain.calendars.calendar import WEEKDAYS
 from tickbird.domain.calendars.definition import MOST_DATES
 from tickbird.domain.schedules.json_schema import NAME
-from tickbird.stored_calendars import LONGEST_HORIZON
 
 
 class CalendarModel(BaseModel):

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.schedules.definition import check_name
+from tickbird.domain.text import check_name
 
 # Each may also do what those before it may.
 Role = Literal["viewer", "operator", "editor", "admin"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from tickbird.domain.calendars.calendar import BUILT_IN, WEEKDAYS, Calendar, yearly_day
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
-from tickbird.domain.schedules.definition import check_name, check_text
+from tickbird.domain.text import check_name, check_text
 
 # So that a definition that holds what its calendars say stays small.
 MOST_DATES = 2_000

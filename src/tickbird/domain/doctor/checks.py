@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from tickbird.domain.doctor import postgres_checks, sqlite_checks
 from tickbird.domain.doctor.finding import Finding, ok, problem, unseen, warning
-from tickbird.domain.doctor.snapshot import MOST, Condition, SeenWorker, Work
+from tickbird.domain.doctor.snapshot import MOST, Condition, Work
 from tickbird.domain.explain.run_history import brief, count, is_program, named, obstacle, reason
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.time.durations import in_words
+from tickbird.domain.workers import Worker
 
 # Seconds: by how much clocks may differ before it is said, and how late planning and execution may be.
 CLOCKS_APART: Final = 5.0
@@ -190,7 +191,7 @@ def _workers(condition: Condition) -> Iterator[Finding]:
         yield ok("workers", f"{count(len(live), 'worker')} alive{drains}; none is held back.", live=len(live))
 
 
-def _unreadable(worker: SeenWorker, live: Sequence[SeenWorker]) -> Finding:
+def _unreadable(worker: Worker, live: Sequence[Worker]) -> Finding:
     number, named = published_count(worker.vitals), published(worker.vitals)
     # Without the errors, which each worker words for itself.
     elsewhere = [{str(replace(runs, error="")) for runs in published(other.vitals)} for other in live]

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from tickbird.domain.doctor.checks import LATE, VERY_LATE
-from tickbird.domain.doctor.snapshot import FAILING, SeenWorker
+from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.explain.run_history import brief, count, named, obstacle, reason
 from tickbird.domain.limits.rate_limits import Rate
 from tickbird.domain.runs.held import HeldSchedule
@@ -18,6 +18,7 @@ from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.views import LateRun, Streak
+from tickbird.domain.workers import Worker
 
 Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "held"]
 
@@ -53,7 +54,7 @@ class Seen:
     """What was looked at; `capped` where there was more to look at than was."""
 
     now: datetime
-    workers: Sequence[SeenWorker] = ()
+    workers: Sequence[Worker] = ()
     streaks: Sequence[Streak] = ()
     parked: Sequence[Schedule] = ()
     late: Sequence[LateRun] = ()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from tickbird.domain.explain.context import LiveWorker
 from tickbird.domain.explain.run_history import count, obstacle, reason
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import in_words
+from tickbird.domain.workers import Worker
 
 
-def problems(schedule: Schedule, workers: Sequence[LiveWorker], now: datetime, held: int = 0) -> list[str]:
+def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held: int = 0) -> list[str]:
     """What keeps an active schedule from running as it should, and how many of its runs a person must decide about."""
     found = [f"{count(held, 'run')} held: see `tickbird held {schedule.name}`"] if held else []
     definition, due_at = schedule.definition, schedule.next_run_at

@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal
 
-from tickbird.domain.explain.context import LiveWorker
 from tickbird.domain.limits.rate_limits import Rate
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.time.zone_data import ZoneData
+from tickbird.domain.workers import Worker
 
 # Rows of a kind that are looked at, at most; where there are more, a figure is told as "at least".
 MOST = 1_000
 # Failures in a row that make a schedule a problem, for `doctor` and on the Now page; fewer are a warning on that page.
 FAILING: Final = 3
-
-
-class SeenWorker(LiveWorker, Protocol):
-    """What a live worker says of itself, and of its machine."""
-
-    @property
-    def host(self) -> str: ...
-    @property
-    def version(self) -> str: ...
-    @property
-    def vitals(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +206,7 @@ class Condition:
     schema: SchemaState
     copied: str = ""
     zones: ZonesSeen | None = None
-    workers: Sequence[SeenWorker] = ()
+    workers: Sequence[Worker] = ()
     # Live workers of all namespaces that plan.
     planners: int = 0
     work: Work | None = None
@@ -229,6 +218,6 @@ class Condition:
     answered_at: datetime | None = None
 
 
-def plans(worker: LiveWorker) -> bool:
+def plans(worker: Worker) -> bool:
     """Does a live worker plan?"""
     return worker.kind in ("worker", "planner") and not worker.draining

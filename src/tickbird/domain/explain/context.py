@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.concurrency import Limit
@@ -14,51 +13,13 @@ from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.workers import Worker
 
 # What concerns single ticks; their detail names the tick.
 _ABOUT_TICKS = ("reschedule", "override", "undo_override")
-
-
-class Revision(Protocol):
-    """One revision as the store keeps it."""
-
-    @property
-    def revision(self) -> int: ...
-    @property
-    def action(self) -> str: ...
-    @property
-    def actor(self) -> str: ...
-    @property
-    def at(self) -> datetime: ...
-    @property
-    def definition(self) -> Mapping[str, Any]: ...
-    @property
-    def detail(self) -> Mapping[str, Any]: ...
-
-
-class LiveWorker(Protocol):
-    """What a live worker says of itself."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def queues(self) -> tuple[str, ...]: ...
-    @property
-    def slots(self) -> int: ...
-    @property
-    def tasks(self) -> Mapping[str, Any]: ...
-    @property
-    def draining(self) -> bool: ...
-    @property
-    def held(self) -> str: ...
-    @property
-    def started_at(self) -> datetime | None: ...
-    @property
-    def vitals(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +48,7 @@ class Surroundings:
     others: Sequence[RunRecord] = ()
     # As things stand now: active runs of the schedule, live workers, and what all workers are executing.
     active: Sequence[RunRecord] = ()
-    workers: Sequence[LiveWorker] = ()
+    workers: Sequence[Worker] = ()
     running: Sequence[RunRecord] = ()
     # Of a waiting run's concurrency key: its limit, and the runs that have its places.
     limit: Limit | None = None
@@ -109,7 +70,7 @@ class Evidence(Surroundings):
     at: datetime
     # The zone whose clock the answer is told on; None: the schedule's own.
     tz: str | None = None
-    revisions: Sequence[Revision] = ()
+    revisions: Sequence[RevisionRecord] = ()
     runs: Sequence[RunRecord] = ()
     skips: Sequence[SkipRecord] = ()
 
@@ -136,7 +97,7 @@ class Evidence(Surroundings):
         """A run by id, if it is still stored."""
         return next((run for run in (*self.runs, *self.active, *self.others) if run.id == run_id), None)
 
-    def revision(self, number: int | None) -> Revision | None:
+    def revision(self, number: int | None) -> RevisionRecord | None:
         """A revision by number."""
         return next((revision for revision in self.revisions if revision.revision == number), None)
 
@@ -151,17 +112,17 @@ class Evidence(Surroundings):
         """Seconds from a tick to its `due_at` under a definition."""
         return spread_offset(self.schedule.namespace, self.schedule.name, definition.spread)
 
-    def in_force(self) -> Revision | None:
+    def in_force(self) -> RevisionRecord | None:
         """The revision that decided about the tick: a change made at that very instant came after it."""
         tick = to_datetime(self.tick)
         return next((revision for revision in self.revisions if revision.at < tick), None)
 
-    def is_forgotten(self, revision: Revision) -> bool:
+    def is_forgotten(self, revision: RevisionRecord) -> bool:
         """Is the revision that replaced it no longer kept, so that nobody knows how long it was in force?"""
         following = revision.revision + 1
         return following <= self.schedule.revision and self.revision(following) is None
 
-    def deletion(self) -> Revision | None:
+    def deletion(self) -> RevisionRecord | None:
         """The delete after which the tick came, unless the name was created again in between."""
         tick = to_datetime(self.tick)
         marks = (each for each in self.revisions if each.at < tick and each.action in ("create", "delete"))
@@ -196,38 +157,38 @@ class Evidence(Surroundings):
                 paused = None
         return paused
 
-    def changed_before(self, due_at: int) -> Revision | None:
+    def changed_before(self, due_at: int) -> RevisionRecord | None:
         """The first edit or delete between the tick and its `due_at`, which may have voided it."""
         tick, due = to_datetime(self.tick), to_datetime(due_at)
         edits = (each for each in reversed(self.revisions) if each.action in ("update", "sync", "calendar", "delete"))
         return next((edit for edit in edits if tick <= edit.at < due), None)
 
-    def overridden(self, tick: int) -> Revision | None:
+    def overridden(self, tick: int) -> RevisionRecord | None:
         """The newest reschedule or override of a tick; or its undoing, which names neither instant nor payload."""
         about = (each for each in self.revisions if each.action in _ABOUT_TICKS and each.detail.get("tick") == tick)
         return next(about, None)
 
-    def moved(self, tick: int) -> Revision | None:
+    def moved(self, tick: int) -> RevisionRecord | None:
         """What moved a tick last, unless it was undone."""
         newest = self.overridden(tick)
         return None if newest is None or newest.detail.get("to") is None else newest
 
-    def moved_past(self, offset: int) -> Revision | None:
+    def moved_past(self, offset: int) -> RevisionRecord | None:
         """The newest move of an earlier tick that passes over this one."""
         return next((m for m in self._moves() if m.detail["tick"] < self.tick <= m.detail["to"] - offset), None)
 
-    def moved_to(self, due_at: int) -> Revision | None:
+    def moved_to(self, due_at: int) -> RevisionRecord | None:
         """The newest move to an instant."""
         return next((revision for revision in self._moves() if revision.detail["to"] == due_at), None)
 
-    def _moves(self) -> Iterator[Revision]:
+    def _moves(self) -> Iterator[RevisionRecord]:
         """Moves that still hold, or held when their tick was decided; newest first."""
         for revision in self.revisions:
             if revision.action in _ABOUT_TICKS and self.moved(revision.detail["tick"]) is revision:
                 yield revision
 
 
-def readable(revision: Revision) -> Definition | None:
+def readable(revision: RevisionRecord) -> Definition | None:
     """The definition of a revision; None when it cannot be read."""
     try:
         return decode_definition(revision.definition)

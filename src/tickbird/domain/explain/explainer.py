@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 from tickbird.domain.calendars.calendar import BUILT_IN, WEEKDAYS
-from tickbird.domain.explain.context import Evidence, Paused, Revision, readable
+from tickbird.domain.explain.context import Evidence, Paused, readable
 from tickbird.domain.explain.explanation import Explanation, Step, Times, Verdict
 from tickbird.domain.explain.run_history import folded
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.rolled_grid import RolledTicks
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime
@@ -117,7 +118,7 @@ class Chain:
             text += f", paused before by {first.by} since {self.times(first.since)}{noted(first.note)}"
         return text
 
-    def _move(self, moved: Revision | None, due_at: int) -> str:
+    def _move(self, moved: RevisionRecord | None, due_at: int) -> str:
         """The step that tells of a reschedule, or of the spread; and the reschedule for the sentence."""
         assert self.definition is not None
         offset = self.evidence.offset(self.definition)
@@ -139,7 +140,7 @@ class Chain:
         self.steps.append(Step(None, "payload", f"{actor} gave it another payload{noted(note)}.", None, at))
         return f", with another payload by {actor}"
 
-    def _past_this(self, tick: int, due_at: int, moved: Revision | None) -> str:
+    def _past_this(self, tick: int, due_at: int, moved: RevisionRecord | None) -> str:
         by = f" by {moved.actor}{noted(str(moved.detail.get('note') or ''))}" if moved is not None else ""
         return f"tick {self.times(tick)} was moved to {self.times(due_at)}{by}, past this one"
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from tickbird.domain.explain.context import LiveWorker, Surroundings
+from tickbird.domain.explain.context import Surroundings
 from tickbird.domain.explain.dependencies import DependencyWords
 from tickbird.domain.explain.explanation import Step, Times
 from tickbird.domain.limits.concurrency import Limit
@@ -17,6 +17,7 @@ from tickbird.domain.runs.unreadable_runs import Unreadable, published
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.workers import Worker
 
 LONGEST_ERROR = 200
 MOST_ATTEMPTS = 20
@@ -400,7 +401,7 @@ class Progress:
 def obstacle(
     queue: str,
     target: str,
-    workers: Sequence[LiveWorker],
+    workers: Sequence[Worker],
     busy: Counter[str | None] | None = None,
     run: RunRecord | None = None,
 ) -> str:
@@ -430,7 +431,7 @@ def obstacle(
     return ""
 
 
-def _unreadable(worker: LiveWorker, run: RunRecord) -> list[Unreadable]:
+def _unreadable(worker: Worker, run: RunRecord) -> list[Unreadable]:
     return [runs for runs in published(worker.vitals) if runs.covers(run)]
 
 
@@ -444,7 +445,7 @@ def named(target: str) -> str:
     return f"command {target}" if is_program(target) else f"task {target!r}"
 
 
-def unserved(queue: str, workers: Sequence[LiveWorker]) -> str:
+def unserved(queue: str, workers: Sequence[Worker]) -> str:
     """That no worker serves this queue, in words; nothing when one does."""
     executing = [worker for worker in workers if executes(worker)]
     if not executing:
@@ -455,7 +456,7 @@ def unserved(queue: str, workers: Sequence[LiveWorker]) -> str:
     return f"no live worker serves queue {queue!r} (served: {served})"
 
 
-def executes(worker: LiveWorker) -> bool:
+def executes(worker: Worker) -> bool:
     """Does this worker execute runs?"""
     return worker.kind in ("worker", "executor") and worker.slots > 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.domain.explain.context import Revision, readable
+from tickbird.domain.explain.context import readable
 from tickbird.domain.explain.dependencies import DependencyWords
 from tickbird.domain.explain.explainer import Chain, capital, closed_day, noted
 from tickbird.domain.explain.explanation import Explanation, Step
@@ -12,6 +12,7 @@ from tickbird.domain.planning.planner import ActiveRun, Facts, at_plan, end_paus
 from tickbird.domain.runs.run import TICK_ORIGINS
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.rolled_grid import RolledTicks
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime, to_seconds
@@ -67,13 +68,13 @@ class OpenChain(Chain):
         self._step(False, "schedule", text)
         return self._answer("no such schedule then", text)
 
-    def _forgotten(self, revision: Revision) -> Explanation:
+    def _forgotten(self, revision: RevisionRecord) -> Explanation:
         self._go_by(self.schedule.definition)
         text = f"The revisions that followed revision {revision.revision} are no longer kept."
         self._step(None, "schedule", text)
         return self._answer("no record", "The definition that was in force then is not known any more.")
 
-    def _deleted(self, revision: Revision) -> Explanation:
+    def _deleted(self, revision: RevisionRecord) -> Explanation:
         self._go_by(readable(revision))
         text = f"The schedule was deleted by {revision.actor} at {self.times(revision.at)}."
         self.steps.append(Step(False, "schedule", text, None, revision.at))

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from tickbird.domain.explain.context import Revision, readable
+from tickbird.domain.explain.context import readable
 from tickbird.domain.planning.pending_ticks import Ahead
 from tickbird.domain.planning.planner import same_grid
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.grid import Ticks
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import clamp_seconds, to_datetime, to_seconds
 
@@ -138,7 +139,7 @@ class Era:
         return None if self.definition is None else self.definition.grid
 
 
-def eras(revisions: Sequence[Revision], until: int) -> list[Era]:
+def eras(revisions: Sequence[RevisionRecord], until: int) -> list[Era]:
     """The stretches of time that the revisions of a schedule make, oldest first, up to `until`."""
     found: list[Era] = []
     stored: Mapping[str, Any] | None = None
@@ -172,7 +173,7 @@ def _same(one: Definition | None, other: Definition | None) -> bool:
     return same_grid(one, other) and one.max_runs == other.max_runs
 
 
-def _moves(revisions: Iterable[Revision]) -> list[tuple[int, int]]:
+def _moves(revisions: Iterable[RevisionRecord]) -> list[tuple[int, int]]:
     """Ticks that were moved at some time, and when that was decided."""
     moves = (each for each in revisions if each.action in ("reschedule", "override"))
     return [(int(each.detail["tick"]), to_seconds(each.at)) for each in moves if each.detail.get("to") is not None]
@@ -184,7 +185,7 @@ class Auditor:
     def __init__(
         self,
         schedule: Schedule,
-        revisions: Sequence[Revision],
+        revisions: Sequence[RevisionRecord],
         first: int,
         last: int,
         now: float,
@@ -270,7 +271,7 @@ class Auditor:
 class _Fold:
     """Walks through eras and decisions at once."""
 
-    def __init__(self, found: Sequence[Era], revisions: Mapping[int, Revision], lowest: int, cap: int) -> None:
+    def __init__(self, found: Sequence[Era], revisions: Mapping[int, RevisionRecord], lowest: int, cap: int) -> None:
         self._eras = found
         self._revisions = revisions
         self._place = 0

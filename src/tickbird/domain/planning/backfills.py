@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args
 
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.runs.run import Status
-from tickbird.domain.schedules.definition import check_payload, check_text
+from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule, check_revision, check_runs
+from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_datetime
 
 Order = Literal["oldest", "newest"]

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 from tickbird.domain.errors import CountChangedError, InvalidError
 from tickbird.domain.planning.code_sync import is_removed
-from tickbird.domain.schedules.definition import check_text
 from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.text import check_text
 
 BulkVerb = Literal["pause", "resume", "trigger"]
 # More schedules than this are not changed at once.

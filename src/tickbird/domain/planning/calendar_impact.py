@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
+from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.rolled_grid import MOST_DAYS, RolledTicks
 from tickbird.domain.time.instants import DAY, to_datetime
@@ -32,6 +35,31 @@ class Effect:
 
     def __bool__(self) -> bool:
         return bool(self.moved or self.appear or self.vanish)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A calendar as it would be stored: its definition, the days that it closes, and where those come from."""
+
+    definition: Mapping[str, Any]
+    closed: Calendar
+    source: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarReport:
+    """What a calendar does, or would do, to the schedules that name it, within a horizon of seconds."""
+
+    name: str
+    calendar: Resolved | CalendarRecord
+    horizon: int
+    # How many schedules name it, and what changes for those whose coming ticks are not the same.
+    schedules: int
+    effects: Sequence[Effect] = ()
+    # All of them were looked at.
+    complete: bool = True
+    # Schedules that could not be brought up to it, with the reason.
+    failed: Sequence[tuple[str, str]] = ()
 
 
 def effect(schedule: str, before: Definition, after: Definition, first: int, last: int) -> Effect:

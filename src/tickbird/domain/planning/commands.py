@@ -35,7 +35,7 @@ from tickbird.domain.schedules.codec import (
     encode_stated,
     in_its_format,
 )
-from tickbird.domain.schedules.definition import FIELDS, Definition, check_payload, check_text
+from tickbird.domain.schedules.definition import FIELDS, Definition, check_payload
 from tickbird.domain.schedules.dependencies import check_dependencies, check_dependents, could_be_name, needed_by
 from tickbird.domain.schedules.schedule import (
     REMOVED_FROM_CODE,
@@ -49,6 +49,7 @@ from tickbird.domain.schedules.schedule import (
     unreadable,
 )
 from tickbird.domain.schedules.tick_overrides import LONGEST_OVERRIDES, MOST_OVERRIDES, TickOverride, overrides_text
+from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import iso, to_datetime, utc_text
 
 # By one instruction.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.schedules.definition import check_text
+from tickbird.domain.text import check_text
 
 DROPPED = "dropped"
 MOST = 1_000_000

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.schedules.definition import Target, check_text
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.text import check_text
 
 # A run that has a key is kept at least so many seconds from its making, whatever the retention.
 KEY_SECONDS: Final = 86_400

@@ -19,6 +19,7 @@ from tickbird.domain.schedules.dependencies import MOST_DEPENDENCIES, After
 from tickbird.domain.schedules.grid import Ticks
 from tickbird.domain.schedules.rolled_grid import MOST_PER_DAY, RolledTicks
 from tickbird.domain.targets.command import Program
+from tickbird.domain.text import check_name, check_text
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.triggers.trigger import Trigger
 
@@ -27,42 +28,12 @@ Overlap = Literal["skip", "queue", "replace", "allow"]
 OnCrash = Literal["retry", "fail"]
 Roll = Literal["skip", "previous", "next"]
 
-NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}", re.ASCII)
 LARGEST_PAYLOAD = 1_000_000
 # The escape itself, not a backslash followed by these letters.
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 CRASH_LIMIT = 3
 MOST_CALENDARS = 20
 LONGEST_DESCRIPTION = 10_000
-
-
-def check_name(name: object, what: str) -> str:
-    """The name itself, or a DefinitionError: names are ASCII letters, digits, '_', '.' and '-'."""
-    if isinstance(name, str) and NAME.fullmatch(name):
-        return name
-    raise DefinitionError(
-        f"{what}: {str(name)[:60]!r} is not a usable name;",
-        field=what,
-        hint="use 1 to 200 letters, digits, '_', '.' or '-', such as 'nightly-report'.",
-    )
-
-
-def check_new_name(name: object, what: str) -> str:
-    """The name of something that is made and has an address; what is there by another name can still be used."""
-    if name in (".", ".."):
-        raise DefinitionError(
-            f"{what}: {name!r} cannot be part of an address;", field=what, hint="choose a name with a letter or digit."
-        )
-    return check_name(name, what)
-
-
-def check_text(text: object, what: str, *, least: int = 0, most: int = 2_000) -> str:
-    """The text itself, or a DefinitionError: databases take neither NUL characters nor half surrogate pairs."""
-    if not isinstance(text, str) or "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
-        raise DefinitionError(f"{what}: {str(text)[:60]!r} is not text that can be stored.", field=what)
-    if not least <= len(text) <= most:
-        raise DefinitionError(f"{what}: must have {least} to {most:,} characters, not {len(text):,}.", field=what)
-    return text
 
 
 @dataclass(frozen=True, slots=True)

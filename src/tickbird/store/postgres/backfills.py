@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from tickbird.computing import compute_now
+from tickbird.cpu_threads import compute_now
 from tickbird.domain.planning.backfills import (
     BackfillPlan,
     BackfillRecord,

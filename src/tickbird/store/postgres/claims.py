@@ -10,11 +10,12 @@ from typing import Any, Final, Protocol, TypeVar
 
 from tickbird.domain.limits.rate_limits import instant, micros
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
+from tickbird.domain.workers import Worker
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.queues import pace, save_starts
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.protocol.store import Claimed, Expected, Worker, middle
+from tickbird.store.protocol.store import Claimed, Expected, middle
 from tickbird.store.shared.fairness import Turns
 from tickbird.store.shared.plans import Known, KnownRevisions
 from tickbird.store.shared.rate_limits import Paced

@@ -33,9 +33,11 @@ from tickbird.domain.runs.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, Schedule, State
 from tickbird.domain.time.zone_data import ZoneData, zone_source
 from tickbird.domain.views import ScheduleFilter
+from tickbird.domain.workers import Worker
 from tickbird.store.postgres import (
     activity,
     backfills,
@@ -94,9 +96,7 @@ from tickbird.store.protocol.store import (
     Renewed,
     Reported,
     Rescued,
-    RevisionRecord,
     ScheduleRow,
-    Worker,
     ZoneRecord,
     Zones,
 )

@@ -9,9 +9,8 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.workers import check_drainable, no_such_worker
+from tickbird.domain.workers import Worker, check_drainable, no_such_worker
 from tickbird.store.postgres.connection import Session
-from tickbird.store.protocol.store import Worker
 from tickbird.store.shared.json_columns import as_object
 
 

@@ -34,8 +34,10 @@ from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.runs.unreadable_runs import Unreadable
 from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.zone_data import ZoneData
+from tickbird.domain.workers import Worker
 from tickbird.store.protocol.dashboard import Readings
 
 # The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.
@@ -133,37 +135,6 @@ class Rescued:
     next_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worker:
-    """A process that plans and executes; `id` is new for each process and never a host name."""
-
-    id: str
-    namespace: str
-    app: str
-    host: str
-    pid: int
-    version: str
-    # "worker" plans and executes, "planner" and "executor" do one of it; "sync" is a deploy step that only declares.
-    kind: str = "worker"
-    queues: tuple[str, ...] = ()
-    slots: int = 0
-    # Task name → {"queue": …, "schema": …}; schedule name → fingerprint.
-    tasks: Mapping[str, Any] = field(default_factory=dict)
-    declares: Mapping[str, str] = field(default_factory=dict)
-    draining: bool = False
-    # What it does not do at present, and why; empty when nothing holds it back.
-    held: str = ""
-    # How it is: seconds by which its clock is ahead of the store's, its zone rules, slots that a stuck thread keeps.
-    vitals: Mapping[str, Any] = field(default_factory=dict)
-    started_at: datetime | None = None
-    seen_at: datetime | None = None
-    # It counts as live until then.
-    live_until: datetime | None = None
-    # Since when somebody wants it to take nothing new, finish what it executes and end.
-    drain_requested_at: datetime | None = None
-    drain_requested_by: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Reported:
     """The store's clock as a worker reported, the ids of the other live workers of its app, and which zone rules."""
@@ -214,19 +185,6 @@ class Ledger:
     runs: Sequence[Decision] = ()
     skips: Sequence[Decision] = ()
     pruned_until: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RevisionRecord:
-    """One revision of a schedule: what it was, who made it and when."""
-
-    revision: int
-    action: str
-    actor: str
-    at: datetime
-    definition: Mapping[str, Any]
-    fingerprint: str | None
-    detail: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

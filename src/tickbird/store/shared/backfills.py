@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tickbird.computing import compute
+from tickbird.cpu_threads import compute
 from tickbird.domain.planning.backfills import NewBackfill, Wanted
 from tickbird.domain.schedules.schedule import Schedule
 

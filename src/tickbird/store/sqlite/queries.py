@@ -10,8 +10,9 @@ from tickbird.domain.ledger.verification import Decision
 from tickbird.domain.planning.code_sync import StoredSchedule
 from tickbird.domain.runs.durations import LOOKED_AT, RunLength, run_length
 from tickbird.domain.runs.run import AttemptRecord, RunRecord
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol.store import AuditRecord, Decisions, Ledger, Recent, RevisionRecord
+from tickbird.store.protocol.store import AuditRecord, Decisions, Ledger, Recent
 from tickbird.store.shared.json_columns import as_list, decode
 from tickbird.store.sqlite.instants import MICROS
 from tickbird.store.sqlite.rows import (

@@ -10,10 +10,12 @@ from tickbird.domain.planning.planner import ActiveRun, Facts
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
 from tickbird.domain.schedules.tick_overrides import read_overridden, read_overrides
 from tickbird.domain.time.instants import clamp_seconds
-from tickbird.store.protocol.store import AuditRecord, RevisionRecord, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import AuditRecord
 from tickbird.store.shared.json_columns import as_list, as_object, decode
 from tickbird.store.shared.plans import decoded_definition
 from tickbird.store.sqlite.instants import MICROS, to_instant

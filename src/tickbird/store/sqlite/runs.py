@@ -18,7 +18,8 @@ from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.run import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, REVISIONS_KEPT
-from tickbird.store.protocol.store import Claimed, Expected, Finished, Held, Renewed, Rescued, Worker, believed_now
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Claimed, Expected, Finished, Held, Renewed, Rescued, believed_now
 from tickbird.store.shared.fairness import Turns, line_name
 from tickbird.store.shared.json_columns import clean
 from tickbird.store.shared.plans import Known, KnownRevisions

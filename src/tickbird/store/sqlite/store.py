@@ -29,9 +29,11 @@ from tickbird.domain.runs.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.zone_data import ZoneData, zone_source
 from tickbird.domain.views import ScheduleFilter
+from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import (
     AuditRecord,
     Changed,
@@ -51,9 +53,7 @@ from tickbird.store.protocol.store import (
     Renewed,
     Reported,
     Rescued,
-    RevisionRecord,
     ScheduleRow,
-    Worker,
     ZoneRecord,
     Zones,
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 
-from tickbird.domain.workers import check_drainable, no_such_worker
-from tickbird.store.protocol.store import Worker
+from tickbird.domain.workers import Worker, check_drainable, no_such_worker
 from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.rows import dump, worker_record
 from tickbird.store.sqlite.statements import SQL

@@ -14,7 +14,8 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger
-from tickbird.store.protocol.store import Changed, Claimed, Finished, Planned, Store, Worker
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Changed, Claimed, Finished, Planned, Store
 
 # A Thursday, and an instant of every grid of seconds, minutes, hours and days.
 T0 = datetime(2026, 1, 1, tzinfo=UTC)

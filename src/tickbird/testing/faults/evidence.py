@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 
 from tickbird.app import open_store
 from tickbird.domain.runs.run import RunRecord, SkipRecord
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol.store import RevisionRecord, Store
+from tickbird.store.protocol.store import Store
 from tickbird.testing.faults.definitions import Unreadable, read_spec
 from tickbird.testing.simulation.specs import Spec
 

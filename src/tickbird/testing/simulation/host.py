@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.loop import Repeat
 from tickbird.engine.maintenance import Retention
-from tickbird.store.protocol.store import Worker
 from tickbird.testing.simulation.effects import SimulatedTask, SimulatedThreads
 from tickbird.testing.simulation.faults import FaultyStore
 from tickbird.testing.simulation.specs import NAMESPACE

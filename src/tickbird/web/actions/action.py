@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
-from tickbird.client.revisions import HistoryEntry
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
+from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
 from tickbird.web.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices

@@ -13,7 +13,7 @@ from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.planning.commands import kept_over_code
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.diff import differences
-from tickbird.store.protocol.store import RevisionRecord
+from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.web.actions.action import Action, doors_of
 
 

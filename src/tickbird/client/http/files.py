@@ -1,0 +1,101 @@
+"""Schedules in files over HTTP: what applying them would do, doing it, and writing back what is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from tickbird.client.files import Files, remarks_of
+from tickbird.client.http.base import Remote
+from tickbird.client.http.transport import Question
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.files.mistakes import DocumentError, Mistake, OwnedError
+from tickbird.files.plan import FilePlan
+from tickbird.files.shape import Document, read_document
+from tickbird.files.writing import to_plain
+from tickbird.wire.decode.files import read_plan
+from tickbird.wire.decode.schedules import read_row
+
+_PAGE: Final = 1_000
+# Thousands of schedules are compared and written in one transaction.
+_APPLY: Final = 300.0
+_ABOUT: Final = re.compile(r"(schedule|calendar) ([A-Za-z0-9_.-]+): ", re.ASCII)
+
+
+class RemoteFiles(Remote, Files):
+    """The verbs about schedules in files."""
+
+    async def apply(
+        self,
+        document: Document | Mapping[str, Any],
+        *,
+        actor: str,
+        prune: bool = False,
+        dry_run: bool = False,
+        adopt: bool = False,
+        counted: Callable[[int, int], None] | None = None,
+    ) -> FilePlan:
+        """Bring the store to what a document says, in one transaction; the plan that was carried out.
+
+        With `prune`, schedules of its app that it does not have are deleted. With `adopt`, those that a person made
+        become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
+        """
+        read = read_document(document)
+        body = {"document": to_plain(read), "prune": prune, "adopt": adopt}
+        total = len(read.schedules)
+        if counted is not None:
+            # How far it is, only the server knows; that it is at work is something.
+            counted(0, total)
+        try:
+            plan = await self._planned("/diff" if dry_run else "/apply", read, body)
+        except (InvalidError, ConflictError) as error:
+            if dry_run or getattr(error, "field", "document") != "document":
+                raise
+            # All of what is wrong, where it stands.
+            plan = await self._planned("/diff", read, body)
+            if plan.mistakes:
+                raise DocumentError([*plan.mistakes, *plan.conflicts]) from error
+            if plan.conflicts:
+                raise OwnedError(plan.conflicts) from error
+            raise
+        if counted is not None:
+            counted(total, total)
+        return plan
+
+    async def _planned(self, path: str, document: Document, body: Mapping[str, Any]) -> FilePlan:
+        question = Question("POST", path, self._query(), body, self._key(), _APPLY, repeatable=True)
+        plan = await self._ask(read_plan, question)
+        return replace(plan, mistakes=_placed(document, plan.mistakes), conflicts=_placed(document, plan.conflicts))
+
+    async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
+        """What is stored of an app, as a document that applying changes nothing by; or of all owners with `everything`.
+
+        What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
+        """
+        query = {"app": app, "everything": everything}
+        return await self._get("/export", lambda found: read_document(found["document"]), query, patience=_APPLY)
+
+    async def remarks(self, document: Document) -> dict[str, list[str]]:
+        """What stands in the store beside a document's schedules: pauses, and what operators have set over them."""
+        found: dict[str, list[str]] = {}
+        after = ""
+        while rows := await self._pages("/schedules", read_row, _PAGE, after):
+            for schedule in (row.schedule for row in rows):
+                if schedule.name in document.schedules and (said := remarks_of(schedule, document.app)):
+                    found[schedule.name] = said
+            after = rows[-1].schedule.name
+        return found
+
+
+def _placed(document: Document, mistakes: Sequence[Mistake]) -> list[Mistake]:
+    """With where they stand in the files, of which the server knows nothing."""
+    return [_in_file(document, mistake) for mistake in mistakes]
+
+
+def _in_file(document: Document, mistake: Mistake) -> Mistake:
+    about = _ABOUT.match(mistake.text)
+    if about is None:
+        return mistake
+    return replace(mistake, place=document.place(f"{about[1]}s", about[2]))

@@ -1,0 +1,17 @@
+"""What one change to many schedules did, from its document."""
+
+from __future__ import annotations
+
+from tickbird.domain.planning.bulk import BulkResult, LeftAlone
+from tickbird.wire.decode.parts import Document
+
+
+def read_bulk(document: Document) -> BulkResult:
+    """What was changed, and what was left alone and why."""
+    return BulkResult(
+        verb=document["verb"],
+        matched=document["matched"],
+        changed=list(document["changed"]),
+        left=[LeftAlone(each["schedule"], each["why"]) for each in document["left"]],
+        runs=dict(document["runs"]),
+    )

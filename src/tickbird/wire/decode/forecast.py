@@ -1,0 +1,66 @@
+"""What is to be expected of the next days."""
+
+from __future__ import annotations
+
+from tickbird.domain.forecast.forecast import Forecast, Hour, QueueForecast, ScheduleForecast, Simulation
+from tickbird.domain.forecast.suggestions import Move
+from tickbird.wire.decode.parts import Document, maybe, second
+
+
+def read_simulation(document: Document) -> Simulation:
+    """As things are, and as they would be."""
+    return Simulation(_forecast(document["baseline"]), maybe(_forecast, document["what_if"]))
+
+
+def _forecast(document: Document) -> Forecast:
+    lateness = document["lateness"]
+    plain = ("schedules", "without_history", "assumed", "paused", "unserved", "workers", "slots", "ticks", "runs")
+    after = ("skips", "cancelled", "overlaps", "lost", "held", "left_over")
+    return Forecast(
+        start=second(document["from"]),
+        end=second(document["to"]),
+        **{name: document[name] for name in (*plain, *after)},
+        peak=document["peak"]["busy"],
+        peak_at=second(document["peak"]["at"]),
+        longest_line=document["longest_line"]["runs"],
+        longest_line_at=second(document["longest_line"]["at"]),
+        lateness={name: lateness[name] for name in ("p50", "p99", "max")},
+        latest=None if lateness["schedule"] is None else (lateness["schedule"], second(lateness["at"])),
+        hours=[Hour(second(each["at"]), each["ticks"], each["runs"], each["busy"]) for each in document["hours"]],
+        busiest=[(second(each["at"]), each["ticks"]) for each in document["busiest_minutes"]],
+        queues=[
+            QueueForecast(
+                each["name"],
+                each["slots"],
+                each["runs"],
+                each["peak"],
+                second(each["peak_at"]),
+                each["worst_lateness"],
+            )
+            for each in document["queues"]
+        ],
+        rows=[
+            ScheduleForecast(
+                each["name"],
+                each["runs"],
+                each["skips"],
+                each["cancelled"],
+                each["worst_lateness"],
+                each["duration"],
+                each["known"],
+            )
+            for each in document["by_schedule"]
+        ],
+        moves=[
+            Move(
+                each["schedule"],
+                each["cron"],
+                each["to_cron"],
+                each["minute"],
+                each["to_minute"],
+                each["others"],
+                each["others_then"],
+            )
+            for each in document["moves"]
+        ],
+    )

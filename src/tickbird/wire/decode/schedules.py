@@ -1,0 +1,125 @@
+"""Schedules and their revisions."""
+
+from __future__ import annotations
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.codec import decode_definition
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.diff import Difference
+from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
+from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.tick_overrides import OverrideRecord, TickOverride
+from tickbird.store.protocol.store import ScheduleRow
+from tickbird.wire.decode.parts import Document, instant, maybe, second
+from tickbird.wire.decode.runs import read_run
+
+
+def read_schedule(document: Document) -> Schedule:
+    """A schedule; what cannot be read of it where it is stored, or by this version, is no definition."""
+    return Schedule(
+        id=document["id"],
+        namespace=document["namespace"],
+        name=document["name"],
+        revision=document["revision"],
+        state=document["state"],
+        definition=None if document["what"] is None else _definition(document["definition"]),
+        cursor=_cursor(document),
+        pause=maybe(_pause, document["paused"]),
+        error=document["error"],
+        app=document["app"],
+        fingerprint=document["fingerprint"],
+        raw=document["definition"],
+        overrides=document["overrides"],
+        created_at=maybe(instant, document["created_at"]),
+        changed_at=maybe(instant, document["changed_at"]),
+    )
+
+
+def _definition(encoded: Document) -> Definition | None:
+    try:
+        return decode_definition(encoded)
+    except InvalidError:
+        return None
+
+
+def _cursor(document: Document) -> Cursor:
+    skipping = document["skipping"] or {"until": None, "by": None, "note": ""}
+    overrides = [
+        *map(_tick_override, document["tick_overrides"]),
+        *(TickOverride(second(tick), done=True) for tick in document["decided_ahead"]),
+    ]
+    return Cursor(
+        planned_until=maybe(second, document["planned_until"]),
+        next_run_at=maybe(second, document["next_run_at"]),
+        runs_planned=document["runs_planned"],
+        skip_until=maybe(second, skipping["until"]),
+        skip_by=skipping["by"],
+        skip_note=skipping["note"],
+        tick_overrides=tuple(sorted(overrides, key=lambda each: each.tick)),
+    )
+
+
+def _tick_override(document: Document) -> TickOverride:
+    return TickOverride(
+        tick=second(document["tick"]),
+        actor=document["actor"],
+        made_at=second(document["made_at"]),
+        skip=document["skip"],
+        due_at=second(document["due_at"]) if document["moved"] else None,
+        payload=document["payload"],
+        note=document["note"],
+    )
+
+
+def _pause(document: Document) -> Pause:
+    return Pause(document["by"], document["note"], maybe(second, document["until"]))
+
+
+def read_override(document: Document) -> OverrideRecord:
+    """A tick to come for which something was decided."""
+    return OverrideRecord(
+        scheduled_for=instant(document["tick"]),
+        due_at=instant(document["due_at"]),
+        skip=document["skip"],
+        moved=document["moved"],
+        payload=document["payload"],
+        note=document["note"],
+        actor=document["actor"],
+        made_at=instant(document["made_at"]),
+        passes_over=document["passes_over"],
+    )
+
+
+def read_row(document: Document) -> ScheduleRow:
+    """A schedule in a list."""
+    return ScheduleRow(
+        schedule=read_schedule(document),
+        last_run=maybe(read_run, document["last_run"]),
+        failure_streak=document["failure_streak"],
+        held=document["held"],
+    )
+
+
+def read_revision(document: Document) -> RevisionRecord:
+    """One revision of a schedule."""
+    return RevisionRecord(
+        revision=document["revision"],
+        action=document["action"],
+        actor=document["actor"],
+        at=instant(document["at"]),
+        definition=document["definition"],
+        fingerprint=document["fingerprint"],
+        detail=document["detail"],
+    )
+
+
+def read_history(document: Document) -> HistoryEntry:
+    """A revision with what it changed."""
+    changes = document["changes"]
+    return HistoryEntry(
+        read_revision(document), document["origin"], None if changes is None else [*map(_difference, changes)]
+    )
+
+
+def _difference(document: Document) -> Difference:
+    return Difference(tuple(document["path"]), document["how"], document["before"], document["after"])

@@ -1,0 +1,73 @@
+"""The store as a whole: who did what, its place, its zone rules, and how it is."""
+
+from __future__ import annotations
+
+from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.time.zone_data import ZoneData
+from tickbird.store.protocol.store import AuditRecord, Place, ZoneRecord, Zones
+from tickbird.wire.decode.parts import Document, instant, maybe
+
+
+def read_audit_record(document: Document) -> AuditRecord:
+    """Who did what, when and to what."""
+    return AuditRecord(
+        id=document["id"],
+        at=instant(document["at"]),
+        actor=document["actor"],
+        action=document["action"],
+        schedule=document["schedule"],
+        run_id=document["run_id"],
+        detail=document["detail"],
+    )
+
+
+def read_finding(document: Document) -> Finding:
+    """What was looked at, how it is, and what to do about it."""
+    return Finding(
+        check=document["check"],
+        severity=document["severity"],
+        text=document["text"],
+        fix=document["fix"],
+        figures=document["figures"],
+    )
+
+
+def read_place(document: Document) -> Place:
+    """Where a store is, and whether it is a copy."""
+    return Place(document["here"], document["stored"], document["copied"])
+
+
+def read_zones(document: Document) -> Zones:
+    """Zone rules beside those that a store goes by."""
+    here = document["here"]
+    return Zones(
+        ZoneData(here["version"], here["digest"], here["source"]),
+        maybe(read_zone_record, document["store"]),
+        document["adopted"],
+    )
+
+
+def read_zone_record(document: Document) -> ZoneRecord:
+    """Zone rules that a store goes by, or went by."""
+    return ZoneRecord(
+        generation=document["generation"],
+        version=document["version"],
+        digest=document["digest"],
+        adopted_at=instant(document["adopted_at"]),
+        adopted_by=document["adopted_by"],
+        followed_at=maybe(instant, document["followed_at"]),
+    )
+
+
+def read_moves(document: Document) -> TickMoves:
+    """The ticks of a schedule that other zone rules move."""
+    return TickMoves(
+        schedule=document["schedule"],
+        zone=document["zone"],
+        gone=document["gone"],
+        came=document["came"],
+        first_gone=tuple(map(instant, document["first_gone"])),
+        first_came=tuple(map(instant, document["first_came"])),
+        until=instant(document["until"]),
+    )

@@ -1,0 +1,124 @@
+"""What a dashboard reads through the client: what needs a person, the coming load, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tickbird import every
+from tickbird.client import Client
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.views import AuditFilter, RunFilter, ScheduleFilter
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import Store
+from tickbird.store.sqlite import SqliteStore
+
+WORKER = Worker(
+    id="w1",
+    namespace="default",
+    app="shop",
+    host="h",
+    pid=1,
+    version="0",
+    queues=("default",),
+    slots=1,
+    tasks={"work": {}},
+)
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    store = SqliteStore(":memory:")
+    await store.open()
+    yield store
+    await store.close()
+
+
+async def made(store: Store, name: str, ago: float = 90, **policies: Any) -> None:
+    """A schedule that was created so many seconds ago."""
+    definition = Definition(trigger=every(minutes=1), target=Target("work"), **policies)
+    command = Create(actor="ada", namespace="default", definition=definition)
+    await store.change_schedule("default", name, command, now=await store.now() - timedelta(seconds=ago))
+
+
+async def test_nothing_needs_a_person(store: Store) -> None:
+    found = await Client(store).board.troubles()
+    assert (found.found, found.more, found.capped) == ((), 0, False)
+
+
+async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None:
+    board = Client(store).board
+    await store.report_worker(WORKER, 600)
+    await store.report_worker(replace(WORKER, id="w2", held="waits for its clock", queues=()), 600)
+    await made(store, "bad", overlap="allow")
+    await made(store, "gpu-work", queue="gpu", overlap="allow", catch_up="all")
+    await store.plan_due()
+    [run] = (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
+    await store.finish([Outcome(run.id, run.attempt, "failed", error="Traceback\n  x\nBoom: no data", failures=1)])
+    await made(store, "unplanned", ago=3_600)
+    found = (await board.troubles()).found
+    by_kind = {trouble.kind: trouble for trouble in found}
+    assert [trouble.severity for trouble in found] == sorted(each.severity for each in found)
+    assert by_kind["failing"].text == "bad failed once: Boom: no data."
+    assert (by_kind["failing"].run_id, by_kind["failing"].count) == (run.id, 1)
+    late = by_kind["late"]
+    assert (late.schedule, late.queue) == ("gpu-work", "gpu")
+    assert late.text.endswith("late: no live worker serves queue 'gpu' (served: default).")
+    assert by_kind["worker"].text == "Worker w2 is held back: it waits for its clock."
+    assert by_kind["unplanned"].schedule == "unplanned"
+    assert by_kind["unplanned"].text.endswith("late: no worker has planned it.")
+    less = await board.troubles(most=1)
+    assert (len(less.found), less.more, less.found[0].severity) == (1, len(found) - 1, "problem")
+
+
+async def test_late_runs_say_what_holds_them(store: Store) -> None:
+    board = Client(store).board
+    await store.report_worker(WORKER, 600)
+    for queue in ("default", "default"):
+        await Client(store).enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
+    assert (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
+    [busy] = (await board.troubles(late=-5)).found
+    assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
+    await store.report_worker(replace(WORKER, slots=5), 600)
+    await store.limit_queue("default", "default", Rate(1, 3_600), "ada")
+    [rated] = (await board.troubles(late=-5)).found
+    assert "the rate of queue 'default' is 1/h" in rated.text
+
+
+async def test_the_load_is_counted_through_all_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tickbird.client.dashboard._LOAD_PAGE", 2)
+    for number in range(5):
+        await made(store, f"s{number}")
+    week = await Client(store).board.load(hours=3)
+    assert (week.schedules, len(week.hours)) == (5, 3)
+    assert [hour.ticks for hour in week.hours] == [300, 300, 300]
+
+
+async def test_what_is_out_of_bounds_is_refused(store: Store) -> None:
+    board = Client(store).board
+    now = await store.now()
+    for asked, field in (
+        (board.schedules(limit=0), "limit"),
+        (board.schedules(ScheduleFilter(states=["gone"])), "state"),  # type: ignore[list-item]
+        (board.schedules(ScheduleFilter(contains="\0")), "contains"),
+        (board.count(most=10**9), "most"),
+        (board.marks(range(201)), "ids"),
+        (board.timeline(now, now - timedelta(1)), "last"),
+        (board.timings(now, limit=2_001), "limit"),
+        (board.runs(RunFilter(statuses=["bad"])), "status"),  # type: ignore[list-item]
+        (board.runs(limit=10_000), "limit"),
+        (board.audit(AuditFilter(actor="\0")), "actor"),
+        (board.load(hours=0), "hours"),
+        (board.troubles(most=0), "most"),
+    ):
+        with pytest.raises(InvalidError) as caught:
+            await asked
+        assert caught.value.field == field
