@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from psycopg_pool import AsyncConnectionPool
 
 from tickbird.api.app import create_api
-from tickbird.api.guard import Limits
-from tickbird.api.heads import Patient
+from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.slow_clients import Patient
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.server import STATEMENT_WITHIN

@@ -69,7 +69,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
     """Serve until a signal; `started` is told where."""
     import uvicorn
 
-    from tickbird.api.heads import Patient
+    from tickbird.api.middleware.slow_clients import Patient
     from tickbird.web.app import create_site
 
     site = create_site(lambda namespace: Client(store, namespace))
@@ -136,7 +136,7 @@ class Beside:
     async def _serve(self) -> None:
         import uvicorn
 
-        from tickbird.api.heads import Patient
+        from tickbird.api.middleware.slow_clients import Patient
         from tickbird.web.app import create_site
 
         store = open_store(self._url, within=STATEMENT_WITHIN)

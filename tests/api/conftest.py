@@ -15,8 +15,8 @@ import pytest
 
 from tests.rows import delete_rows
 from tickbird.api.app import create_api
-from tickbird.api.feed import Pauses
-from tickbird.api.guard import Limits
+from tickbird.api.middleware.guard import Limits
+from tickbird.api.streams.activity_feed import Pauses
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role

@@ -15,7 +15,7 @@ import pytest
 from annotated_types import Le
 
 from tickbird.api.app import ROUTERS
-from tickbird.api.guard import Limits
+from tickbird.api.middleware.guard import Limits
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.cpu_threads import compute

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.guard import Limits
+from tickbird.api.middleware.guard import Limits
 from tickbird.app import open_store
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api import log_feeds
-from tickbird.api.guard import Limits
+from tickbird.api.middleware.guard import Limits
 from tickbird.api.models.runs import LogLineModel, LogPage
+from tickbird.api.streams import log_feed
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import ClaimedRun, Outcome, Status
@@ -24,8 +24,8 @@ Events = list[tuple[str, str, Any]]
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again sooner than a server does."""
-    monkeypatch.setattr(log_feeds, "_SOON", 0.01)
-    monkeypatch.setattr(log_feeds, "_SELDOM", 0.02)
+    monkeypatch.setattr(log_feed, "_SOON", 0.01)
+    monkeypatch.setattr(log_feed, "_SELDOM", 0.02)
 
 
 async def start(api: Api, namespace: str = "default") -> ClaimedRun:
@@ -125,8 +125,8 @@ async def test_many_who_listen_cost_one_reader(memory: Api, monkeypatch: pytest.
 
 
 async def test_who_is_behind_reads_for_himself(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_feeds, "_AT_HAND", 10)
-    monkeypatch.setattr(log_feeds, "_PAGE", 4)
+    monkeypatch.setattr(log_feed, "_AT_HAND", 10)
+    monkeypatch.setattr(log_feed, "_PAGE", 4)
     run = await start(memory)
     await say(memory, run, 1, 50)
     async with memory.listen(f"/runs/{run.id}/logs", last_event_id="1.45") as first:

@@ -11,8 +11,8 @@ import pytest
 from fastapi.routing import APIRoute
 
 from tests.api.conftest import Api, refused
-from tickbird.api.auth import role_of
-from tickbird.api.guard import BASIC, OPEN
+from tickbird.api.auth.auth import role_of
+from tickbird.api.middleware.guard import BASIC, OPEN
 from tickbird.api.models.problems import ProblemDocument
 from tickbird.domain.access.tokens import ROLES, allows
 from tickbird.store.sqlite import SqliteStore

@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.conftest import Api
 from tests.conftest import leave_out
-from tickbird.api.guard import Limits
+from tickbird.api.middleware.guard import Limits
 from tickbird.app import open_store
 from tickbird.server import STATEMENT_WITHIN
 from tickbird.store.protocol.store import Store

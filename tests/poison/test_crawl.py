@@ -19,7 +19,7 @@ from tests.api.test_routes import walk
 from tests.poison.rows import RECORDS, insert_all, poison_runs
 from tests.store.conftest import PlainPostgres, PlainRows, PlainSqlite
 from tickbird.api.app import create_api
-from tickbird.api.guard import Limits
+from tickbird.api.middleware.guard import Limits
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import Outcome

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reading.made import INSTANTS, JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
-from tickbird.api.files import told_plan
+from tickbird.api.routes.files import told_plan
 from tickbird.domain.access.sessions import SessionRecord
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import Calendar, exclude

@@ -8,7 +8,7 @@ import httpx
 
 from tests.remote.conftest import URL, Both
 from tickbird.api.app import create_api
-from tickbird.api.guard import Limits
+from tickbird.api.middleware.guard import Limits
 from tickbird.client import Client
 from tickbird.client.http import RemoteClient, Transport
 from tickbird.domain.errors import StaleError

@@ -15,8 +15,8 @@ from playwright.async_api import Browser, BrowserContext, Locator, Page, async_p
 
 from tests.api.conftest import postgres_store, shared_url, sqlite_store  # noqa: F401
 from tests.conftest import leave_out
-from tickbird.api.feed import Pauses
-from tickbird.api.guard import Limits
+from tickbird.api.middleware.guard import Limits
+from tickbird.api.streams.activity_feed import Pauses
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role
 from tickbird.store.protocol.store import Store

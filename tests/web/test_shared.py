@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.web.conftest import DEEDS, Served
-from tickbird.api.feed import Feed, Pauses
+from tickbird.api.streams.activity_feed import Feed, Pauses
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.triggers.every import every

@@ -12,45 +12,45 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from tickbird.api import (
-    PREFIX,
+from tickbird.api import PREFIX
+from tickbird.api.auth.auth import AnyViewer, Authority
+from tickbird.api.auth.local import Loopback
+from tickbird.api.middleware.guard import Guard, Limits
+from tickbird.api.middleware.idempotency import DESCRIBED, Once, repeatable
+from tickbird.api.models.activity import EventModel
+from tickbird.api.models.problems import ProblemDocument
+from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
+from tickbird.api.routes import (
+    activity,
     audit,
     backfills,
     bulk,
     calendars,
-    events,
+    concurrency,
+    decisions,
     files,
+    forecast,
     health,
     held,
-    history,
     ical,
-    ledger,
-    limits,
     metrics,
-    overrides,
     pings,
     previews,
+    revisions,
     runs,
     schedules,
     sessions,
-    simulations,
+    system,
+    tick_overrides,
     ticks,
     tokens,
-    whole,
     workers,
 )
-from tickbird.api.auth import AnyViewer, Authority
-from tickbird.api.feed import Feed, Pauses
-from tickbird.api.guard import Guard, Limits
-from tickbird.api.health import Readiness
-from tickbird.api.log_feeds import LogFeeds
-from tickbird.api.loopback import Loopback
-from tickbird.api.metrics import Gauges
-from tickbird.api.models.events import EventModel
-from tickbird.api.models.problems import ProblemDocument
-from tickbird.api.once import DESCRIBED, Once, repeatable
-from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
-from tickbird.api.streams import Streams
+from tickbird.api.routes.health import Readiness
+from tickbird.api.routes.metrics import Gauges
+from tickbird.api.streams.activity_feed import Feed, Pauses
+from tickbird.api.streams.log_feed import LogFeeds
+from tickbird.api.streams.sse import Streams
 from tickbird.client import Client
 from tickbird.client.idempotency import Answers
 from tickbird.domain.errors import TickbirdError
@@ -64,24 +64,24 @@ ROUTERS: Final = (
     bulk.router,
     ticks.router,
     ical.router,
-    overrides.router,
+    tick_overrides.router,
     pings.router,
-    history.router,
-    ledger.router,
+    revisions.router,
+    decisions.router,
     files.router,
     runs.router,
     workers.router,
     held.router,
-    limits.router,
+    concurrency.router,
     previews.router,
-    simulations.router,
+    forecast.router,
     backfills.router,
     calendars.router,
     tokens.router,
     sessions.router,
     audit.router,
-    whole.router,
-    events.router,
+    system.router,
+    activity.router,
 )
 # Gives the client of a namespace; making one costs nothing.
 Clients = Callable[[str], Client]

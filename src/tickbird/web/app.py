@@ -11,9 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from tickbird.api.app import Clients, create_api
-from tickbird.api.feed import Pauses
-from tickbird.api.guard import App, Limits, Receive, Scope, Send, path_of
+from tickbird.api.middleware.guard import App, Limits, Receive, Scope, Send, path_of
 from tickbird.api.problems import Problem
+from tickbird.api.streams.activity_feed import Pauses
 from tickbird.web import (
     audit,
     backfills,

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, cast
 
 from starlette.responses import Response
 
-from tickbird.api.patience import longer
+from tickbird.api.middleware.timeouts import longer
 from tickbird.client.selection import Chosen, Found
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.bulk import MOST, BulkResult, reason_to_leave

@@ -17,15 +17,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from tickbird.api.auth import Authority, Caller
-from tickbird.api.guard import Limits
-from tickbird.api.loopback import Loopback
-from tickbird.api.namespaces import choose
-from tickbird.api.patience import aside
+from tickbird.api.auth.auth import Authority, Caller
+from tickbird.api.auth.local import Loopback
+from tickbird.api.auth.namespaces import choose
+from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.rate_limiter import Pace
+from tickbird.api.middleware.timeouts import aside
 from tickbird.api.problems import Problem, busy, of_status, problem_of, unexpected
-from tickbird.api.rates import Pace
-from tickbird.api.streams import MEDIA_TYPE as STREAM
-from tickbird.api.streams import event, wants_events
+from tickbird.api.streams.sse import MEDIA_TYPE as STREAM
+from tickbird.api.streams.sse import event, wants_events
 from tickbird.client import Client
 from tickbird.domain.access.tokens import allows
 from tickbird.domain.errors import TickbirdError

@@ -8,8 +8,8 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.api.feed import Feed, Follower
-from tickbird.api.streams import Events, Streams, event
+from tickbird.api.streams.activity_feed import Feed, Follower
+from tickbird.api.streams.sse import Events, Streams, event
 from tickbird.domain.errors import TickbirdError
 from tickbird.web.readings import Readings
 from tickbird.web.visits import Visit

@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.api.instants import read_instant
+from tickbird.api.query_types import read_instant
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.week_load import HourLoad, WeekLoad
 from tickbird.domain.time.instants import utc_text

@@ -12,8 +12,8 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
-from tickbird.api.log_feeds import PLACE, Place, place_of, place_text
-from tickbird.api.streams import Events, Streams, event
+from tickbird.api.streams.log_feed import PLACE, Place, place_of, place_text
+from tickbird.api.streams.sse import Events, Streams, event
 from tickbird.domain.errors import NotFoundError, TickbirdError
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import FINAL

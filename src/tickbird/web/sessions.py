@@ -6,8 +6,8 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.api.sessions import find_session
-from tickbird.api.tokens import client_of, find_token
+from tickbird.api.routes.sessions import find_session
+from tickbird.api.routes.tokens import client_of, find_token
 from tickbird.domain.access.sessions import no_such_session
 from tickbird.web.tokens import forget
 from tickbird.web.visits import Door, Visit

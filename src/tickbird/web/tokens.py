@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.api.problems import Problem
-from tickbird.api.tokens import client_of, find_token, handed_out
+from tickbird.api.routes.tokens import client_of, find_token, handed_out
 from tickbird.domain.access.tokens import ROLES, Namespaces, TokenRecord, check_role
 from tickbird.domain.errors import InvalidError
 from tickbird.web.gate import Gate

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from tickbird.api.auth import Caller
-from tickbird.api.namespaces import default_namespace
+from tickbird.api.auth.auth import Caller
+from tickbird.api.auth.namespaces import default_namespace
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role, allows
 from tickbird.domain.errors import InvalidError

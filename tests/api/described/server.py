@@ -11,9 +11,9 @@ import uvicorn
 from fastapi.responses import StreamingResponse
 
 from tickbird.api.app import create_api
-from tickbird.api.guard import Limits
-from tickbird.api.heads import Patient
-from tickbird.api.streams import MEDIA_TYPE, Streams
+from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.slow_clients import Patient
+from tickbird.api.streams.sse import MEDIA_TYPE, Streams
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.client.runs import not_finished

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant, Json, Note
+from tickbird.api.query_types import InstantText
 from tickbird.domain.planning.backfills import MOST_AT_ONCE, Order
 from tickbird.domain.runs.run import Status
 

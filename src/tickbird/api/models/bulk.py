@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Note
+from tickbird.api.query_types import InstantText
 from tickbird.domain.planning.bulk import BulkVerb
 
 FilterState = Literal["active", "paused", "parked", "ended"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant
+from tickbird.api.query_types import InstantText
 
 
 class PingBody(Body):

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import Body, Instant, Json
+from tickbird.api.query_types import InstantText
 from tickbird.domain.schedules.json_schema import NAME, field_schemas
 from tickbird.domain.schedules.warnings import Code
 

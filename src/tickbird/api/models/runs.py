@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictInt, StrictStr
 
-from tickbird.api.instants import InstantText
-from tickbird.api.models.overrides import OverriddenModel
 from tickbird.api.models.parts import Body, Instant, Json
 from tickbird.api.models.steps import StepModel
+from tickbird.api.models.tick_overrides import OverriddenModel
+from tickbird.api.query_types import InstantText
 from tickbird.domain.runs.run import FailureKind, Origin, Status
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from tickbird.api.instants import InstantText
-from tickbird.api.models.overrides import TickOverrideModel
 from tickbird.api.models.parts import Body, Instant, Json, Note
 from tickbird.api.models.runs import RunModel, Wait
+from tickbird.api.models.tick_overrides import TickOverrideModel
+from tickbird.api.query_types import InstantText
 from tickbird.domain.planning.commands import MOST_SKIPPED
 from tickbird.domain.schedules.json_schema import NAME, changes_schema, whole_schema
 from tickbird.domain.schedules.schedule import State

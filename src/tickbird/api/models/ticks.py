@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from tickbird.api.models.overrides import TickOverrideModel
 from tickbird.api.models.parts import Instant
 from tickbird.api.models.runs import RunModel
 from tickbird.api.models.steps import StepModel
+from tickbird.api.models.tick_overrides import TickOverrideModel
 from tickbird.domain.explain.explanation import Verdict
 from tickbird.domain.runs.run import SkipReason
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from tickbird.api.instants import InstantText
 from tickbird.api.models.parts import TEXT, Body, Instant
+from tickbird.api.query_types import InstantText
 from tickbird.domain.access.tokens import MOST_NAMESPACES, Role, TokenState
 from tickbird.domain.schedules.json_schema import NAME
 

@@ -1,0 +1,1 @@
+"""Authentication: tokens, sessions, namespaces and local access."""

@@ -1,0 +1,263 @@
+"""Who calls: a bearer token or a browser's session, what its role may do, and what each route asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import time
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, Query, Request
+from fastapi.security import HTTPBearer
+
+from tickbird.api.auth.namespaces import choose
+from tickbird.api.auth.ttl_cache import MOST_REMEMBERED, REMEMBERED, Remembered
+from tickbird.api.middleware.strict_params import check_asked
+from tickbird.api.problems import Problem
+from tickbird.client import Client
+from tickbird.domain.access.sessions import SessionRecord, parse_session
+from tickbird.domain.access.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, holder, parse_token
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.schedules.json_schema import NAME
+
+_SCHEME = HTTPBearer(auto_error=False, scheme_name="token", description="`tickbird token create` makes one.")
+# Those who listen are asked about together every second; one such question may be late.
+_ASKED_AGAIN: Final = 2 * REMEMBERED
+# The role that each dependency asks for; a route without one of them is closed, and a test finds it.
+_ROLES: dict[Callable[..., Any], Role] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The holder of a token, or of a session that was opened with it."""
+
+    token_id: str
+    name: str
+    role: Role
+    namespaces: Namespaces
+    session_id: str = ""
+
+    @property
+    def actor(self) -> str:
+        """Who is recorded as having done something."""
+        return holder(self.name, self.token_id) if self.token_id else self.name
+
+    @property
+    def held(self) -> str:
+        """The id of what they hold: with it ends what they listen to."""
+        return self.session_id or self.token_id
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a route is given: who calls, and the client of the namespace that the request is about."""
+
+    caller: Caller
+    namespace: str
+    client: Client
+
+    @property
+    def actor(self) -> str:
+        """Who is recorded as having done something."""
+        return self.caller.actor
+
+
+class Authority:
+    """Tells whose token, or whose session, a request carries."""
+
+    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._tokens = Remembered[TokenRecord](clock)
+        self._sessions = Remembered[SessionRecord](clock)
+        self._noted: dict[str, float] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+
+    def check(self, scope: MutableMapping[str, Any]) -> None:
+        """Refuse what must not even be looked at; a token is all that counts here."""
+
+    def remembers(self, authorization: str | None) -> bool:
+        """Can it be told without asking the store?"""
+        parsed = _parsed(authorization)
+        return parsed is None or self._tokens.has(parsed[0])
+
+    async def caller(self, authorization: str | None) -> Caller:
+        """The holder of the token in this header; a Problem in the same words whatever is wrong with it."""
+        parsed = _parsed(authorization)
+        token = None if parsed is None else await self._tokens.find(parsed[0], self._client.find_token)
+        if parsed is None or token is None or not token.matches(parsed[1]) or token.state != "live":
+            raise unauthorized()
+        self._note_use(token.id, self._client.note_token_use)
+        return Caller(token.id, token.name, token.role, token.namespaces)
+
+    def remembers_session(self, text: str | None) -> bool:
+        """Can it be told without asking the store?"""
+        parsed = parse_session(text or "")
+        return parsed is None or self._sessions.has(parsed[0])
+
+    async def session(self, text: str | None) -> Caller:
+        """The holder of the session in this cookie; a Problem in the same words whatever is wrong with it."""
+        parsed = parse_session(text or "")
+        session = None if parsed is None else await self._sessions.find(parsed[0], self._client.find_session)
+        if parsed is None or session is None or not session.matches(parsed[1]) or session.state != "live":
+            raise logged_out()
+        self._note_use(session.id, self._client.note_session_use)
+        return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
+
+    async def close(self, caller: Caller) -> None:
+        """End the session that somebody came with: they log out."""
+        if caller.session_id:
+            await self._client.close_session(caller.session_id, actor=caller.actor)
+            self.forget(caller.session_id)
+
+    def _note_use(self, key: str, write: Callable[[str], Awaitable[None]]) -> None:
+        now = self._clock()
+        if self._noted.get(key, 0.0) > now:
+            return
+        if len(self._noted) >= MOST_REMEMBERED:
+            self._noted.clear()
+        self._noted[key] = now + USE_NOTED_EVERY
+        # Beside the request, which does not wait for a write.
+        task = asyncio.get_running_loop().create_task(_written(write(key)))
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def live(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of these tokens and sessions that open anything: one question for all who listen.
+
+        Nobody needs to ask for each of them then: whoever was found stays known until the next such question.
+        """
+        until = self._clock() + _ASKED_AGAIN
+        live = await self._client.source.live_tokens(ids)
+        for key in ids:
+            if key in live:
+                self._tokens.renew(key, until)
+                self._sessions.renew(key, until)
+            else:
+                self.forget(key)
+        return live
+
+    def forget(self, key: str) -> None:
+        """Look a token and its sessions, or one session, up anew the next time."""
+        self._tokens.forget(lambda token: token.id == key)
+        self._sessions.forget(lambda session: key in (session.id, session.token_id))
+
+    async def settle(self) -> None:
+        """Wait for what is still being written."""
+        await asyncio.gather(*self._notes)
+
+
+async def _written(note: Awaitable[None]) -> None:
+    with suppress(TickbirdError):
+        await note
+
+
+def _parsed(authorization: str | None) -> tuple[str, str] | None:
+    scheme, _, text = (authorization or "").partition(" ")
+    return parse_token(text.strip()) if scheme.lower() == "bearer" else None
+
+
+def as_bearer(authorization: str | None) -> str | None:
+    """The header as if the password in it had been sent as a bearer token; as it is where it holds none."""
+    scheme, _, text = (authorization or "").partition(" ")
+    if scheme.lower() != "basic":
+        return authorization
+    try:
+        _, _, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        return None
+    return f"Bearer {password}"
+
+
+def unauthorized(*, basic: bool = False) -> Problem:
+    """No token, or none that opens anything; `basic` where a password is taken for one."""
+    other = ', Basic realm="tickbird", charset="UTF-8"' if basic else ""
+    return Problem(
+        401,
+        "unauthorized",
+        "This needs a token that is neither expired nor revoked;",
+        hint="make one with `tickbird token create`, and send it as `Authorization: Bearer tbk_…`.",
+        headers={"WWW-Authenticate": f'Bearer realm="tickbird"{other}'},
+    )
+
+
+def logged_out() -> Problem:
+    """No session, or none that is open."""
+    return Problem(401, "logged-out", "This needs a session, and yours has ended;", hint="log in with a token.")
+
+
+def _check_role(caller: Caller, role: Role) -> None:
+    if not allows(caller.role, role):
+        raise Problem(
+            403,
+            "forbidden",
+            f"This needs the role {role}, and the token {caller.name!r} has {caller.role};",
+            hint="use another token.",
+        )
+
+
+def _check_whole(caller: Caller) -> None:
+    if caller.namespaces is not None:
+        raise Problem(
+            403,
+            "forbidden",
+            f"This is about the whole store, and the token {caller.name!r} opens {', '.join(caller.namespaces[:20])};",
+            hint="use a token that was made with --all-namespaces.",
+        )
+
+
+def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
+    async def admit(
+        request: Request,
+        _: Annotated[Any, Depends(_SCHEME)],
+        namespace: Annotated[
+            str | None,
+            Query(
+                description="The namespace; may be left out by a token that opens only one.",
+                json_schema_extra={"pattern": NAME["pattern"]},
+            ),
+        ] = None,
+    ) -> Access:
+        caller: Caller = request.scope["state"]["caller"]
+        _check_role(caller, role)
+        await check_asked(request)
+        chosen = choose(caller.namespaces, namespace)
+        if whole:
+            _check_whole(caller)
+        return Access(caller, chosen, request.app.state.clients(chosen))
+
+    _ROLES[admit] = role
+    return admit
+
+
+def _anywhere(role: Role) -> Callable[..., Any]:
+    async def admit(request: Request, _: Annotated[Any, Depends(_SCHEME)]) -> Caller:
+        caller: Caller = request.scope["state"]["caller"]
+        _check_role(caller, role)
+        await check_asked(request)
+        return caller
+
+    _ROLES[admit] = role
+    return admit
+
+
+# What a route states as the type of its first parameter: the role that it needs.
+Viewer = Annotated[Access, Depends(_namespaced("viewer"))]
+Operator = Annotated[Access, Depends(_namespaced("operator"))]
+Editor = Annotated[Access, Depends(_namespaced("editor"))]
+# Of the whole store, whatever the namespace: only with a token that opens all of them.
+Keeper = Annotated[Access, Depends(_namespaced("admin", whole=True))]
+Admin = Annotated[Access, Depends(_namespaced("admin"))]
+# Of no namespace in particular.
+AnyViewer = Annotated[Caller, Depends(_anywhere("viewer"))]
+AnyAdmin = Annotated[Caller, Depends(_anywhere("admin"))]
+
+
+def role_of(route: Any) -> Role | None:
+    """The role that a route asks for; None where it asks for none."""
+    found = [_ROLES[each.call] for each in route.dependant.dependencies if each.call in _ROLES]
+    return found[0] if found else None

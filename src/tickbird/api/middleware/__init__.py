@@ -1,0 +1,1 @@
+"""ASGI middleware: limits, timeouts, idempotency and slow clients."""

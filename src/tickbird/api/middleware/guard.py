@@ -1,0 +1,302 @@
+"""What stands before every route: who calls, how often, how much is sent, how deep and how slowly."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from tickbird.api import PREFIX
+from tickbird.api.auth.auth import Authority, Caller, as_bearer, unauthorized
+from tickbird.api.middleware.rate_limiter import Pace
+from tickbird.api.middleware.timeouts import aside
+from tickbird.api.problems import Problem, busy, problem_of, unexpected
+from tickbird.domain.access.tokens import allows
+from tickbird.domain.errors import TickbirdError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+log = logging.getLogger("tickbird.api")
+# All that answers without a token; neither tells anything about what is stored.
+OPEN: Final = frozenset({"/healthz", "/readyz"})
+# All that also takes a token as the password of HTTP Basic authentication, since calendar programs send nothing else.
+BASIC: Final = frozenset({"/calendar.ics"})
+# Whose bodies hold whole files.
+FILES: Final = frozenset({f"{PREFIX}/apply", f"{PREFIX}/diff", f"{PREFIX}/simulate"})
+# One that does not end reaches to the end, so that nothing is looked at twice.
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_OTHERS: Final = bytes(set(range(256)) - set(b"[]{},"))
+_HEADERS: Final = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    # Nothing of it is a page, whoever opens it in a browser.
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one caller may ask of the server; lengths of time in seconds."""
+
+    body: int = 2_000_000
+    depth: int = 64
+    # So many values, in lists and objects together: reading them takes time in which nobody else is served.
+    values: int = 100_000
+    # The same of a body that holds files of schedules, of those who may apply them; and how long it may take to arrive.
+    files_body: int = 32_000_000
+    files_values: int = 2_000_000
+    files_within: float = 60.0
+    # A body must have arrived, and an answer have begun, within so long.
+    body_within: float = 10.0
+    answer_within: float = 10.0
+    # Requests of one token, and look-ups of tokens from one address: in the long run, and at once.
+    per_second: float = 100.0
+    burst: int = 300
+    lookups_per_second: float = 20.0
+    lookups_burst: int = 200
+    # Streams of events that are open at a time, in all and with one token; and how often one shows that it is.
+    streams: int = 1_000
+    streams_each: int = 300
+    heartbeat: float = 15.0
+    # So soon a stream ends whose token does not open anything any more.
+    tokens_every: float = 1.0
+
+
+class Gone(Exception):
+    """The client has left."""
+
+
+class Guard:
+    """Lets a request through to the routes, or refuses it."""
+
+    def __init__(self, app: App, authority: Authority, limits: Limits) -> None:
+        self._app = app
+        self._authority = authority
+        self._limits = limits
+        self._files = replace(
+            limits, body=limits.files_body, values=limits.files_values, body_within=limits.files_within
+        )
+        self._paces = Pace(limits.per_second, limits.burst)
+        self._lookups = Pace(limits.lookups_per_second, limits.lookups_burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request; whatever goes wrong in it, the answer is a problem."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = _Answer(send)
+        try:
+            await self._serve(scope, receive, answer)
+        except Gone:
+            return
+        except Exception as error:
+            if answer.begun:
+                raise
+            await self._refusal(error)(scope, receive, answer)
+
+    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        try:
+            async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
+                # What is sent bit by bit, or waits for something by design, takes as long as it takes.
+                answer.patience = patience
+                self._authority.check(scope)
+                if path_of(scope) not in OPEN:
+                    caller = await self._admit(scope)
+                    scope.setdefault("state", {})
+                    scope["state"].update(caller=caller, patience=patience)
+                    limits = self._limits
+                    if path_of(scope) in FILES and allows(caller.role, "editor"):
+                        limits = self._files
+                        patience.reschedule(_in(limits.body_within + limits.answer_within))
+                    receive = await _bounded(scope, receive, limits)
+                    patience.reschedule(_in(limits.answer_within))
+                await self._app(scope, receive, answer)
+        except TimeoutError:
+            if answer.begun:
+                raise
+            raise busy() from None
+        finally:
+            answer.patience = None
+
+    async def _admit(self, scope: Scope) -> Caller:
+        """Who calls, if they may now."""
+        authorization = _header(scope, b"authorization")
+        basic = path_of(scope) in BASIC
+        if basic:
+            authorization = as_bearer(authorization)
+        if not self._authority.remembers(authorization):
+            _wait(self._lookups.take((scope.get("client") or [""])[0]), "too many tokens from this address")
+        try:
+            caller = await self._authority.caller(authorization)
+        except Problem as problem:
+            raise unauthorized(basic=basic) if problem.status == 401 else problem from None
+        _wait(self._paces.take(caller.token_id), "too many requests with this token")
+        return caller
+
+    def _refusal(self, error: Exception) -> App:
+        if isinstance(error, Problem):
+            problem = error
+        elif isinstance(error, TickbirdError):
+            problem = problem_of(error)
+        else:
+            log.error("a request failed unexpectedly", exc_info=error)
+            problem = unexpected()
+        response: App = problem.response()
+        return response
+
+
+class _Answer:
+    """Sends, and remembers whether anything was."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.begun = False
+        self.patience: asyncio.Timeout | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if self.patience is not None:
+                if self.patience.expired():
+                    # Who was told to stop may still come with an answer, such as that the store was interrupted.
+                    raise TimeoutError
+                self.patience.reschedule(None)
+            self.begun = True
+            message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+        await self._send(message)
+
+
+async def _bounded(scope: Scope, receive: Receive, limits: Limits) -> Receive:
+    """The request with its body read whole, once it is known to be of a kind and size that can be dealt with."""
+    body = await _read(scope, receive, limits)
+    if body:
+        _check_type(scope)
+        # A large one takes a while, in which others are served.
+        await aside(len(body), _check_json, body, limits)
+    sent = False
+
+    async def replay() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+async def _read(scope: Scope, receive: Receive, limits: Limits) -> bytes:
+    most = limits.body
+    if _header(scope, b"transfer-encoding") is not None and any(
+        key == b"content-length" for key, _ in scope["headers"]
+    ):
+        # Proxies differ in which of them they go by.
+        why, headers = "The request has both Content-Length and Transfer-Encoding.", {"Connection": "close"}
+        raise Problem(400, "malformed", why, hint="Send one of them.", headers=headers)
+    said = _header(scope, b"content-length") or "0"
+    if not (said.isascii() and said.isdigit()) or int(said[:20]) > most:
+        raise _too_large(most)
+    if scope["method"] in ("GET", "HEAD", "OPTIONS") and said == "0":
+        return b""
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(limits.body_within):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Gone
+                part = message.get("body", b"")
+                size += len(part)
+                if size > most:
+                    raise _too_large(most)
+                parts.append(part)
+                if not message.get("more_body", False):
+                    return b"".join(parts)
+    except TimeoutError:
+        seconds = f"{limits.body_within:g}"
+        headers = {"Connection": "close"}
+        raise Problem(408, "slow", f"The body did not arrive within {seconds} seconds.", headers=headers) from None
+
+
+def _in(seconds: float) -> float:
+    return asyncio.get_running_loop().time() + seconds
+
+
+def path_of(scope: Scope) -> str:
+    """The path within this app, also where that is mounted in another one."""
+    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    found = [value for key, value in scope["headers"] if key == name]
+    return found[0].decode("latin-1") if len(found) == 1 else None
+
+
+def _wait(seconds: float, why: str) -> None:
+    if seconds > 0:
+        after = str(math.ceil(seconds))
+        raise Problem(
+            429,
+            "too-many",
+            f"There are {why};",
+            hint=f"wait {after} s, and ask less often.",
+            headers={"Retry-After": after},
+        )
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(413, "too-large", f"The body is larger than {most:,} bytes.", headers={"Connection": "close"})
+
+
+def _check_type(scope: Scope) -> None:
+    kind, _, options = (_header(scope, b"content-type") or "").lower().partition(";")
+    charset = options.partition("charset=")[2].strip(' "')
+    encoded = _header(scope, b"content-encoding") or "identity"
+    json = kind.strip() in ("application/json", "application/merge-patch+json")
+    if not json or charset not in ("", "utf-8", "utf8") or encoded.lower() != "identity":
+        raise Problem(
+            415,
+            "not-json",
+            "The body is not plain JSON in UTF-8;",
+            hint="send it with `Content-Type: application/json`.",
+        )
+
+
+def _check_json(body: bytes, limits: Limits) -> None:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        raise Problem(400, "malformed", "The body is not JSON in UTF-8.", hint="Send one JSON object.") from None
+    if b"\0" in body:
+        raise Problem(400, "malformed", "The body holds a NUL byte, which no JSON does.", hint="Send it as UTF-8.")
+    opened, most = body.count(b"[") + body.count(b"{"), limits.values
+    if opened <= limits.depth and body.count(b",") <= most:
+        return
+    # A value has at most a name and a text: with more quotes it has more values, or texts full of them.
+    bare = None if body.count(b'"') > 8 * most else _STRING.sub(b"", body).translate(None, _OTHERS)
+    if bare is None or bare.count(b",") > most or bare.count(b"[") + bare.count(b"{") > most:
+        raise Problem(413, "too-large", f"The body has more than {most:,} values.", hint="Send less at a time.")
+    if opened > limits.depth and _is_deeper(bare.translate(None, b","), limits.depth):
+        raise Problem(
+            400, "too-deep", f"The body is nested more than {limits.depth} levels deep.", hint="Send it flatter."
+        )
+
+
+def _is_deeper(brackets: bytes, most: int) -> bool:
+    """Are brackets nested more than so many levels deep? Each turn takes the innermost away."""
+    brackets = brackets.replace(b"{", b"[").replace(b"}", b"]")
+    for _ in range(most):
+        if not brackets:
+            return False
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)

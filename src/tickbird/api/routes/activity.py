@@ -1,0 +1,67 @@
+"""What happens over HTTP: server-sent events that can be resumed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import Response
+
+from tickbird.api import PREFIX
+from tickbird.api.auth.auth import Viewer
+from tickbird.api.streams.activity_feed import Feed, Follower
+from tickbird.api.streams.sse import MEDIA_TYPE, Streams
+from tickbird.domain.ledger.activity import MARK, HappeningKind, read_mark
+from tickbird.domain.text import check_text
+
+router = APIRouter(prefix=f"{PREFIX}/events", tags=["events"])
+
+
+@router.get(
+    "",
+    summary="Follow what happens",
+    operation_id="follow_events",
+    response_model=None,
+    response_class=Response,
+    responses={
+        200: {
+            "description": "Events until either side ends it; the data of each is an Event.",
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def follow_events(
+    request: Request,
+    access: Viewer,
+    schedule: Annotated[str | None, Query(max_length=200, description="Only what concerns this schedule.")] = None,
+    kind: Annotated[list[HappeningKind] | None, Query(max_length=20, description="Only of these kinds.")] = None,
+    after: Annotated[
+        str | None,
+        Query(
+            max_length=2_000,
+            description="As Last-Event-ID, for those who cannot send headers.",
+            json_schema_extra={"pattern": MARK},
+        ),
+    ] = None,
+    last_event_id: Annotated[
+        str | None,
+        Header(
+            max_length=2_000,
+            description="Go on behind the event with this id; else from now on.",
+            json_schema_extra={"pattern": MARK},
+        ),
+    ] = None,
+) -> Any:
+    """Server-sent events of everything that changes in a namespace: runs, skips, and what somebody did.
+
+    Each has an id: who comes back with the last one is told what happened meanwhile, once.
+    """
+    if schedule is not None:
+        check_text(schedule, "schedule")
+    text = last_event_id or after
+    mark = read_mark(text) if text else None
+    feed: Feed = request.app.state.feed
+    streams: Streams = request.app.state.streams
+    await feed.check()
+    follower = Follower(access.namespace, schedule, kind or ())
+    return streams.open(request, lambda: feed.follow(follower, mark))

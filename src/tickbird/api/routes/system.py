@@ -1,0 +1,79 @@
+"""The store as a whole over HTTP: its clock, how it is, where it is, and its zone rules."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from tickbird.api import PREFIX
+from tickbird.api.auth.auth import Keeper, Viewer
+from tickbird.api.middleware.timeouts import longer
+from tickbird.api.models.system import (
+    DoctorModel,
+    MovesModel,
+    NowModel,
+    PlaceModel,
+    ZoneHistory,
+    ZonesModel,
+)
+from tickbird.api.paging import Limit
+from tickbird.domain.doctor.checks import to_json
+from tickbird.domain.time.instants import utc_text
+from tickbird.wire.encode import moves_document, place_document, zone_record_document, zones_document
+
+router = APIRouter(prefix=PREFIX, tags=["store"])
+# It looks at everything.
+_DOCTOR = 60
+
+
+@router.get("/now", summary="The store's clock", operation_id="now", response_model=NowModel)
+async def now(access: Viewer) -> Any:
+    """The instant that it is for the store, by which everything is planned."""
+    return {"now": utc_text(await access.client.now())}
+
+
+@router.get("/doctor", summary="How the store is", operation_id="doctor", response_model=DoctorModel)
+async def doctor(request: Request, access: Keeper) -> Any:
+    """Everything that was looked at, how it is, and what to do about what is wrong; as `tickbird doctor` tells it."""
+    longer(request, _DOCTOR)
+    return {"items": [to_json(finding) for finding in await access.client.doctor()]}
+
+
+@router.get("/place", summary="Where the store is", operation_id="place", response_model=PlaceModel)
+async def place(access: Keeper) -> Any:
+    """Where the store is and where it says it is; `copied` tells why it is taken for a copy."""
+    return place_document(await access.client.place())
+
+
+@router.post("/place/accept-copy", summary="Accept a copy", operation_id="accept_copy", response_model=PlaceModel)
+async def accept_copy(access: Keeper) -> Any:
+    """Let a copy of a store go on where it is, as a store of its own; 409 where it is none."""
+    return place_document(await access.client.accept_copy(actor=access.actor))
+
+
+@router.get("/zones", summary="Zone rules", operation_id="zones", response_model=ZonesModel)
+async def zones(access: Viewer) -> Any:
+    """The zone rules of the server's process beside those that the store goes by."""
+    return zones_document(await access.client.zones())
+
+
+@router.get("/zones/history", summary="Zone rules so far", operation_id="zone_history", response_model=ZoneHistory)
+async def zone_history(access: Viewer, limit: Limit = 100) -> Any:
+    """The zone rules that the store has gone by, newest first."""
+    return {"items": [zone_record_document(each) for each in await access.client.zone_history(limit=limit)]}
+
+
+@router.get("/zones/moves", summary="Ticks that zone rules move", operation_id="zone_moves", response_model=MovesModel)
+async def zone_moves(
+    access: Viewer,
+    days: Annotated[int, Query(ge=1, le=36_500, description="Within so many days.")] = 400,
+) -> Any:
+    """The next ticks as stored that the rules of the server's process put elsewhere, the nearest first."""
+    return {"items": [moves_document(each) for each in await access.client.zone_moves(days)]}
+
+
+@router.post("/zones/adopt", summary="Adopt zone rules", operation_id="adopt_zones", response_model=ZonesModel)
+async def adopt_zones(access: Keeper) -> Any:
+    """Let the store go by the zone rules of the server's process, also by older ones; 409 where it does already."""
+    return zones_document(await access.client.adopt_zones(actor=access.actor))

@@ -1,0 +1,1 @@
+"""Server-sent events: the activity feed and the logs of a run."""

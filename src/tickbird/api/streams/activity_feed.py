@@ -1,0 +1,220 @@
+"""What happens, read once for all who follow it, and handed out to each by namespace."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from tickbird.api.streams.sse import Events, event
+from tickbird.client import Client
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.ledger.activity import Happened, Happening, HappeningKind, Horizon, Mark
+from tickbird.wire.encode import event_document
+
+log = logging.getLogger("tickbird.api")
+# A place that lies so far ahead, in microseconds, is not one of this store, or its clock was set back.
+_AHEAD: Final = 5_000_000
+_LONGEST_PAUSE: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """How often it is looked for what happens, in seconds; and how many events wait for a client."""
+
+    # What nobody signals is found within so long; what is signalled, after a rest.
+    poll: float = 0.5
+    rest: float = 0.1
+    # A client that hears nothing learns so often up to where that is all.
+    quiet: float = 10.0
+    waiting: int = 10_000
+
+
+class Follower:
+    """Somebody who follows a namespace, and what is on its way to them."""
+
+    def __init__(self, namespace: str, schedule: str | None, kinds: Collection[HappeningKind]) -> None:
+        self.namespace = namespace
+        self._schedule = schedule
+        self._kinds = frozenset(kinds)
+        self.waiting: deque[bytes] = deque()
+        self.news = asyncio.Event()
+        self.slow = False
+        # What lies before this place was told of elsewhere.
+        self.begin: tuple[int, int, int] = (0, 0, 0)
+
+    def wants(self, happening: Happening) -> bool:
+        """Is it what they asked for?"""
+        return (
+            happening.namespace == self.namespace
+            and (self._schedule is None or happening.schedule == self._schedule)
+            and (not self._kinds or happening.kind in self._kinds)
+        )
+
+    @property
+    def has_enough(self) -> bool:
+        """Would more news tell them nothing, until they have heard what waits?"""
+        return False
+
+    def offer(self, block: bytes, most: int) -> None:
+        """Send them this, after all that is on its way; who lets too much pile up is told to come back."""
+        if len(self.waiting) >= most:
+            self.slow = True
+            self.waiting.clear()
+        elif not self.slow:
+            self.waiting.append(block)
+        self.news.set()
+
+
+class Feed:
+    """Reads what happens while anybody follows: one reader for all of them."""
+
+    def __init__(self, client: Client, pauses: Pauses) -> None:
+        self._client = client
+        self._pauses = pauses
+        self._followers: set[Follower] = set()
+        self._horizon: Horizon | None = None
+        # Held while anything is read, so that it is clear what of it is for somebody who joins.
+        self._lock = asyncio.Lock()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._woken = asyncio.Event()
+        # Set whenever somebody has taken what waited for them, or has come.
+        self._wanted = asyncio.Event()
+
+    async def check(self) -> None:
+        """Raise where nothing could be told."""
+        await self._client.source.settle()
+
+    async def follow(self, follower: Follower, after: Mark | None) -> Events:
+        """What happens behind a place, or from now on, as it comes."""
+        try:
+            async with self._lock:
+                horizon = self._horizon = self._horizon or await self._client.source.settle()
+                self._followers.add(follower)
+                self._wanted.set()
+                self._start()
+            for block in await self._missed(follower, after, horizon):
+                yield block
+            while True:
+                yield await self._next(follower)
+                if follower.slow:
+                    yield event({"reason": "slow"}, name="end")
+                    return
+        except TickbirdError as error:
+            # They come back by themselves, and hear of the rest.
+            log.warning("somebody cannot follow what happens at the moment: %s", error)
+        finally:
+            self._followers.discard(follower)
+            if not self._followers:
+                await self._stop()
+
+    async def _missed(self, follower: Follower, after: Mark | None, horizon: Horizon) -> list[bytes]:
+        if after is None:
+            return [_at(horizon.mark)]
+        if after.at > horizon.at + _AHEAD:
+            return [_reset(horizon.mark)]
+        if after.place >= horizon.mark.place:
+            # Another server has seen more than this one has.
+            follower.begin = after.place
+            return [_at(after)]
+        missed = await self._client.source.happened({follower.namespace}, after, horizon)
+        if missed.more:
+            return [_reset(horizon.mark)]
+        told = [_told(mark, each) for mark, each in missed.items if follower.wants(each)]
+        return [*told, _at(horizon.mark)]
+
+    async def _next(self, follower: Follower) -> bytes:
+        """What waits for them; or the place that they have reached without hearing anything."""
+        try:
+            async with asyncio.timeout(self._pauses.quiet):
+                await follower.news.wait()
+        except TimeoutError:
+            if not follower.waiting and self._horizon is not None:
+                return _at(self._horizon.mark)
+        follower.news.clear()
+        blocks = b"".join(follower.waiting)
+        follower.waiting.clear()
+        self._wanted.set()
+        return blocks
+
+    def _start(self) -> None:
+        if not self._tasks:
+            works = (self._read, self._listen)
+            self._tasks = [asyncio.create_task(work(), name="tickbird feed") for work in works]
+
+    async def _stop(self) -> None:
+        tasks, self._tasks, self._horizon = self._tasks, [], None
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(self) -> None:
+        pause, task = self._pauses.poll, asyncio.current_task()
+        # Whatever a store that is being closed makes of it: who is asked to stop, stops.
+        while task is not None and not task.cancelling():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._woken.wait()
+                    # What was dated just now may not be told of before everybody else can have written.
+                    await asyncio.sleep(self._pauses.rest)
+            while all(each.has_enough for each in self._followers):
+                self._wanted.clear()
+                await self._wanted.wait()
+            self._woken.clear()
+            try:
+                async with self._lock:
+                    await self._look()
+                pause = self._pauses.poll
+            except TickbirdError as error:
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                log.warning("what happens cannot be read at the moment: %s", error)
+            except Exception:
+                pause = _LONGEST_PAUSE
+                log.exception("what happens cannot be read at the moment")
+
+    async def _look(self) -> None:
+        before = self._horizon
+        assert before is not None
+        horizon = await self._client.source.settle(before)
+        if horizon is before:
+            return
+        found = Happened(more=True)
+        if horizon.at >= before.at:
+            namespaces = {each.namespace for each in self._followers}
+            found = await self._client.source.happened(namespaces, before.mark, horizon)
+        self._horizon = horizon
+        if found.more:
+            for follower in self._followers:
+                follower.offer(_reset(horizon.mark), self._pauses.waiting)
+            if not all(each.has_enough for each in self._followers):
+                log.warning("those who follow what happens are told to look anew: too much, or the clock went back")
+        for mark, happening in found.items:
+            block = _told(mark, happening)
+            for follower in self._followers:
+                if follower.wants(happening) and mark.place > follower.begin:
+                    follower.offer(block, self._pauses.waiting)
+
+    async def _listen(self) -> None:
+        # What is not signalled is found all the same, a little later.
+        with suppress(TickbirdError):
+            async with self._client.source.wakeups() as wakeups:
+                async for _ in wakeups:
+                    self._woken.set()
+
+
+def _at(mark: Mark) -> bytes:
+    """Up to here that is all: an id without an event counts, too."""
+    return f": still here\nid: {mark}\n\n".encode()
+
+
+def _told(mark: Mark, happening: Happening) -> bytes:
+    return event(event_document(happening), name=happening.kind, place=str(mark))
+
+
+def _reset(mark: Mark) -> bytes:
+    reason = "not everything can be told again: read what you show anew"
+    return event({"reason": reason}, name="reset", place=str(mark))

@@ -1,0 +1,171 @@
+"""Server-sent events: how they are written, how many may listen, and when listening ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, Final
+
+from fastapi import Request
+from fastapi.responses import StreamingResponse
+
+from tickbird.api.auth.auth import Authority, Caller
+from tickbird.api.middleware.guard import Limits, Receive, Scope, Send
+from tickbird.api.problems import Problem
+from tickbird.domain.errors import TickbirdError
+
+MEDIA_TYPE: Final = "text/event-stream"
+# What a browser waits before it comes again, in milliseconds.
+_GREETING: Final = b"retry: 2000\n\n"
+_HEARTBEAT: Final = b": still here\n\n"
+# Proxies must pass on each event as it comes.
+_HEADERS: Final = {"X-Accel-Buffering": "no"}
+_LATER: Final = {"Retry-After": "10"}
+
+Events = AsyncGenerator[bytes, None]
+Listening = Callable[[], AbstractContextManager[None]]
+
+
+def event(data: object, *, name: str = "", place: str = "") -> bytes:
+    """One event: JSON, the place to go on behind it, and a name where it is not of the usual kind."""
+    head = (f"event: {name}\n" if name else "") + (f"id: {place}\n" if place else "")
+    return f"{head}data: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+
+
+def wants_events(request: Request) -> bool:
+    """Does the client ask for events rather than for a document?"""
+    return MEDIA_TYPE in request.headers.get("accept", "").lower()
+
+
+class Streams:
+    """All streams of one server: each ends with what it tells of, its listener, its token, or the server."""
+
+    def __init__(self, authority: Authority, limits: Limits) -> None:
+        self._authority = authority
+        self._limits = limits
+        # What ends each, and whose it is.
+        self._open: dict[asyncio.Future[None], Caller] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @property
+    def count(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
+    def open(self, request: Request, events: Callable[[], Events]) -> StreamingResponse:
+        """The answer that tells of events as they come; a Problem where too many listen already."""
+        caller: Caller = request.scope["state"]["caller"]
+        if request.method == "HEAD":
+            # Whoever asks what would come does not stay to hear it.
+            return StreamingResponse(iter(()), headers=_HEADERS, media_type=MEDIA_TYPE)
+        if sum(each.token_id == caller.token_id for each in self._open.values()) >= self._limits.streams_each:
+            raise Problem(
+                429,
+                "too-many",
+                "There are too many open streams with this token;",
+                hint="close some, or come back later.",
+                headers=_LATER,
+            )
+        if self._closed or self.count >= self._limits.streams:
+            why = "This server ends;" if self._closed else "There are too many open streams;"
+            raise Problem(503, "too-many-streams", why, hint="come back later.", headers=_LATER)
+        ending = asyncio.get_running_loop().create_future()
+        return _Stream(
+            self._flow(ending, events()),
+            lambda: self._listening(ending, caller),
+            self._limits.answer_within,
+        )
+
+    def close(self) -> None:
+        """End them all: the server does."""
+        self._closed = True
+        for ending in self._open:
+            _end(ending)
+
+    @contextmanager
+    def _listening(self, ending: asyncio.Future[None], caller: Caller) -> Iterator[None]:
+        self._open[ending] = caller
+        if self._closed:
+            _end(ending)
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch(), name="tickbird tokens of streams")
+        try:
+            yield
+        finally:
+            del self._open[ending]
+            if not self._open:
+                self._watching.cancel()
+                self._watching = None
+
+    async def _watch(self) -> None:
+        """A token or session may end while somebody listens: one question for all of them."""
+        while True:
+            await asyncio.sleep(self._limits.tokens_every)
+            # While the store is away, nothing is told anyway.
+            with suppress(TickbirdError):
+                asked = {caller.held for caller in self._open.values()}
+                gone = asked - await self._authority.live(asked)
+                for ending, caller in self._open.items():
+                    if caller.held in gone:
+                        _end(ending)
+
+    async def _flow(self, ending: asyncio.Future[None], events: Events) -> Events:
+        """Events as they come, and a sign of life where none do for a while."""
+        coming: asyncio.Task[bytes | None] | None = None
+        try:
+            yield _GREETING
+            while not ending.done():
+                coming = coming or asyncio.create_task(_next(events))
+                either: set[asyncio.Future[Any]] = {coming, ending}
+                await asyncio.wait(either, timeout=self._limits.heartbeat, return_when=asyncio.FIRST_COMPLETED)
+                if ending.done():
+                    return
+                if coming.done():
+                    told, coming = coming.result(), None
+                    if told is None:
+                        return
+                    yield told
+                else:
+                    yield _HEARTBEAT
+        finally:
+            if coming is not None:
+                coming.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await coming
+            await events.aclose()
+
+
+def _end(ending: asyncio.Future[None]) -> None:
+    if not ending.done():
+        ending.set_result(None)
+
+
+async def _next(events: Events) -> bytes | None:
+    return await anext(events, None)
+
+
+class _Stream(StreamingResponse):
+    """Also where the client leaves in the middle, whatever feeds it is ended with it."""
+
+    def __init__(self, events: Events, listening: Listening, patience: float) -> None:
+        super().__init__(events, headers=_HEADERS, media_type=MEDIA_TYPE)
+        self._events = events
+        self._listening = listening
+        self._patience = patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until it ends, or until the client takes nothing any more."""
+
+        async def within(message: Any) -> None:
+            async with asyncio.timeout(self._patience):
+                await send(message)
+
+        with self._listening():
+            try:
+                with suppress(TimeoutError):
+                    await super().__call__(scope, receive, within)
+            finally:
+                await self._events.aclose()
