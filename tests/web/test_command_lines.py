@@ -15,8 +15,8 @@ from playwright.async_api import expect
 from tests.web.conftest import Desk, Served, done
 from tests.web.histories import make
 from tests.web.making import enqueue
-from tests.web.test_gate import Held
-from tickbird.web.names import schedule_path
+from tests.web.test_guard import Held
+from tickbird.web.schedule_urls import schedule_path
 
 NAME = "a/b?c'd\"$(touch pwned)`touch pwned`\\ !h *"
 NOTE = 'it\'s "$(touch pwned)" `touch pwned` \\n -- -x \u202e ; touch pwned & | > < * ? [a] {b} ~ # %s'

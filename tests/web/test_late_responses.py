@@ -16,8 +16,8 @@ import tickbird.web
 from tests.web.conftest import Desk, Served, log_in
 from tests.web.histories import WORKER, a_past, a_worker, make
 from tests.web.making import enqueue
+from tests.web.pages.test_backfills import a_backfill, missed
 from tests.web.test_actions_run import manual_runs
-from tests.web.test_backfills import a_backfill, missed
 from tickbird.testing.faults import until
 
 TEMPLATES = Path(tickbird.web.__file__).parent / "templates"

@@ -18,8 +18,9 @@ from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
-from tickbird.web import live, now
-from tickbird.web.readings import MOST_BYTES, Readings
+from tickbird.web import live_updates
+from tickbird.web.pages import overview
+from tickbird.web.query_cache import MOST_BYTES, Readings
 
 PAGES = 50
 PATIENCE = 60.0
@@ -100,12 +101,12 @@ async def opened(url: str, count: int) -> AsyncIterator[list[OpenPage]]:
 
 @pytest.mark.parametrize("view", DEEDS[:2], ids=lambda view: view.store, indirect=True)
 async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "_REST", 0.01)
-    monkeypatch.setattr(now, "_PATIENCE", PATIENCE)
+    monkeypatch.setattr(live_updates, "_REST", 0.01)
+    monkeypatch.setattr(overview, "_PATIENCE", PATIENCE)
     asked: Counter[str] = Counter()
     found: dict[int, Counter[str]] = {}
     async with Served(Counted(store, asked), loopback="default") as site:
-        beats: live.Beats = site.app.state.beats
+        beats: live_updates.Beats = site.app.state.beats
         stand_still(beats._readings)
         for count in (1, PAGES):
             async with opened(site.url, count) as pages:
@@ -127,7 +128,7 @@ async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
     asked: Counter[str] = Counter()
     client = Client(store)
     feed = Feed(Client(Counted(store, asked)), Pauses(poll=0.01, rest=0.0))
-    glance = live.Glance("default", None, ())
+    glance = live_updates.Glance("default", None, ())
     events = feed.follow(glance, None)
     await anext(events)
     for name in ("first", "second"):

@@ -11,7 +11,7 @@ import pytest
 from tests.web.conftest import Served
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.runs.logs import Progress
-from tickbird.web.run import share_of
+from tickbird.web.pages.run import share_of
 
 JUNK = "<script>x</script>\u202e\0" + "9" * 30
 

@@ -8,8 +8,8 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done
 from tests.web.histories import make
-from tickbird.web.instants import in_full, read_instant
-from tickbird.web.times import Clock
+from tickbird.web.display_clock import Clock
+from tickbird.web.forms.instants import in_full, read_instant
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -14,38 +14,38 @@ from tickbird.api.app import Clients, create_api
 from tickbird.api.middleware.guard import App, Limits, Receive, Scope, Send, path_of
 from tickbird.api.problems import Problem
 from tickbird.api.streams.activity_feed import Pauses
-from tickbird.web import (
+from tickbird.web.guard import Gate
+from tickbird.web.live_updates import live
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages import (
     audit,
     backfills,
     bulk,
     doctor,
-    edit,
     held,
     legend,
     load,
-    now,
+    overview,
     run,
     run_log,
     runs,
     schedule,
+    schedule_edit,
     schedules,
     sessions,
     settings,
+    timezone,
     tokens,
     workers,
-    zone,
 )
-from tickbird.web.gate import Gate
-from tickbird.web.live import live
-from tickbird.web.login import Login
-from tickbird.web.static import asset
-from tickbird.web.visits import Door, Visit
+from tickbird.web.pages.login import Login
+from tickbird.web.static_files import asset
 
 # A noun's pages come in here, and nowhere else; the first that fits counts.
 DOORS: Final[tuple[Door, ...]] = (
-    *now.DOORS,
+    *overview.DOORS,
     *bulk.DOORS,
-    *edit.DOORS,
+    *schedule_edit.DOORS,
     *schedules.DOORS,
     *load.DOORS,
     *runs.DOORS,
@@ -60,7 +60,7 @@ DOORS: Final[tuple[Door, ...]] = (
     *sessions.DOORS,
     *doctor.DOORS,
     *legend.DOORS,
-    *zone.DOORS,
+    *timezone.DOORS,
     Door("/live", live),
     # Last, since every path below /schedules can be the name of one.
     *schedule.DOORS,

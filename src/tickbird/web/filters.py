@@ -6,7 +6,7 @@ from typing import Final, cast, get_args
 
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.views import ScheduleFilter
-from tickbird.web.visits import Visit
+from tickbird.web.page_request import Visit
 
 # In the address, and in forms. Several states stand in one text, parted by commas.
 FIELDS: Final = ("q", "state", "tag", "app", "queue", "failing")

@@ -16,12 +16,12 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, read_settings
 from tickbird.domain.text import NAME
 from tickbird.domain.triggers.trigger import AnyOf, at
-from tickbird.web.drafts import Draft
-from tickbird.web.edit_fields import ALL, show
-from tickbird.web.load_change import load_change
-from tickbird.web.pictures import Picture
-from tickbird.web.trigger_text import clock_notes
-from tickbird.web.visits import Visit
+from tickbird.web.charts import Picture
+from tickbird.web.forms.policy_fields import ALL, show
+from tickbird.web.forms.schedule_draft import Draft
+from tickbird.web.forms.trigger_text import clock_notes
+from tickbird.web.load_diff import load_change
+from tickbird.web.page_request import Visit
 
 _TICKS: Final = 10
 # From so many others in the same minute on, a quieter one near it is looked for.

@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from tickbird.domain.explain.run_history import brief
 from tickbird.domain.time.durations import in_words
-from tickbird.web.names import name_in_path, schedule_path
-from tickbird.web.static import asset_path
+from tickbird.web.schedule_urls import name_in_path, schedule_path
+from tickbird.web.static_files import asset_path
 
 # Longer texts are cut on pages; the API has them whole.
 _LONGEST: Final = 100_000

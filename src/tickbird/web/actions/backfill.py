@@ -11,8 +11,8 @@ from starlette.responses import Response
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.backfills import MOST_AT_ONCE, BackfillPlan
 from tickbird.domain.time.instants import utc_text
-from tickbird.web.actions.action import Action, doors_of
-from tickbird.web.instants import local_value, read_instant
+from tickbird.web.actions.base import Action, doors_of
+from tickbird.web.forms.instants import local_value, read_instant
 
 # More runs than these are asked for by typing their number.
 SURE_BELOW: Final = 500

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
-from tickbird.web.actions.action import Action, doors_of
+from tickbird.web.actions.base import Action, doors_of
 
 
 class Delete(Action):

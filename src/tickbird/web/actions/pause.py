@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import to_datetime
-from tickbird.web.actions.action import TOMORROW_HOUR, Action, doors_of
+from tickbird.web.actions.base import TOMORROW_HOUR, Action, doors_of
 
 
 class Pause(Action):

@@ -14,7 +14,7 @@ from tickbird.domain.planning.commands import kept_over_code
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.diff import differences
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.web.actions.action import Action, doors_of
+from tickbird.web.actions.base import Action, doors_of
 
 
 class RollBack(Action):

@@ -13,9 +13,16 @@ from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.runs.run import RunRecord
-from tickbird.web.actions.action import Action, doors_of
-from tickbird.web.payload_form import PayloadForm, SentPayload, draw, draw_in_thread, published_schema, read_in_thread
-from tickbird.web.payload_schema import as_json
+from tickbird.web.actions.base import Action, doors_of
+from tickbird.web.forms.payload_form import (
+    PayloadForm,
+    SentPayload,
+    draw,
+    draw_in_thread,
+    published_schema,
+    read_in_thread,
+)
+from tickbird.web.forms.payload_schema import as_json
 
 _RECENT: Final = 10
 _LONGEST_RECENT: Final = 20_000

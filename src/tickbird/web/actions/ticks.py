@@ -1,0 +1,194 @@
+"""Ticks to come: make the next one due at another instant, skip some, or decide for one of them alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, ClassVar, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.planning.commands import MOST_SKIPPED
+from tickbird.domain.planning.upcoming import ComingTick, coming_ticks, overrides_of
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.domain.time.instants import parse_iso, utc_text
+from tickbird.web.actions.base import Action, doors_of
+from tickbird.web.forms.instants import local_value
+
+_SHOWN: Final = 5
+
+
+class Reschedule(Action):
+    """Make the next tick due at another instant."""
+
+    template = "actions/reschedule.html"
+    title = "Reschedule"
+    fields = ("note", "to", "to_at")
+    instants: ClassVar = {"to_at": "to"}
+    defaults: ClassVar = {"to": "now"}
+
+    async def do(self) -> Response:
+        """Move it."""
+        to = self.instant("to_at", choice="to")
+        if to is None:
+            raise InvalidError("Choose when.", field="to")
+        await self.visit.client.reschedule(
+            self.schedule.name, to, actor=self.visit.actor, note=self.note, revision=self.seen
+        )
+        when = self.visit.clock.both(to, self.own_zone)
+        return self.visit.done(self.back, f"The next tick of {self.schedule.name} is due at {when}.")
+
+    def command(self) -> Sequence[str]:
+        """The same by `tickbird reschedule`."""
+        to = self.cli_instant("to_at", choice="to")
+        return self.line("reschedule", to or "INSTANT", options=self.cli_note())
+
+    async def context(self) -> dict[str, Any]:
+        """The ticks that it is about."""
+        return {"ticks": _next(self)}
+
+
+class Skip(Action):
+    """Do not run the next ticks: one, so many, or all before an instant."""
+
+    template = "actions/skip.html"
+    title = "Skip"
+    fields = ("note", "which", "count", "until_at")
+    instants: ClassVar = {"until_at": ""}
+    defaults: ClassVar = {"which": "next"}
+
+    async def do(self) -> Response:
+        """Skip them."""
+        which, count, until = self.typed("which"), None, None
+        if which == "count":
+            count = self.number("count", "How many", most=MOST_SKIPPED)
+            if count is None:
+                raise InvalidError("Say how many.", field="count")
+        elif which == "until":
+            until = self.picked("until_at").at
+        elif which != "next":
+            raise InvalidError("Choose one of these.", field="which")
+        after = await self.visit.client.skip(
+            self.schedule.name, count, actor=self.visit.actor, until=until, note=self.note, revision=self.seen
+        )
+        on = next((tick for tick in coming_ticks(after, self.visit.clock.now, 1_000) if tick.skipped is None), None)
+        again = "" if on is None else f"; it runs again at {self.visit.clock.text(on.due_at, self.own_zone)}"
+        return self.visit.done(self.back, f"The next ticks of {self.schedule.name} are skipped{again}.")
+
+    def command(self) -> Sequence[str]:
+        """The same by `tickbird skip`."""
+        options: list[str] = []
+        if self.typed("which") == "count":
+            options = ["--count", self.typed("count").strip() or "N"]
+        elif self.typed("which") == "until":
+            options = ["--until", self._until() or "INSTANT"]
+        return self.line("skip", options=[*options, *self.cli_note()])
+
+    def _until(self) -> str | None:
+        try:
+            return utc_text(self.picked("until_at").at)
+        except InvalidError:
+            return None
+
+    async def context(self) -> dict[str, Any]:
+        """The ticks that it is about."""
+        return {"ticks": _next(self)}
+
+
+class Override(Action):
+    """Decide for one tick alone: skip it, move it, give its run another payload, or undo what was decided."""
+
+    template = "actions/override.html"
+    title = "One tick"
+    fields = ("note", "tick", "what", "move_at", "payload")
+    instants: ClassVar = {"move_at": ""}
+
+    @property
+    def tick(self) -> datetime:
+        """The tick that it is about."""
+        # It stands in the address, and a form that was sent is sent there as well.
+        tick = parse_iso(self.visit.query.get("tick", ""), "tick")
+        if tick.tzinfo is None:
+            raise InvalidError("The tick has no zone.", field="tick", hint="Open this page from its schedule.")
+        return tick
+
+    @property
+    def made(self) -> OverrideRecord | None:
+        """What is decided for it now."""
+        return next((each for each in overrides_of(self.schedule) if each.scheduled_for == self.tick), None)
+
+    @property
+    def _before(self) -> str:
+        """What is decided, as the form has it."""
+        made = self.made
+        return "skip" if made is None or made.skip else "move" if made.moved else "payload"
+
+    async def do(self) -> Response:
+        """Decide it."""
+        name, tick, client = self.schedule.name, self.tick, self.visit.client
+        when = self.visit.clock.text(tick, self.own_zone)
+        if "undo" in self.visit.form:
+            await client.undo_override(name, tick, actor=self.visit.actor, note=self.note, revision=self.seen)
+            return self.visit.done(self.back, f"The tick of {when} is as its schedule has it.")
+        what = self.typed("what")
+        payload = self.payload() if what != "skip" else None
+        if what not in ("skip", "move", "payload"):
+            raise InvalidError("Choose what is to become of it.", field="what")
+        if what == "payload" and payload is None:
+            raise InvalidError("Write the payload of its run.", field="payload")
+        await client.override(
+            name,
+            tick,
+            actor=self.visit.actor,
+            skip=what == "skip",
+            move_to=self.picked("move_at").at if what == "move" else None,
+            payload=payload,
+            note=self.note,
+            revision=self.seen,
+        )
+        done = {"skip": "will be skipped", "move": "is moved", "payload": "has a payload of its own"}[what]
+        return self.visit.done(self.back, f"The tick of {when} {done}.")
+
+    def command(self) -> Sequence[str]:
+        """The same by `tickbird override`."""
+        options, what = [*self.cli_note()], self.typed("what", self._before)
+        if what == "skip":
+            options = ["--skip", *options]
+        if what == "move":
+            options = ["--move-to", self._move() or "INSTANT", *options]
+        if what != "skip" and (payload := self.typed("payload").strip()):
+            options = ["--payload", payload, *options]
+        return self.line("override", utc_text(self.tick) or "", options=options)
+
+    def _move(self) -> str | None:
+        if not self.sent and self.made is not None:
+            return utc_text(self.made.due_at)
+        try:
+            return utc_text(self.picked("move_at").at)
+        except InvalidError:
+            return None
+
+    async def context(self) -> dict[str, Any]:
+        """What was decided before, and the schedule's own payload to begin with."""
+        made = self.made
+        payload = made.payload if made is not None else None
+        return {
+            "tick": self.tick,
+            "made": made,
+            "before": self._before,
+            "payload": "" if payload is None else json.dumps(payload, indent=2, ensure_ascii=False),
+            "move_at": local_value(made.due_at if made is not None else self.tick, self.zones[0]),
+        }
+
+
+def _next(action: Action) -> Sequence[ComingTick]:
+    return coming_ticks(action.schedule, action.visit.clock.now, _SHOWN)
+
+
+DOORS: Final = (
+    *doors_of("/reschedule", Reschedule, "operator"),
+    *doors_of("/skip", Skip, "operator"),
+    *doors_of("/override", Override, "operator"),
+)

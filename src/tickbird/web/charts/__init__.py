@@ -1,0 +1,47 @@
+"""Pictures of the dashboard: pure functions from plain values to SVG, each with the same facts as a table.
+
+A page shows `picture.svg` as it is, in a `<figure class="picture">`, and `picture.table` behind "show as table".
+Nothing in them needs a script or an inline style; colours come from `static/pictures.css`.
+"""
+
+from tickbird.web.charts.bars import TickBar, tick_bars
+from tickbird.web.charts.chart import Picture, Table
+from tickbird.web.charts.durations import DurationPoint, durations
+from tickbird.web.charts.lateness import Lateness, lateness, measure
+from tickbird.web.charts.load_diff import ChangedBar, changed_load
+from tickbird.web.charts.load_heatmap import LoadCell, load_map, local_hours
+from tickbird.web.charts.outcome_sparkline import Outcome, outcomes
+from tickbird.web.charts.run_gantt import AttemptLine, run_line
+from tickbird.web.charts.svg import Svg
+from tickbird.web.charts.tick_strip import StripTick, tick_strip
+from tickbird.web.charts.timeline import TimelineRow, timeline
+from tickbird.web.charts.timeline_marks import ComingMark, RunMark, SkipMark
+
+__all__ = [
+    "AttemptLine",
+    "ChangedBar",
+    "ComingMark",
+    "DurationPoint",
+    "Lateness",
+    "LoadCell",
+    "Outcome",
+    "Picture",
+    "RunMark",
+    "SkipMark",
+    "StripTick",
+    "Svg",
+    "Table",
+    "TickBar",
+    "TimelineRow",
+    "changed_load",
+    "durations",
+    "lateness",
+    "load_map",
+    "local_hours",
+    "measure",
+    "outcomes",
+    "run_line",
+    "tick_bars",
+    "tick_strip",
+    "timeline",
+]

@@ -1,0 +1,102 @@
+"""Ticks per span of time as columns: those that run below, those that are skipped, hatched, on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tickbird.web.charts.axis import time_axis, zone_label
+from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.labels import count, length, short_count
+from tickbird.web.charts.scales import Linear, whole_steps
+from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
+from tickbird.web.charts.symbols import hatch
+from tickbird.web.charts.time_scale import epoch, moment
+
+_HEADS = ("from", "run", "skipped")
+_LEAST = 5.0  # the least width of a column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickBar:
+    """A span of time from `at` on: how many of its ticks run, and how many are skipped."""
+
+    at: datetime
+    runs: int
+    skips: int = 0
+    href: str | None = None
+
+
+def tick_bars(
+    bars: Sequence[TickBar], tz: str, *, span: float = 3_600, width: float = 960, title: str = "Ticks per hour"
+) -> Picture:
+    """One column per span of so many seconds; more columns than have room are joined with their neighbours."""
+    width = usable_width(width)
+    if not bars:
+        sentence = "No ticks in this time. Choose a longer one, or schedules that are active."
+        return lesson("bars", title, sentence, _HEADS, width, 120)
+    frame = Frame(width, 200, 44, width - 44, 14, 154)
+    given = len(bars)
+    joined = max(1, -(-given // max(1, int(frame.plot_width / _LEAST))))
+    bars = _joined(sorted(bars, key=lambda each: epoch(each.at)), joined)
+    span = max(1.0, span) * joined
+    start, end = epoch(bars[0].at), epoch(bars[-1].at) + span
+    highest = max(max(0, each.runs) + max(0, each.skips) for each in bars)
+    steps = whole_steps(highest, 3)
+    x, y = Linear(start, end, frame.left, frame.right), Linear(0, steps[-1], frame.bottom, frame.top)
+    table = TableRows(*_HEADS)
+    parts = [time_axis(frame, start, end, tz), zone_label(frame, start, tz)]
+    for each in steps:
+        parts.append(line(frame.left, y(each), frame.right, y(each), "pic-grid"))
+        parts.append(label(short_count(each), frame.left - 6, y(each) + 4, "pic-axis", "end"))
+    parts += [_column(each, span, frame, x, y, tz, table) for each in bars]
+    runs, skips = sum(each.runs for each in bars), sum(each.skips for each in bars)
+    parts.append(_key(frame, has_skips=skips > 0))
+    peak = max(bars, key=lambda each: each.runs + each.skips)
+    summary = (
+        f"{count(runs, 'run')} and {count(skips, 'skip')}; most from {moment(peak.at, tz)}: {peak.runs + peak.skips:,}."
+    )
+    if joined > 1:
+        summary += f" Each column is {length(span)}."
+    svg = drawing("bars", (frame.width, frame.height), title, summary, parts, has_marks=True)
+    return Picture(svg, table.table(), title, summary)
+
+
+def _joined(bars: Sequence[TickBar], number: int) -> list[TickBar]:
+    return [
+        TickBar(
+            at=bars[place].at,
+            runs=sum(each.runs for each in bars[place : place + number]),
+            skips=sum(each.skips for each in bars[place : place + number]),
+            href=bars[place].href,
+        )
+        for place in range(0, len(bars), number)
+    ]
+
+
+def _column(each: TickBar, span: float, frame: Frame, x: Linear, y: Linear, tz: str, table: TableRows) -> Svg:
+    runs, skips = max(0, each.runs), max(0, each.skips)
+    at = moment(each.at, tz)
+    table.add(at, f"{runs:,}", f"{skips:,}", href=each.href)
+    left, right = x(epoch(each.at)), x(epoch(each.at) + span)
+    gap = min(3.0, (right - left) * 0.2)
+    left, wide = left + gap / 2, max(0.5, right - left - gap)
+    parts = [rect(left - gap / 2, frame.top, wide + gap, frame.bottom - frame.top, "pic-hit")]
+    if runs:
+        parts.append(rect(left, y(runs), wide, frame.bottom - y(runs), "pic-column is-run", 1))
+    if skips:
+        box = (left, y(runs + skips), wide, y(runs) - y(runs + skips))
+        parts += [rect(*box, "pic-range", 1), path(hatch(*box, 4), "pic-hatch")]
+    told = f"{at}: {count(runs, 'run')}" + (f", {skips:,} skipped" if skips else "")
+    return mark(told, each.href, *parts, is_stop=runs + skips > 0)
+
+
+def _key(frame: Frame, *, has_skips: bool) -> Svg:
+    y = frame.bottom + 30
+    parts = [rect(frame.left, y, 12, 12, "pic-column is-run", 2), label("run", frame.left + 17, y + 10, "pic-legend")]
+    if has_skips:
+        left = frame.left + 54
+        parts += [rect(left, y, 12, 12, "pic-range", 2), path(hatch(left, y, 12, 12, 4), "pic-hatch")]
+        parts.append(label("skipped", left + 17, y + 10, "pic-legend"))
+    return group("pic-key", *parts)

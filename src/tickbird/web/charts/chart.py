@@ -1,0 +1,121 @@
+"""What every picture is: a drawing, the same facts as a table, and a sentence that says what is to be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tickbird.web.charts.labels import clean
+from tickbird.web.charts.svg import Svg, element, label, local_address, words
+
+# Widths that are drawn; others are brought into this range.
+NARROWEST, WIDEST = 240, 2_000
+# From here on a picture is drawn for a desk: a phone scrolls it.
+WIDE = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The facts of a picture in rows of text; `hrefs` has an address, or None, for each row."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    hrefs: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing that a page shows as it is, and what is told beside it."""
+
+    svg: Svg
+    table: Table
+    title: str
+    summary: str
+
+
+class TableRows:
+    """Rows of a table as they are gathered, all their text made safe to show."""
+
+    def __init__(self, *heads: str) -> None:
+        self.heads = heads
+        self.rows: list[tuple[str, ...]] = []
+        self.hrefs: list[str | None] = []
+
+    def add(self, *cells: str, href: str | None = None) -> None:
+        """One more row, and where it leads."""
+        self.rows.append(tuple(clean(each) for each in cells))
+        self.hrefs.append(local_address(href))
+
+    def table(self) -> Table:
+        """All of them."""
+        return Table(self.heads, tuple(self.rows), tuple(self.hrefs))
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The room of a drawing, and that of its plot within it."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    @property
+    def plot_width(self) -> float:
+        """How wide the plot is."""
+        return self.right - self.left
+
+
+def usable_width(width: float) -> float:
+    """A width that can be drawn in."""
+    return float(min(max(width, NARROWEST), WIDEST))
+
+
+def drawing(
+    kind: str, frame: tuple[float, float], title: str, summary: str, parts: Sequence[Svg], *, has_marks: bool
+) -> Svg:
+    """The whole drawing. With marks in it that can be visited it is a group, else one image.
+
+    Where it has no summary, its title says everything: it is a small one of many.
+    """
+    width, height = frame
+    title, summary = clean(title), clean(summary, 1_000)
+    return element(
+        "svg",
+        element("title", words(title)),
+        *([element("desc", words(summary))] if summary else []),
+        *parts,
+        xmlns="http://www.w3.org/2000/svg",
+        class_=f"pic pic-{kind} is-wide" if width >= WIDE else f"pic pic-{kind}",
+        viewBox=f"0 0 {width:g} {height:g}",
+        width=width,
+        height=height,
+        role="group" if has_marks else "img",
+        aria_label=f"{title}. {summary}" if summary else None,
+    )
+
+
+def lesson(kind: str, title: str, sentence: str, heads: tuple[str, ...], width: float, height: float = 72) -> Picture:
+    """The picture of nothing yet: it says what will stand here, and what to do for it."""
+    width = usable_width(width)
+    lines = _wrapped(sentence, int(width / 7))
+    height = max(height, 40 + 18 * len(lines))
+    top = height / 2 - 9 * (len(lines) - 1) + 4
+    parts = [
+        element("rect", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=8, class_="pic-empty"),
+        *(label(each, width / 2, top + 18 * place, "pic-lesson", "middle") for place, each in enumerate(lines)),
+    ]
+    svg = drawing(kind, (width, height), title, sentence, parts, has_marks=False)
+    return Picture(svg, Table(heads, ()), title, sentence)
+
+
+def _wrapped(sentence: str, columns: int) -> list[str]:
+    lines = [""]
+    for word in sentence.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > columns:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines[:6]

@@ -1,0 +1,136 @@
+"""How long runs take, over time: a shape for each, with what is usual, what is rare, and the time-out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tickbird.web.charts.axis import time_axis, zone_label
+from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.labels import count, length, listing, number
+from tickbird.web.charts.scales import Linear, Log, nice_powers, percentile, time_steps
+from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
+from tickbird.web.charts.symbols import WORDS, Kind, shape
+from tickbird.web.charts.time_scale import epoch, moment
+
+_HEADS = ("started", "what", "took")
+_APART = 7.0  # pixels that points need each
+_WIDE_RANGE = 50.0  # longest to shortest, from which the scale goes by powers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DurationPoint:
+    """One run that ended: when it started, how long it took, and how it ended."""
+
+    at: datetime
+    seconds: float
+    kind: Kind = "succeeded"
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Bin:
+    points: tuple[DurationPoint, ...]
+
+    @property
+    def middle(self) -> DurationPoint:
+        return sorted(self.points, key=lambda each: each.seconds)[len(self.points) // 2]
+
+
+def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None = None, width: float = 460) -> Picture:
+    """Points over time. More than there is room for are binned: the middle one, and a line from shortest to longest."""
+    title, width = "Duration", usable_width(width)
+    if not points:
+        sentence = "No finished runs yet. Once some have ended, the time that each took stands here."
+        return lesson("durations", title, sentence, _HEADS, width, 120)
+    ordered = sorted(points, key=lambda each: epoch(each.at))
+    values = [min(max(0.0, each.seconds), 1e9) if each.seconds == each.seconds else 0.0 for each in ordered]
+    p50, p99 = percentile(values, 0.5), percentile(values, 0.99)
+    highest = max(1e-3, *values)
+    is_near = timeout is not None and 0 < timeout <= 3 * highest
+    if timeout is not None and is_near:
+        highest = max(highest, timeout)
+    frame = Frame(width, 196, 74, width - 44, 30, 160)
+    y, levels = _vertical(values, highest, frame)
+    start, end = epoch(ordered[0].at), epoch(ordered[-1].at)
+    # One instant alone stands in the middle of a minute.
+    start, end = (start, end) if end > start else (start - 30, start + 30)
+    x = Linear(start, end, frame.left + 6, frame.right - 6)
+    table = TableRows(*_HEADS)
+
+    parts = [time_axis(Frame(width, 196, frame.left + 6, frame.right - 6, frame.top, frame.bottom), start, end, tz)]
+    parts += [_level(frame, y(each), length(each)) for each in levels]
+    parts.append(zone_label(frame, end, tz))
+    parts.append(rect(frame.left, y(p99), frame.plot_width, y(p50) - y(p99), "pic-band"))
+    parts += _named_lines(frame, y, p50, p99)
+    if timeout is not None and is_near:
+        parts.append(line(frame.left, y(timeout), frame.right, y(timeout), "pic-limit"))
+        parts.append(label(f"time-out {length(timeout)}", frame.left + 4, y(timeout) - 4, "pic-limit-text"))
+    parts += [_drawn(each, x, y, tz, table) for each in _bins(ordered, frame.plot_width, start, end)]
+    tally: dict[str, int] = {WORDS[kind]: sum(1 for each in ordered if each.kind == kind) for kind in WORDS}
+    summary = (
+        f"{count(len(ordered), 'run')} ({listing(tally)}): half took at most {length(p50)}, 99 of 100 {length(p99)}"
+    )
+    summary += f"; time-out {length(timeout)}." if timeout is not None and timeout > 0 else "."
+    svg = drawing("durations", (frame.width, frame.height), title, summary, parts, has_marks=True)
+    return Picture(svg, table.table(), title, summary)
+
+
+def _vertical(values: Sequence[float], highest: float, frame: Frame) -> tuple[Linear | Log, tuple[float, ...]]:
+    """The scale of lengths and its labelled levels: from zero, or by powers where the range is wide."""
+    lowest = min((each for each in values if each > 0), default=highest)
+    if highest / max(lowest, 1e-6) <= _WIDE_RANGE:
+        steps = time_steps(highest, 3)
+        return Linear(0, steps[-1], frame.bottom, frame.top), steps
+    low = max(lowest, 1e-4) / 1.5
+    levels = nice_powers(low, highest * 1.2)
+    return Log(low, highest * 1.2, frame.bottom, frame.top), levels[:: max(1, -(-len(levels) // 5))]
+
+
+def _level(frame: Frame, y: float, text: str) -> Svg:
+    across = line(frame.left, y, frame.right, y, "pic-grid")
+    return group("pic-level", across, label(text, frame.left - 6, y + 4, "pic-axis", "end"))
+
+
+def _named_lines(frame: Frame, y: Linear | Log, p50: float, p99: float) -> list[Svg]:
+    """Lines of p50 and p99, with their names in the right margin, kept apart."""
+    low, high = y(p50), y(p99)
+    texts = [(high, "p99", high), (low, "p50", max(low, high + 13))]
+    parts = []
+    for at, name, base in texts:
+        parts.append(line(frame.left, at, frame.right, at, f"pic-figure is-{name}"))
+        parts.append(label(name, frame.right + 6, min(base + 4, frame.bottom + 4), "pic-figure-text"))
+    return parts
+
+
+def _bins(ordered: Sequence[DurationPoint], width: float, start: float, end: float) -> list[_Bin]:
+    most = max(1, int(width / _APART))
+    if len(ordered) <= most:
+        return [_Bin((each,)) for each in ordered]
+    # A failure must not vanish among its neighbours, so it has its own bin with others of its kind.
+    found: dict[tuple[int, bool], list[DurationPoint]] = {}
+    number_of = max(1, most // 2)
+    step = (end - start) / number_of
+    for each in ordered:
+        place = min(int((epoch(each.at) - start) / step), number_of - 1)
+        found.setdefault((place, each.kind == "failed"), []).append(each)
+    return [_Bin(tuple(found[key])) for key in sorted(found)]
+
+
+def _drawn(each: _Bin, x: Linear, y: Linear | Log, tz: str, table: TableRows) -> Svg:
+    point = each.middle
+    at, took, what = moment(point.at, tz), length(max(0.0, point.seconds)), WORDS[point.kind]
+    place, height = x(epoch(point.at)), y(max(0.0, point.seconds))
+    hit = rect(place - 6, height - 8, 12, 16, "pic-hit")
+    if len(each.points) == 1:
+        table.add(at, what, took, href=point.href)
+        return mark(f"{at}: {what}, {took}", point.href, hit, shape(point.kind, place, height, 3.5))
+    lengths = [max(0.0, one.seconds) for one in each.points]
+    shortest, longest = min(lengths), max(lengths)
+    tally = listing({WORDS[kind]: sum(1 for one in each.points if one.kind == kind) for kind in WORDS})
+    span = f"{moment(each.points[0].at, tz)} to {moment(each.points[-1].at, tz)}"
+    told = f"{length(shortest)} to {length(longest)}, middle {took}"
+    table.add(span, tally, told, href=point.href)
+    reach = path(f"M{number(place)} {number(y(shortest))}V{number(y(longest))}", f"pic-reach is-{point.kind}")
+    return mark(f"{span}: {tally}, {told}", point.href, hit, reach, shape(point.kind, place, height, 3.5))

@@ -1,0 +1,154 @@
+"""How late runs start: a histogram by powers, from less than a millisecond to more than an hour."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.labels import count, length, number, room_for, short_count
+from tickbird.web.charts.scales import Linear, percentile, whole_steps
+from tickbird.web.charts.svg import Svg, group, label, line, mark, rect
+
+# Where a bin ends and the next begins, in seconds; what lies on an edge is in the later one.
+EDGES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3_600.0)
+_ENDS = (
+    "1 ms",
+    "3 ms",
+    "10 ms",
+    "30 ms",
+    "0.1 s",
+    "0.3 s",
+    "1 s",
+    "3 s",
+    "10 s",
+    "30 s",
+    "1 min",
+    "5 min",
+    "15 min",
+    "1 h",
+)
+NAMES = (f"<{_ENDS[0]}", *(f"{low}–{high}" for low, high in pairwise(_ENDS)), f"≥{_ENDS[-1]}")
+_HEADS = ("late by", "runs", "part")
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """Counts per bin, of which `early` were before their time, and the two figures that people ask for."""
+
+    counts: tuple[int, ...]
+    p50: float
+    p99: float
+    early: int = 0
+
+    @property
+    def total(self) -> int:
+        """All runs that were counted."""
+        return sum(self.counts)
+
+
+def measure(seconds: Iterable[float]) -> Lateness:
+    """Counts of lateness in seconds; what is no number is left out, what is early stands with the most punctual."""
+    values = [float(each) for each in seconds if not math.isnan(each)]
+    counts = [0] * (len(EDGES) + 1)
+    for each in values:
+        counts[bin_of(each)] += 1
+    early = sum(1 for each in values if each < 0)
+    return Lateness(tuple(counts), percentile(values, 0.5), percentile(values, 0.99), early)
+
+
+def bin_of(seconds: float) -> int:
+    """The bin of a lateness."""
+    return bisect_right(EDGES, seconds)
+
+
+def lateness(measured: Lateness, *, width: float = 460, href: str | None = None) -> Picture:
+    """Columns per bin, with lines where half of all and 99 of 100 runs have started."""
+    title, width = "Lateness", usable_width(width)
+    counts = _fitting(measured.counts)
+    total = sum(counts)
+    if not total:
+        sentence = "No runs yet. Once some have started, their lateness (start minus due) stands here."
+        return lesson("lateness", title, sentence, _HEADS, width, 120)
+    frame = Frame(width, 196, 36, width - 8, 36, 160)
+    steps = whole_steps(max(counts), 3)
+    y = Linear(0, steps[-1], frame.bottom, frame.top)
+    table = TableRows(*_HEADS)
+    wide = frame.plot_width / len(counts)
+    parts = [_grid(frame, steps, y)]
+    for place, value in enumerate(counts):
+        part = f"{number(round(100 * value / total, 1))} %"
+        table.add(NAMES[place], f"{value:,}", part)
+        left = frame.left + place * wide
+        column = rect(left + 1.5, y(value), wide - 3, frame.bottom - y(value), "pic-column is-late", 1.5)
+        if value:
+            hit = rect(left, frame.top, wide, frame.bottom - frame.top, "pic-hit")
+            parts.append(mark(f"{NAMES[place]}: {count(value, 'run')}, {part}", href, hit, column))
+    parts.append(_bounds(frame, wide))
+    parts += _figures(frame, wide, measured)
+    summary = (
+        f"{count(total, 'run')}: half started within {length(max(0.0, measured.p50))}, "
+        f"99 of 100 within {length(max(0.0, measured.p99))}"
+    )
+    summary += f"; {count(measured.early, 'was', 'were')} early, by clocks that differ." if measured.early else "."
+    svg = drawing("lateness", (frame.width, frame.height), title, summary, parts, has_marks=True)
+    return Picture(svg, table.table(), title, summary)
+
+
+def position(seconds: float) -> float:
+    """Where a lateness stands along the axis, in bins from its left end: by powers within each bin."""
+    place = bin_of(seconds)
+    if place == 0:
+        return min(max(seconds / EDGES[0], 0.0), 1.0)
+    low = EDGES[place - 1]
+    high = EDGES[place] if place < len(EDGES) else 24 * low
+    return place + min(1.0, math.log(min(seconds, high) / low) / math.log(high / low))
+
+
+def _fitting(counts: Sequence[int]) -> tuple[int, ...]:
+    """As many counts as there are bins, none negative."""
+    padded = (*counts[: len(NAMES)], *([0] * (len(NAMES) - len(counts))))
+    return tuple(max(0, each) for each in padded)
+
+
+def _grid(frame: Frame, steps: Sequence[float], y: Linear) -> Svg:
+    parts = []
+    for each in steps:
+        parts.append(line(frame.left, y(each), frame.right, y(each), "pic-grid" if each else "pic-base"))
+        parts.append(label(short_count(each), frame.left - 6, y(each) + 4, "pic-axis", "end"))
+    return group("pic-counts", *parts)
+
+
+def _bounds(frame: Frame, wide: float) -> Svg:
+    """The edges of bins, as many as do not touch."""
+    every = max(1, math.ceil(46 / wide))
+    # Those that people think in come first, where not all have room.
+    shown = [
+        place
+        for place, end in enumerate(_ENDS)
+        if every <= 1 or end in ("1 ms", "10 ms", "0.1 s", "1 s", "10 s", "1 min", "15 min")
+    ]
+    if every > 2:
+        shown = [place for place in shown if _ENDS[place] in ("1 ms", "0.1 s", "10 s", "15 min")]
+    parts = []
+    for place in shown:
+        x = frame.left + (place + 1) * wide
+        parts.append(line(x, frame.bottom, x, frame.bottom + 4, "pic-base"))
+        parts.append(label(_ENDS[place], x, frame.bottom + 17, "pic-axis", "middle"))
+    return group("pic-bounds", *parts)
+
+
+def _figures(frame: Frame, wide: float, measured: Lateness) -> list[Svg]:
+    texts = (("p50", measured.p50), ("p99", measured.p99))
+    xs = [frame.left + position(each) * wide for _, each in texts]
+    parts = []
+    for (name, value), x, row in zip(texts, xs, (0, 1), strict=True):
+        text = f"{name} {length(max(0.0, value))}"
+        top = 12.0 + 14 * row
+        is_right = x + 8 + room_for(text, bold=True) > frame.width
+        parts.append(line(x, top - 8, x, frame.bottom, f"pic-figure is-{name}"))
+        parts.append(label(text, x - 5 if is_right else x + 5, top, "pic-figure-text", "end" if is_right else None))
+    return parts

@@ -1,0 +1,89 @@
+"""The ticks of a time before and after a change, as columns: what stays, what comes on top, and what goes away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tickbird.web.charts.axis import time_axis, zone_label
+from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.labels import count, short_count
+from tickbird.web.charts.scales import Linear, whole_steps
+from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
+from tickbird.web.charts.symbols import hatch
+from tickbird.web.charts.time_scale import epoch, moment
+
+_HEADS = ("from", "before", "after")
+# More columns than these are not drawn.
+MOST = 240
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedBar:
+    """A span of time from `at` on: how many ticks it has before the change, and how many after it."""
+
+    at: datetime
+    before: int
+    after: int
+
+
+def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width: float = 440) -> Picture:
+    """One column per span of so many seconds."""
+    title, width = "Load before and after", usable_width(width)
+    if not bars:
+        return lesson("changed", title, "No ticks in this time.", _HEADS, width, 80)
+    bars = sorted(bars, key=lambda each: epoch(each.at))[:MOST]
+    frame = Frame(width, 148, 34, width - 40, 10, 100)
+    start, end = epoch(bars[0].at), epoch(bars[-1].at) + max(1.0, span)
+    steps = whole_steps(max(max(0, each.before, each.after) for each in bars), 2)
+    x, y = Linear(start, end, frame.left, frame.right), Linear(0, steps[-1], frame.bottom, frame.top)
+    table = TableRows(*_HEADS)
+    parts = [time_axis(frame, start, end, tz), zone_label(frame, start, tz)]
+    for each in steps:
+        parts.append(line(frame.left, y(each), frame.right, y(each), "pic-grid"))
+        parts.append(label(short_count(each), frame.left - 6, y(each) + 4, "pic-axis", "end"))
+    parts += [_column(each, max(1.0, span), frame, x, y, tz, table) for each in bars]
+    parts.append(_key(frame))
+    svg = drawing("changed", (frame.width, frame.height), title, _summary(bars, tz), parts, has_marks=bool(table.rows))
+    return Picture(svg, table.table(), title, _summary(bars, tz))
+
+
+def _summary(bars: Sequence[ChangedBar], tz: str) -> str:
+    before, after = sum(each.before for each in bars), sum(each.after for each in bars)
+    fullest = max(bars, key=lambda each: each.after)
+    said = f"From {moment(bars[0].at, tz)}: {count(before, 'tick')} before, {after:,} after"
+    if fullest.after <= 0:
+        return f"{said}."
+    return f"{said}; most at {moment(fullest.at, tz)}: {fullest.before:,} before, {fullest.after:,} after."
+
+
+def _column(each: ChangedBar, span: float, frame: Frame, x: Linear, y: Linear, tz: str, table: TableRows) -> Svg:
+    before, after = max(0, each.before), max(0, each.after)
+    at = moment(each.at, tz)
+    if before or after:
+        table.add(at, f"{before:,}", f"{after:,}")
+    left, right = x(epoch(each.at)), x(epoch(each.at) + span)
+    gap = min(2.0, (right - left) * 0.2)
+    left, wide = left + gap / 2, max(0.5, right - left - gap)
+    stays, most = min(before, after), max(before, after)
+    parts = [rect(left - gap / 2, frame.top, wide + gap, frame.bottom - frame.top, "pic-hit")]
+    if stays:
+        parts.append(rect(left, y(stays), wide, frame.bottom - y(stays), "pic-column is-waiting", 1))
+    box = (left, y(most), wide, y(stays) - y(most))
+    if after > before:
+        parts.append(rect(*box, "pic-column is-run", 1))
+    elif before > after:
+        parts += [rect(*box, "pic-range", 1), path(hatch(*box, 4), "pic-hatch")]
+    return mark(f"{at}: {count(before, 'tick')} before, {after:,} after", None, *parts, is_stop=most > 0)
+
+
+def _key(frame: Frame) -> Svg:
+    """What each of the three is: told apart by shade and by its hatching, not by colour alone."""
+    y, left = frame.bottom + 28, frame.left
+    boxes = ((0, "pic-column is-waiting", "stays"), (64, "pic-column is-run", "comes"), (132, "pic-range", "goes"))
+    parts = []
+    for away, class_, text in boxes:
+        parts += [rect(left + away, y, 12, 12, class_, 2), label(text, left + away + 17, y + 10, "pic-legend")]
+    parts.append(path(hatch(left + 132, y, 12, 12, 4), "pic-hatch"))
+    return group("pic-key", *parts)

@@ -1,0 +1,206 @@
+"""The load of coming days by the hour: a cell for each hour of the local clock, darker where more is due."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
+from tickbird.domain.time.zones import zone
+from tickbird.web.charts.chart import Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.labels import count, number, room_for, short_count
+from tickbird.web.charts.svg import Svg, group, joined, label, mark, path, rect
+from tickbird.web.charts.symbols import hatch
+from tickbird.web.charts.time_scale import abbreviation, epoch, time_text, wall, weekday_text
+
+MOST_DAYS = 14
+SHADES = 5
+_ROW, _TOP, _HOUR = 28.0, 24.0, 3_600
+_HEADS = ("hour", "ticks", "busy slots", "note")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadCell:
+    """One hour: how many ticks are due in it, and of how many slots about how many will be busy."""
+
+    at: datetime
+    ticks: int
+    busy: float | None = None
+    slots: int | None = None
+    href: str | None = None
+
+
+def local_hours(first: datetime, tz: str, days: int = 7) -> list[datetime]:
+    """When the hours of so many local days begin: 24 for most days, 23 or 25 where the clock changes."""
+    place = zone(tz)
+    wall_start = place.to_wall(int(epoch(first))) // DAY * DAY
+    days = min(max(1, days), MOST_DAYS)
+    start, end = max(place.to_epoch(wall_start), FIRST_SECOND), place.to_epoch(wall_start + days * DAY)
+    hours = []
+    for span in place.spans(start, min(end, LAST_SECOND)):
+        low, high = max(start, span.start), min(end, span.end)
+        at = -(-(low + span.offset) // _HOUR) * _HOUR - span.offset
+        hours += [to_datetime(each) for each in range(at, min(high, LAST_SECOND), _HOUR)]
+    return hours
+
+
+def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Picture:
+    """Days as rows, hours as columns. A repeated hour shares its column; one that the clock leaves out is hatched."""
+    title, width = "Load by hour", usable_width(width)
+    days: dict[date, dict[int, list[LoadCell]]] = {}
+    for cell in sorted(cells, key=lambda each: epoch(each.at)):
+        local = wall(epoch(cell.at), tz)
+        if local.date() in days or len(days) < MOST_DAYS:
+            days.setdefault(local.date(), {}).setdefault(local.hour, []).append(cell)
+    if not days:
+        sentence = "No coming ticks. Once schedules are active, the hours in which they crowd stand out here."
+        return lesson("load", title, sentence, _HEADS, width, 120)
+    shown = [cell for hours in days.values() for group_ in hours.values() for cell in group_]
+    peak = max(shown, key=lambda each: each.ticks)
+    gutter = 84.0 if width >= 600 else 50.0
+    wide = (width - gutter - 2) / 24
+    table = TableRows(*_HEADS)
+    parts = [_hours(gutter, wide)]
+    for row, (day, hours) in enumerate(sorted(days.items())):
+        top = _TOP + row * _ROW
+        text = weekday_text(day) if width >= 600 else weekday_text(day)[:6]
+        parts.append(label(text, 0, top + _ROW / 2 + 4, "pic-name"))
+        for hour in range(24):
+            box = (gutter + hour * wide, top, wide, _ROW)
+            parts += _hour(hours.get(hour, []), box, peak, tz, table, is_lost=_is_lost(day, hour, tz))
+    bottom = _TOP + _ROW * len(days)
+    explained, lines = _legend(peak.ticks, gutter, bottom + 12, width)
+    parts.append(explained)
+    over = [each for each in shown if _is_over(each)]
+    at = epoch(peak.at)
+    summary = (
+        f"Peak {weekday_text(wall(at, tz))} {time_text(at, tz)} {abbreviation(at, tz)}: "
+        + count(max(0, peak.ticks), "tick")
+        + (f", about {_busy(peak)}" if peak.busy is not None else "")
+        + (f". {count(len(over), 'hour needs', 'hours need')} more slots than there are." if over else ".")
+    )
+    if peak.ticks <= 0:
+        summary = "No ticks are due in these days."
+    height = bottom + 12 + 18 * lines
+    svg = drawing("load", (width, height), title, summary, parts, has_marks=any(each.ticks > 0 for each in shown))
+    return Picture(svg, table.table(), title, summary)
+
+
+def shade(ticks: int, peak: int) -> int:
+    """From 0 for nothing to 4 for the peak, by powers, since hours differ by orders of magnitude."""
+    if ticks <= 0 or peak <= 0:
+        return 0
+    return min(SHADES - 1, max(1, math.ceil((SHADES - 1) * math.log1p(ticks) / math.log1p(peak) - 1e-9)))
+
+
+def _hour(
+    cells: Sequence[LoadCell],
+    box: tuple[float, float, float, float],
+    peak: LoadCell,
+    tz: str,
+    table: TableRows,
+    *,
+    is_lost: bool,
+) -> list[Svg]:
+    """One place of the grid: empty, left out by the clock, or a cell for each time that the hour comes."""
+    x, y, wide, high = box
+    if not cells:
+        inner = (x + 1, y + 1, wide - 2, high - 2)
+        return [group("pic-lost", rect(*inner, "pic-range", 2), path(hatch(*inner), "pic-hatch"))] if is_lost else []
+    part = wide / len(cells)
+    return [
+        _cell(cell, (x + place * part, y, part, high), peak, tz, table, is_repeated=len(cells) > 1)
+        for place, cell in enumerate(cells)
+    ]
+
+
+def _cell(
+    cell: LoadCell,
+    box: tuple[float, float, float, float],
+    peak: LoadCell,
+    tz: str,
+    table: TableRows,
+    *,
+    is_repeated: bool,
+) -> Svg:
+    x, y, wide, high = box
+    at, is_peak = epoch(cell.at), cell is peak and cell.ticks > 0
+    until = min(at + _HOUR, LAST_SECOND)
+    hour = f"{weekday_text(wall(at, tz))} {time_text(at, tz)}–{time_text(until, tz)} {abbreviation(at, tz)}"
+    notes = ["peak"] * is_peak + ["more busy than slots"] * _is_over(cell)
+    notes += ["this hour comes twice"] * is_repeated
+    table.add(hour, f"{cell.ticks:,}", _busy(cell), ", ".join(notes), href=cell.href)
+    parts = [rect(x + 1, y + 1, wide - 2, high - 2, f"pic-heat is-shade-{shade(cell.ticks, peak.ticks)}", 3)]
+    if _is_over(cell):
+        corner = f"M{number(x + wide - 9)} {number(y + 1)}h8v8z"
+        parts.append(path(corner, "pic-over"))
+    if is_peak:
+        parts.append(rect(x + 1, y + 1, wide - 2, high - 2, "pic-peak", 3))
+    told = [f"{hour}: {count(max(0, cell.ticks), 'tick')}"]
+    told += [f"about {_busy(cell)}"] if cell.busy is not None else []
+    drawn = [mark(", ".join(told + notes), cell.href, *parts, is_stop=cell.ticks > 0)]
+    if cell.ticks > 0 and wide >= 22:
+        # Over the mark, not in it: the mark's own words have it.
+        bold = " is-dark" if shade(cell.ticks, peak.ticks) >= 3 else ""
+        drawn.append(label(short_count(cell.ticks), x + wide / 2, y + high / 2 + 4, f"pic-heat-text{bold}", "middle"))
+    return joined(*drawn)
+
+
+def _is_over(cell: LoadCell) -> bool:
+    return cell.busy is not None and cell.slots is not None and cell.busy > cell.slots
+
+
+def _busy(cell: LoadCell) -> str:
+    """How many slots are busy, and of how many: "96 busy of 40 slots"."""
+    if cell.busy is None or not math.isfinite(cell.busy):
+        return ""
+    return f"{number(round(cell.busy, 1))} busy" + (
+        f" of {count(cell.slots, 'slot')}" if cell.slots is not None else ""
+    )
+
+
+def _is_lost(day: date, hour: int, tz: str) -> bool:
+    """Whether no instant of the zone has this hour on its clock."""
+    asked = (day.toordinal() - date(1970, 1, 1).toordinal()) * DAY + hour * _HOUR
+    at = zone(tz).to_epoch(asked)
+    return zone(tz).to_wall(at) >= asked + _HOUR
+
+
+def _hours(gutter: float, wide: float) -> Svg:
+    every = 1 if wide >= 30 else 3 if wide >= 12 else 6
+    return group(
+        "pic-hours",
+        *(label(f"{hour:02d}", gutter + (hour + 0.5) * wide, 15, "pic-axis", "middle") for hour in range(0, 24, every)),
+    )
+
+
+def _legend(peak: int, left: float, y: float, right: float) -> tuple[Svg, int]:
+    """Which numbers have which shade and what the marks mean, and how many lines of 18 that takes."""
+    entries = [(f"is-shade-{level}", text) for level, text in _shades(peak)]
+    entries += [("pic-peak", "peak"), ("pic-over", "more busy than slots")]
+    parts, x, lines = [], left, 1
+    for name, text in entries:
+        room = 17 + room_for(text)
+        if x > left and x + room > right:
+            x, y, lines = left, y + 18, lines + 1
+        if name == "pic-over":
+            parts.append(path(f"M{number(x + 2)} {number(y + 2)}h9v9z", name))
+        else:
+            parts.append(rect(x + 0.5, y + 0.5, 11, 11, name if name == "pic-peak" else f"pic-heat {name}", 2))
+        parts.append(label(text, x + 17, y + 10, "pic-legend"))
+        x += room + 12
+    return group("pic-key", *parts), lines
+
+
+def _shades(peak: int) -> Iterator[tuple[int, str]]:
+    """Each shade that is used, with the numbers it stands for."""
+    yield 0, "0"
+    low = 1
+    for level in range(1, SHADES):
+        high = math.floor(math.expm1(level / (SHADES - 1) * math.log1p(max(0, peak))) + 1e-6)
+        high = max(0, peak) if level == SHADES - 1 else high
+        if low <= high:
+            yield level, short_count(low) if low == high else f"{short_count(low)}–{short_count(high)}"
+            low = high + 1

@@ -1,0 +1,102 @@
+"""The last outcomes of a schedule in a line of text: a bar each, as high as it took long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tickbird.web.charts.chart import Picture, TableRows, drawing
+from tickbird.web.charts.labels import clean, length, listing
+from tickbird.web.charts.scales import Log
+from tickbird.web.charts.svg import Svg, mark, path, rect
+from tickbird.web.charts.symbols import WORDS, Kind
+from tickbird.web.charts.time_scale import moment
+
+MOST = 60
+WIDTH, HEIGHT = 180, 20
+_STEP = WIDTH // MOST
+_BASE, _LOWEST, _HIGHEST = 17, 3, 14
+_SHORT = {"succeeded": "ok"}
+# Where it begins, whether it goes along or down, and how far.
+Stroke = tuple[int, int, str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one run or tick ended, and how long it took where it ran."""
+
+    at: datetime
+    kind: Kind
+    seconds: float | None = None
+    href: str | None = None
+
+
+def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> Picture:
+    """The last sixty, oldest first, each with words of its own and where it leads.
+
+    A list has many of them: without `each_told` it is one small image, drawn with a path for each kind.
+    """
+    title = "Last outcomes"
+    latest = latest[-MOST:]
+    table = TableRows("when", "what", "took")
+    lasting = [each.seconds for each in latest if each.seconds is not None and each.seconds > 0]
+    # Bars of about the same length look about the same: at least a factor of ten from the lowest to the highest.
+    low, high = (min(lasting), max(lasting)) if lasting else (1.0, 1.0)
+    scale = Log(min(low, high / 10), high, _LOWEST, _HIGHEST)
+    strokes: dict[Kind, list[Stroke]] = {}
+    tally: dict[Kind, int] = {}
+    parts = [rect(0, _BASE, WIDTH, 0.5, "pic-floor")]
+    # The newest stands at the right end, however few there are.
+    for place, each in enumerate(latest, MOST - len(latest)):
+        tally[each.kind] = tally.get(each.kind, 0) + 1
+        bar = _bar(each.kind, place * _STEP, _LOWEST if each.seconds is None else round(scale(each.seconds)))
+        if not each_told:
+            strokes.setdefault(each.kind, []).extend(bar)
+            continue
+        took = "" if each.seconds is None else length(max(0.0, each.seconds))
+        at = moment(each.at, tz)
+        table.add(at, WORDS[each.kind], took, href=each.href)
+        told = f"{at}: {WORDS[each.kind]}" + (f", {took}" if took else "")
+        hit = rect(place * _STEP, 0, _STEP, HEIGHT, "pic-hit")
+        parts.append(mark(told, each.href, hit, _drawn(each.kind, bar)))
+    parts += [_drawn(kind, bars) for kind, bars in strokes.items()]
+    summary = listing({_SHORT.get(kind, WORDS[kind]): tally.get(kind, 0) for kind in WORDS}) or "no runs yet"
+    if each_told:
+        svg = drawing("outcomes", (WIDTH, HEIGHT), title, clean(summary), parts, has_marks=bool(latest))
+    else:
+        summary = _with_last_failure(summary, latest, tz)
+        svg = drawing("outcomes", (WIDTH, HEIGHT), f"{title}: {summary}", "", parts, has_marks=False)
+    return Picture(svg, table.table(), title, summary)
+
+
+def _with_last_failure(summary: str, latest: Sequence[Outcome], tz: str) -> str:
+    """What one looks for in a list."""
+    failed = next((each for each in reversed(latest) if each.kind == "failed"), None)
+    return summary if failed is None else f"{summary}; last failed {moment(failed.at, tz)}"
+
+
+def _bar(kind: Kind, x: int, height: int) -> Sequence[Stroke]:
+    """Rising from the floor where it went well; the whole height and a foot where it failed; a dash for a skip."""
+    middle = x + 1
+    match kind:
+        case "failed":
+            return (middle, _BASE + 1, "v", -_BASE), (x, _BASE + 2, "h", _STEP)
+        case "skipped" | "will_skip" | "coming" | "moved":
+            return ((middle, _BASE - 4, "v", 2),)
+        case "cancelled":
+            below = (height - 1) // 2
+            return (middle, _BASE, "v", -below), (middle, _BASE - below - 1, "v", below + 1 - height)
+        case "queued" | "waiting":
+            return ((middle, _BASE, "v", -2),)
+        case _:
+            return ((middle, _BASE, "v", -height),)
+
+
+def _drawn(kind: Kind, bars: Sequence[Stroke]) -> Svg:
+    """Each from where the one before it ended, which takes the fewest letters."""
+    steps, (x, y) = [], (0, 0)
+    for left, top, way, far in bars:
+        steps.append(f"m{left - x} {top - y}{way}{far}")
+        x, y = (left + far, top) if way == "h" else (left, top + far)
+    return path("".join(steps), f"pic-stick is-{kind}")

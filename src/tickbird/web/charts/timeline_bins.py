@@ -1,0 +1,86 @@
+"""Rows with more ticks than can be told apart: equal spans of time, each with what happened in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tickbird.web.charts.chart import TableRows
+from tickbird.web.charts.labels import clean, count, listing, short_count
+from tickbird.web.charts.svg import Svg, joined, mark, rect
+from tickbird.web.charts.symbols import WORDS, Kind, shape
+from tickbird.web.charts.time_scale import abbreviation, time_text, wall, weekday_text
+from tickbird.web.charts.timeline_marks import Mark, Window, begins, kind_of, size_of
+
+_APART = 11.0  # pixels that marks need each, on average, to be told apart
+_BIN = 16.0  # the least width of a bin
+_SPANS = (1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800)
+_RATES = (("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400), ("week", 604_800))
+# Told by a shape above the bin, whatever else is in it.
+_NOTABLE: tuple[Kind, ...] = ("failed", "skipped", "will_skip", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A span of time and how many ticks of each kind it has."""
+
+    start: float
+    end: float
+    kinds: dict[Kind, int]
+
+    @property
+    def total(self) -> int:
+        """All its ticks."""
+        return sum(self.kinds.values())
+
+
+def is_crowded(marks: Sequence[Mark], width: float) -> bool:
+    """Whether marks are too many to stand each for itself."""
+    return len(marks) * _APART > width
+
+
+def bins(marks: Sequence[Mark], window: Window, width: float) -> list[Bin]:
+    """The spans that have ticks, in order; a range of skips counts where it begins."""
+    most = max(1, int(width / _BIN))
+    span = next((each for each in _SPANS if (window.end - window.start) / each <= most), None)
+    step = float(span) if span is not None else (window.end - window.start) / most
+    found: dict[int, dict[Kind, int]] = {}
+    for each in marks:
+        place = int(min(max(begins(each), window.start), window.end) // step)
+        kinds = found.setdefault(place, {})
+        kinds[kind_of(each)] = kinds.get(kind_of(each), 0) + size_of(each)
+    return [
+        Bin(max(place * step, window.start), min((place + 1) * step, window.end), found[place])
+        for place in sorted(found)
+    ]
+
+
+def rate(marks: Sequence[Mark], window: Window) -> str:
+    """How often, in the unit that gives a number a person can picture: "60/h"."""
+    ticks_a_second = sum(map(size_of, marks)) / max(1.0, window.end - window.start)
+    unit, seconds = next((each for each in _RATES if ticks_a_second * each[1] >= 2), _RATES[-1])
+    return f"{short_count(max(1, round(ticks_a_second * seconds)))}/{unit}"
+
+
+def draw_bin(each: Bin, highest: int, name: str, href: str | None, y: float, window: Window, table: TableRows) -> Svg:
+    """A column as high as its number of ticks, parted by kind, with a shape above for what stands out."""
+    right = window.x(each.end)
+    left = min(window.x(each.start), right - 2)
+    told = listing({WORDS[kind]: each.kinds.get(kind, 0) for kind in WORDS})
+    tz = window.tz
+    span = (
+        f"{weekday_text(wall(each.start, tz))} {time_text(each.start, tz)}"
+        f"–{time_text(each.end, tz)} {abbreviation(each.start, tz)}"
+    )
+    table.add(name, span, told, "", "", count(each.total, "tick"), href=href)
+    full = 20.0 * (0.35 + 0.65 * each.total / highest)
+    bottom, parts = y + 11.0, []
+    for kind in (kind for kind in WORDS if kind in each.kinds):
+        part = full * each.kinds[kind] / each.total
+        bottom -= part
+        parts.append(rect(left + 0.5, bottom, right - left - 1, part, f"pic-column is-{kind}"))
+    notable = next((kind for kind in _NOTABLE if kind in each.kinds), None)
+    if notable is not None:
+        parts.append(shape(notable, (left + right) / 2, y, 4))
+    hit = rect(left, y - 13, right - left, 26, "pic-hit")
+    return mark(f"{clean(name, 120)}: {span}: {told}", href, hit, joined(*parts))

@@ -1,0 +1,179 @@
+"""The marks of a timeline: runs, skips and ticks to come, each drawn where its time is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tickbird.domain.runs.run import Status
+from tickbird.web.charts.chart import TableRows
+from tickbird.web.charts.labels import clean, count, length, offset, short_count
+from tickbird.web.charts.scales import Linear
+from tickbird.web.charts.svg import Svg, joined, label, line, mark, path, rect
+from tickbird.web.charts.symbols import WORDS, Kind, hatch, shape
+from tickbird.web.charts.time_scale import epoch, moment
+
+_HALF = 4.0  # half the height of a bar
+_LEAST = 14.0  # a bar shorter than this is a shape alone
+_VISIBLE_DELAY = 7.0  # pixels of lateness from which it has a line of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunMark:
+    """A run: due, perhaps started, perhaps finished; `note` is what else a person wants to know, such as its error."""
+
+    due_at: datetime
+    status: Status
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    note: str = ""
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkipMark:
+    """A tick that did not run, or a range of them, and why."""
+
+    first_at: datetime
+    reason: str
+    last_at: datetime | None = None
+    count: int = 1
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComingMark:
+    """A tick to come; `skipped` says why it will not run, `moved_from` where it stood before."""
+
+    due_at: datetime
+    skipped: str | None = None
+    moved_from: datetime | None = None
+    href: str | None = None
+
+
+Mark = RunMark | SkipMark | ComingMark
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time that is shown, the present, and where each instant stands."""
+
+    start: float
+    end: float
+    now: float
+    tz: str
+    x: Linear
+
+
+def begins(each: Mark) -> float:
+    """When a mark begins, as an epoch second."""
+    return epoch(each.first_at if isinstance(each, SkipMark) else each.due_at)
+
+
+def ends(each: Mark, window: Window) -> float:
+    """When it ends; what goes on ends with the present."""
+    match each:
+        case RunMark(status="running", finished_at=None):
+            return max(begins(each), window.now)
+        case RunMark(started_at=started, finished_at=finished) if (last := finished or started) is not None:
+            return max(begins(each), epoch(last))
+        case SkipMark(last_at=last) if last is not None:
+            return max(begins(each), epoch(last))
+    return begins(each)
+
+
+def kind_of(each: Mark) -> Kind:
+    """What a mark tells."""
+    if isinstance(each, RunMark):
+        return each.status
+    if isinstance(each, SkipMark):
+        return "skipped"
+    return "will_skip" if each.skipped is not None else "moved" if each.moved_from is not None else "coming"
+
+
+def size_of(each: Mark) -> int:
+    """How many ticks it stands for."""
+    return max(1, each.count) if isinstance(each, SkipMark) else 1
+
+
+def draw(each: Mark, name: str, y: float, window: Window, table: TableRows) -> Svg:
+    """One mark with its tooltip, and its row of the table."""
+    told = _facts(each, window)
+    table.add(name, *told, href=each.href)
+    due, what, started, took, note = told
+    parts = [f"{clean(name, 120)}: {what}", f"due {due}"]
+    parts += [f"started {started}"] if started else []
+    parts += [f"took {took}"] if took else []
+    parts += [clean(note)] if note else []
+    if not isinstance(each, SkipMark):
+        return mark(", ".join(parts), each.href, _tick(each, y, window))
+    # Its number stands over it, not in it: the mark's own words have it.
+    return joined(mark(", ".join(parts), each.href, _skip(each, y, window)), _number(each, y, window))
+
+
+def _facts(each: Mark, window: Window) -> tuple[str, str, str, str, str]:
+    """When it was due, what became of it, when it started, how long it took, and what else is known."""
+    tz, what = window.tz, WORDS[kind_of(each)]
+    if isinstance(each, SkipMark):
+        until = "" if each.last_at is None or each.last_at == each.first_at else f" to {moment(each.last_at, tz)}"
+        ticks = f" ({count(each.count, 'tick')})" if each.count > 1 else ""
+        return f"{moment(each.first_at, tz)}{until}", what + ticks, "", "", each.reason
+    if isinstance(each, ComingMark):
+        moved = "" if each.moved_from is None else f"moved from {moment(each.moved_from, tz)}"
+        return moment(each.due_at, tz), what, "", "", "; ".join(filter(None, (each.skipped, moved)))
+    if each.started_at is None:
+        return moment(each.due_at, tz), what, "", "", each.note
+    delay = epoch(each.started_at) - epoch(each.due_at)
+    taken = ends(each, window) - epoch(each.started_at) if each.finished_at or each.status == "running" else None
+    so_far = " so far" if each.status == "running" else ""
+    took = "" if taken is None else length(max(0.0, taken)) + so_far
+    return moment(each.due_at, tz), what, f"{offset(delay)} after it was due", took, each.note
+
+
+def _tick(each: RunMark | ComingMark, y: float, window: Window) -> Svg:
+    kind = kind_of(each)
+    due = window.x(begins(each))
+    if isinstance(each, ComingMark) or each.started_at is None:
+        parts = [_hit(due, due, y), shape(kind, due, y)]
+        if isinstance(each, ComingMark) and each.moved_from is not None:
+            parts.insert(1, line(window.x(epoch(each.moved_from)), y, due, y, "pic-lead"))
+        return joined(*parts)
+    start, end = window.x(epoch(each.started_at)), window.x(ends(each, window))
+    parts = [_hit(due, end, y)]
+    if start - due >= _VISIBLE_DELAY:
+        parts += [line(due, y, start, y, "pic-lead"), line(due, y - 4, due, y + 4, "pic-lead")]
+    if end - start < _LEAST:
+        return joined(*parts, shape(kind, (start + end) / 2, y))
+    parts.append(rect(start, y - _HALF, end - start, 2 * _HALF, f"pic-bar is-{kind}", 2))
+    if kind == "running":
+        parts.append(rect(end - 3, y - _HALF, 3, 2 * _HALF, "pic-growing", 1))
+    else:
+        parts.append(shape(kind, end - 4, y))
+    return joined(*parts)
+
+
+def _skip(each: SkipMark, y: float, window: Window) -> Svg:
+    start, end = window.x(begins(each)), window.x(ends(each, window))
+    if end - start < 2 * _LEAST:
+        return joined(_hit(start, end, y), shape("skipped", (start + end) / 2, y))
+    box = (start, y - 5, end - start, 10.0)
+    return joined(
+        _hit(start, end, y),
+        rect(*box, "pic-range", 2),
+        path(hatch(*box), "pic-hatch"),
+        shape("skipped", start + 5, y),
+    )
+
+
+def _number(each: SkipMark, y: float, window: Window) -> Svg:
+    start, end = window.x(begins(each)), window.x(ends(each, window))
+    if each.count > 1 and end - start < 2 * _LEAST:
+        return label(short_count(each.count), (start + end) / 2, y + 14, "pic-tiny", "middle")
+    if each.count > 1 and end - start > 40:
+        return label(f"{short_count(each.count)}×", (start + end) / 2 + 5, y + 4, "pic-on-hatch", "middle")
+    return joined()
+
+
+def _hit(start: float, end: float, y: float) -> Svg:
+    """Room to point at, larger than what is seen."""
+    return rect(start - 9, y - 12, end - start + 18, 24, "pic-hit")

@@ -1,0 +1,1 @@
+"""Forms: reading, checking and drawing of input."""

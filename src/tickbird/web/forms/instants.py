@@ -1,0 +1,90 @@
+"""Instants as forms have them: a date and a time on some clock, read with what that clock does then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.time.durations import in_words, relative
+from tickbird.domain.time.instants import (
+    DAY,
+    FIRST_SECOND,
+    LAST_SECOND,
+    parse_iso,
+    to_datetime,
+    to_seconds,
+    wall_seconds,
+)
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.time.zones import zone
+from tickbird.web.display_clock import Clock, known_zone
+
+# No zone is further from UTC, nor leaps further.
+_REACH: Final = 2 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """An instant, and what is unusual about the time of day that it was picked by."""
+
+    at: datetime
+    note: str = ""
+    # The other instant at which the clock shows the same.
+    twin: datetime | None = None
+
+
+def read_instant(text: str, tz: str, field: str) -> Picked:
+    """The instant of an ISO 8601 text; one without an offset is a time on the clock of a zone."""
+    whole = parse_iso(f"{text}T00:00" if len(text) == 10 else text, field)
+    if whole.tzinfo is not None:
+        return Picked(to_datetime(_within(to_seconds(whole), field)))
+    wall = _within(wall_seconds(whole), field)
+    at = zone(tz).to_epoch(wall)
+    if zone(tz).to_wall(at) != wall:
+        before, after = zone(tz).span(at - 1), zone(tz).span(at)
+        leap, shown = in_words(after.offset - before.offset), f"{to_datetime(at).astimezone(zone_info(tz)):%H:%M %Z}"
+        note = f"{whole:%H:%M} does not exist on {whole:%d %b %Y} in {tz}: clocks go forward {leap}, to {shown}."
+        return Picked(to_datetime(at), f"{note} Read as the end of that leap.")
+    twin = next(
+        (span for span in zone(tz).spans(at + 1, at + DAY) if span.start > at and span.offset + span.start <= wall),
+        None,
+    )
+    if twin is not None and twin.start <= wall - twin.offset < twin.end:
+        other = to_datetime(wall - twin.offset)
+        note = f"{whole:%H:%M} comes twice on {whole:%d %b %Y} in {tz}, since clocks go back. Read as the first."
+        return Picked(to_datetime(at), note, other)
+    return Picked(to_datetime(at))
+
+
+def _within(second: int, field: str) -> int:
+    if not FIRST_SECOND + _REACH <= second <= LAST_SECOND - _REACH:
+        raise InvalidError(f"{field}: lies outside the years 1 to 9999.", field=field)
+    return second
+
+
+def in_full(picked: Picked, tz: str, now: datetime) -> str:
+    """What somebody picked, on the clock that they chose and in UTC, how far off it is, and what is unusual then."""
+    said = Clock("mine", tz, now).both(picked.at)
+    return f"{said}, {relative(picked.at, now)}" + (f". {picked.note}" if picked.note else "")
+
+
+def local_value(at: datetime, tz: str) -> str:
+    """An instant as a field of a form has it: on the clock of a zone, to the second."""
+    try:
+        return f"{at.astimezone(zone_info(tz)):%Y-%m-%dT%H:%M:%S}"
+    except OverflowError:
+        return f"{at:%Y-%m-%dT%H:%M:%S}"
+
+
+def tomorrow_at(hour: int, now: datetime, tz: str) -> datetime:
+    """That hour of the next day on a zone's clock."""
+    day = now.astimezone(zone_info(tz)).date() + timedelta(days=1)
+    return read_instant(f"{day}T{hour:02d}:00:00", tz, "until").at
+
+
+def zone_choices(clock: Clock, own: str | None, chosen: str | None = None) -> list[str]:
+    """The zones that a form offers: first the one in which times are shown now, or the one that was chosen."""
+    found = [known_zone(chosen or ""), clock.zone(own), own, clock.mine, "UTC"]
+    return list(dict.fromkeys(each for each in found if each))

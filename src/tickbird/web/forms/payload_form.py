@@ -1,0 +1,334 @@
+"""A payload as a form: drawn from the schema that its task publishes, and read back without losing what was typed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, Final
+
+from tickbird.client import Client
+from tickbird.client.payloads import payload_mistakes
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.files.json_text import read_json
+from tickbird.files.nodes import Unreadable
+from tickbird.web.forms.payload_schema import Wanted, as_json, is_plain, takes_others, wanted_fields
+from tickbird.web.page_request import Form
+
+# The names of inputs: how a text is to be read, and of which field it is. What is sent needs no schema to be read, so
+# that a task that was deployed anew meanwhile confuses nothing.
+_INPUT: Final = re.compile(r"payload\.(text|integer|number|choice|date|instant|json):(.*)", re.DOTALL)
+_EMPTY: Final = "payload.empty:"
+_OTHERS: Final = "payload.others"
+_WHOLE: Final = "payload.whole"
+LEFT_OUT, NULL, EMPTY_TEXT = "left out", "null", "empty text"
+_LONG: Final = 80
+_MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadField:
+    """One input with what stands in it, and what to do where nothing does."""
+
+    wanted: Wanted
+    # How the text is read; JSON where the value is not of the kind that the schema asks for.
+    kind: str
+    text: str
+    # What nothing can mean, the first of which is chosen.
+    empties: tuple[str, ...] = ()
+    wrong: str = ""
+
+    @property
+    def input(self) -> str:
+        """The name of its input."""
+        return f"payload.{self.kind}:{self.wanted.name}"
+
+    @property
+    def empty_input(self) -> str:
+        """The name of the input that says what nothing means."""
+        return f"{_EMPTY}{self.wanted.name}"
+
+    @property
+    def label(self) -> str:
+        """What is written over it: its own name, by which code and command line know it."""
+        return self.wanted.name
+
+    @property
+    def long(self) -> bool:
+        """Does it need more than one line?"""
+        return self.kind == "json" or "\n" in self.text or len(self.text) > _LONG
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadForm:
+    """The inputs of a payload: fields and JSON for what else there is, or all of it as one JSON text."""
+
+    fields: tuple[PayloadField, ...] = ()
+    # JSON texts; None where there is no such input.
+    others: str | None = None
+    whole: str | None = None
+    others_wrong: str = ""
+    # What is wrong with all of it.
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentPayload:
+    """What was sent: the payload, what is wrong by the name of the field ("" for all of it), and the form as typed."""
+
+    payload: dict[str, Any]
+    wrong: dict[str, str]
+    form: PayloadForm
+
+
+async def published_schema(client: Client, target: Target) -> Mapping[str, Any] | None:
+    """What a live worker says of the payloads of a task; None where none knows it."""
+    if target.kind != "task":
+        return None
+    for worker in await client.workers():
+        published = worker.tasks.get(target.name)
+        schema = published.get("schema") if isinstance(published, Mapping) else None
+        if isinstance(schema, Mapping):
+            return schema
+    return None
+
+
+def draw(schema: Mapping[str, Any] | None, payload: Mapping[str, Any], *, as_text: bool = False) -> PayloadForm:
+    """The form of a schema with a payload in it; one JSON text if there is no schema, or `as_text`."""
+    wanted = None if as_text else wanted_fields(schema)
+    if wanted is None:
+        return PayloadForm(whole=as_json(dict(payload), 2))
+    named = {each.name for each in wanted}
+    others = {name: value for name, value in payload.items() if name not in named}
+    fields = tuple(_drawn(each, payload.get(each.name, _MISSING)) for each in wanted)
+    return PayloadForm(fields=fields, others=_others(others, schema))
+
+
+def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
+    """The payload of a form, and all that is wrong with it."""
+    if _WHOLE in form:
+        text = form.raw(_WHOLE) or ""
+        payload, why = read_object(text)
+        wrong = {"": why} if why else _mistakes(payload, schema)
+        return SentPayload(payload=payload, wrong=wrong, form=PayloadForm(whole=text, wrong="; ".join(_told(wrong))))
+    payload, wrong, sent = {}, {}, dict[str, tuple[str, str, str]]()
+    for key in form.names():
+        if (found := _INPUT.fullmatch(key)) is not None:
+            kind, name = found[1], found[2]
+            text, empty = form.raw(key) or "", form.text(f"{_EMPTY}{name}")
+            sent[name] = kind, text, empty
+            try:
+                value = _value(kind, text, empty)
+            except ValueError as error:
+                wrong[name] = str(error)
+            else:
+                if value is not _MISSING:
+                    payload[name] = value
+    others_text, others_wrong = form.raw(_OTHERS), ""
+    if others_text is not None and others_text.strip():
+        others, others_wrong = read_object(others_text)
+        if twice := sorted(others.keys() & sent.keys()):
+            others_wrong = f"{twice[0][:60]!r} has a field of its own above."
+        payload = {**others, **payload}
+    if not others_wrong:
+        # What could not be read at all is told first; of the rest, all that the schema says against it at once.
+        said = _mistakes(payload, schema)
+        wrong = {**{name: why for name, why in said.items() if not wrong or name in sent}, **wrong}
+    shown = _again(schema, sent, wrong, others_text, others_wrong)
+    if others_wrong:
+        wrong = {**wrong, "": others_wrong}
+    return SentPayload(payload=payload, wrong=wrong, form=shown)
+
+
+async def draw_in_thread(
+    schema: Mapping[str, Any] | None, payload: Mapping[str, Any], *, as_text: bool = False
+) -> PayloadForm:
+    """The same as `draw`; a payload may have a hundred thousand values."""
+    return await asyncio.to_thread(draw, schema, payload, as_text=as_text)
+
+
+async def read_in_thread(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
+    """The same as `read`; a payload may have a hundred thousand values."""
+    return await asyncio.to_thread(read, form, schema)
+
+
+def _drawn(wanted: Wanted, value: Any) -> PayloadField:
+    """A field with a value, or with none."""
+    empties = _empties(wanted)
+    if value is _MISSING or value is None or (value == "" and wanted.kind != "choice"):
+        chosen = LEFT_OUT if value is _MISSING else NULL if value is None else EMPTY_TEXT
+        if value is _MISSING and wanted.required:
+            # It must be given: the first choice is as good as any, and a person looks at it.
+            return PayloadField(wanted=wanted, kind=wanted.kind, text="", empties=empties)
+        rest = tuple(each for each in empties if each != chosen)
+        return PayloadField(wanted=wanted, kind=wanted.kind, text="", empties=(chosen, *rest))
+    kind, text = wanted.kind, as_json(value)
+    if kind == "choice":
+        # One that the schema does not allow (any more) is shown, and refused when it is sent.
+        if text not in wanted.choices:
+            wanted = replace(wanted, choices=(*wanted.choices, text))
+    elif isinstance(value, str) and kind in ("text", "date", "instant"):
+        kind, text = (kind, value) if is_plain(value) else ("json", text)
+    elif not _is_number(value, kind):
+        kind, text = "json", as_json(value, 2)
+    return PayloadField(wanted=wanted, kind=kind, text=text, empties=empties)
+
+
+def _empties(wanted: Wanted) -> tuple[str, ...]:
+    """What an input may mean in which nothing stands."""
+    text = (EMPTY_TEXT,) if wanted.kind == "text" else ()
+    return (() if wanted.required else (LEFT_OUT,)) + ((NULL,) if wanted.nullable else ()) + text
+
+
+def _is_number(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) if kind == "integer" else kind == "number" and isinstance(value, int | float)
+
+
+def _others(others: Mapping[str, Any], schema: Mapping[str, Any] | None) -> str | None:
+    """What has no field of its own, where there can be such."""
+    return as_json(dict(others), 2) if others else "" if takes_others(schema) else None
+
+
+def _value(kind: str, text: str, empty: str) -> Any:
+    """What was typed, as the value that it stands for; a ValueError says what is wrong."""
+    if text == "" or (kind != "text" and not text.strip()):
+        if empty == LEFT_OUT:
+            return _MISSING
+        if empty == NULL:
+            return None
+        if kind == "text" or empty == EMPTY_TEXT:
+            return ""
+        raise ValueError("Give a value.")
+    if kind == "text":
+        return text
+    stripped = text.strip()
+    if kind in ("integer", "number"):
+        return _number(kind, stripped)
+    if kind in ("date", "instant"):
+        return _time(kind, stripped)
+    return _json(text)
+
+
+def _number(kind: str, text: str) -> int | float:
+    if re.fullmatch(r"[+-]?[0-9]{1,1000}", text):
+        return int(text)
+    if kind == "integer":
+        raise ValueError(f"{text[:60]!r} is not a whole number.")
+    try:
+        found = float(text) if "_" not in text else math.nan
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"{text[:60]!r} is not a number.")
+    return found
+
+
+def _time(kind: str, text: str) -> str:
+    """A date or an instant stays the text that it is, once it is one."""
+    try:
+        if kind == "date":
+            date.fromisoformat(text)
+            ok = len(text) == 10
+        else:
+            datetime.fromisoformat(text)
+            ok = len(text) > 10
+    except ValueError:
+        ok = False
+    if not ok and kind == "date":
+        raise ValueError(f"{text[:60]!r} is not a date; write it as 2026-03-29.")
+    if not ok:
+        raise ValueError(f"{text[:60]!r} is not a date and time; write it as 2026-03-29T03:00:00Z.")
+    return text
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        pass
+    # Slower, and knows where.
+    try:
+        _, remarks = read_json(text)
+    except Unreadable as error:
+        where = f" (line {error.at[0]}, column {error.at[1]})" if error.at else ""
+        raise ValueError(f"This is not JSON: {error.reason}{where}.") from None
+    raise ValueError(remarks[0][1] if remarks else "This is not JSON.")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(found := float(text)):
+        raise ValueError("too large")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("twice")
+    return found
+
+
+def read_object(text: str) -> tuple[dict[str, Any], str]:
+    """A whole payload as JSON text, and what is wrong with it."""
+    try:
+        found = _json(text) if text.strip() else {}
+    except ValueError as error:
+        return {}, str(error)
+    return (found, "") if isinstance(found, dict) else ({}, 'Write an object such as {"limit": 5}.')
+
+
+def _mistakes(payload: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dict[str, str]:
+    """What the schema says against a payload, by field."""
+    wrong: dict[str, str] = {}
+    try:
+        check_payload(payload)
+    except TickbirdError as error:
+        return {"": str(error)}
+    missing = {f"{each.name!r} is a required property": each.name for each in wanted_fields(schema) or ()}
+    for path, why in payload_mistakes(payload, schema or {}):
+        inner = ".".join(str(part) for part in path[1:])
+        name = str(path[0]) if path else missing.get(why, "")
+        wrong.setdefault(name, "Give a value." if why in missing and not path else f"{inner and f'{inner}: '}{why}.")
+    return wrong
+
+
+def _again(
+    schema: Mapping[str, Any] | None,
+    sent: Mapping[str, tuple[str, str, str]],
+    wrong: Mapping[str, str],
+    others: str | None,
+    others_wrong: str,
+) -> PayloadForm:
+    """The form as it was typed, with what is wrong at each field; also where the schema is another one by now."""
+    wanted = {each.name: each for each in wanted_fields(schema) or ()}
+    fields = []
+    for name, (kind, text, empty) in sent.items():
+        field = wanted.get(name, Wanted(name=name))
+        if kind == "choice" and text not in ("", "null", *field.choices):
+            field = replace(field, choices=(*field.choices, text))
+        empties = _empties(field)
+        empties = (
+            (empty, *(each for each in empties if each != empty)) if empty in (LEFT_OUT, NULL, EMPTY_TEXT) else empties
+        )
+        fields.append(PayloadField(wanted=field, kind=kind, text=text, empties=empties, wrong=wrong.get(name, "")))
+    fields += [
+        replace(_drawn(each, _MISSING), wrong=wrong.get(name, "")) for name, each in wanted.items() if name not in sent
+    ]
+    named = {field.wanted.name for field in fields}
+    rest = {name: why for name, why in wrong.items() if name not in named}
+    return PayloadForm(fields=tuple(fields), others=others, others_wrong=others_wrong, wrong="; ".join(_told(rest)))
+
+
+def _told(wrong: Mapping[str, str]) -> list[str]:
+    return [f"{name[:60]}: {why}" if name else why for name, why in wrong.items()]

@@ -1,0 +1,56 @@
+"""What a change of a schedule does to the load: the hour of its first tick, minute by minute, before and after."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from tickbird.domain.forecast.preview import Preview
+from tickbird.domain.forecast.tick_load import count_ticks
+from tickbird.domain.forecast.week_load import WeekLoad
+from tickbird.domain.schedules.definition import Definition, spread_offset
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_seconds
+from tickbird.web.charts import ChangedBar, Picture, changed_load
+from tickbird.web.page_request import Visit
+from tickbird.web.pages.load import week_of
+
+# Whoever types does not wait for the count of many schedules: it goes on, and is there for what is typed next.
+_PATIENCE: Final = 0.5
+_MINUTES: Final = 60
+
+
+async def load_change(visit: Visit, before: Schedule | None, preview: Preview, name: str | None) -> Picture | None:
+    """None where it would not tick in the coming week, or where the load is still being counted."""
+    first = next((tick.due_at for tick in preview.ticks if tick.skipped is None), None)
+    if first is None or (before is not None and before.pause is not None):
+        return None
+    week = await week_of(visit, _PATIENCE)
+    place = None if week is None or not week.hours else int((first - week.hours[0].at).total_seconds() // 3_600)
+    if week is None or place is None or not 0 <= place < len(week.hours):
+        return None
+    offset = spread_offset(visit.namespace, name, preview.definition.spread) if name else 0
+    gone = before.definition if before is not None and before.state == "active" else None
+    bars = hour_of(week, place, (preview.definition, offset), (gone, before.offset if before is not None else 0))
+    return changed_load(bars, visit.clock.zone(preview.zone))
+
+
+def hour_of(
+    week: WeekLoad, place: int, comes: tuple[Definition, int], goes: tuple[Definition | None, int]
+) -> list[ChangedBar]:
+    """The minutes of an hour as they are, and with the ticks of one definition in place of those of another."""
+    start = week.hours[place].at
+    bars = []
+    for minute in range(_MINUTES):
+        at = start + timedelta(minutes=minute)
+        ticks = week.minutes[place * _MINUTES + minute]
+        others = max(0, ticks - _ticks(goes, to_seconds(at)))
+        bars.append(ChangedBar(at=at, before=ticks, after=others + _ticks(comes, to_seconds(at))))
+    return bars
+
+
+def _ticks(of: tuple[Definition | None, int], start: int) -> int:
+    definition, offset = of
+    # As the week has it: a spread counts by whole minutes.
+    edge = start - offset // _MINUTES * _MINUTES - 1
+    return 0 if definition is None else count_ticks(definition, edge, edge + _MINUTES)

@@ -1,0 +1,120 @@
+"""Who did what: every change, newest first, found by who, what, which schedule and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.schedules.diff import differences
+from tickbird.domain.views import AuditFilter, Page
+from tickbird.web.page_request import Door, Visit
+
+_PAGE: Final = 100
+_ASKED: Final = ("actor", "action", "schedule", "since", "until")
+# Offered while one types; others are found as well.
+_ACTIONS: Final = (
+    *("create", "update", "sync", "roll_back", "delete", "pause", "resume", "trigger", "reschedule", "skip"),
+    *("override", "undo_override", "backfill", "cancel_backfill", "release", "drop", "cancel", "retry", "enqueue"),
+    *("put_calendar", "delete_calendar", "limit", "rate", "drain_worker", "accept_copy", "adopt_zones"),
+    *("create_token", "revoke_token", "open_session", "close_session", "close_sessions"),
+)
+# More fields of one change are not shown side by side; the whole of it is below them.
+_MOST_CHANGED: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record, what of it was so before and is so after, and what else is told of it."""
+
+    record: AuditRecord
+    changes: Sequence[tuple[str, Any, Any]]
+    rest: Mapping[str, Any]
+
+
+async def audit(visit: Visit) -> Response:
+    """A page of changes: those that are asked for."""
+    wanted, wrong = _wanted(visit)
+    before, after = _number(visit.query.get("before")), _number(visit.query.get("after"))
+
+    async def read() -> Page[AuditRecord]:
+        return await visit.client.board.audit(wanted, before=before, after=after, limit=_PAGE)
+
+    key = (visit.namespace, "audit", repr(wanted), before, after)
+    found: Page[AuditRecord] = Page([]) if wrong else await visit.readings.share(key, read)
+    return visit.render(
+        "audit.html",
+        status=422 if wrong else 200,
+        entries=[_entry(each) for each in found.rows],
+        asked={name: visit.query.get(name, "") for name in _ASKED},
+        is_narrow=any(visit.query.get(name) for name in _ASKED),
+        wrong=wrong,
+        actions=_ACTIONS,
+        # It stopped looking before the page was full.
+        is_cut=found.reached is not None and len(found.rows) < _PAGE,
+        **_ways(visit, found, before, after),
+    )
+
+
+def _wanted(visit: Visit) -> tuple[AuditFilter, dict[str, str]]:
+    """What the address asks for, and what of it cannot be read."""
+    wrong: dict[str, str] = {}
+    times: dict[str, datetime | None] = {}
+    for name in ("since", "until"):
+        try:
+            text = visit.query.get(name, "").strip()
+            times[name] = visit.clock.read(text, name) if text else None
+        except TickbirdError as error:
+            wrong[name] = str(error).removeprefix(f"{name}: ")
+    asked = {name: visit.query.get(name, "").strip() for name in ("actor", "action", "schedule")}
+    wanted = AuditFilter(
+        actor=asked["actor"],
+        action=asked["action"] or None,
+        schedule=asked["schedule"] or None,
+        since=times.get("since"),
+        until=times.get("until"),
+    )
+    return wanted, wrong
+
+
+def _ways(visit: Visit, found: Page[AuditRecord], before: int | None, after: int | None) -> dict[str, str | None]:
+    """To newer entries and to older ones, each None where there are none."""
+    rows = found.rows
+    newer = older = found.reached
+    if after is not None:
+        older = rows[-1].id if rows else after + 1
+    else:
+        newer = None if before is None else rows[0].id if rows else before - 1
+    return {
+        "newer": None if newer is None else visit.here(after=newer, before=None),
+        "older": None if older is None else visit.here(before=older, after=None),
+        "newest": visit.here(before=None, after=None) if before is not None or after is not None else None,
+    }
+
+
+def _entry(record: AuditRecord) -> Entry:
+    detail = dict(record.detail)
+    if "before" not in detail or "after" not in detail:
+        return Entry(record, (), detail)
+    before, after = detail.pop("before"), detail.pop("after")
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        changed = [(each.field, each.before, each.after) for each in differences(before, after)]
+    else:
+        # A limit or a rate has a name, and one value.
+        named = detail.pop("key", None) or detail.pop("queue", None) or "value"
+        changed = [(str(named), before, after)]
+    if len(changed) > _MOST_CHANGED:
+        detail |= {"before": before, "after": after}
+    return Entry(record, changed[:_MOST_CHANGED], detail)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+DOORS: Final = (Door("/audit", audit),)

@@ -1,0 +1,127 @@
+"""Backfills: which there were, how far each is, and cancelling what is left of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.planning.backfills import BackfillRecord
+from tickbird.domain.runs.run import RunRecord, Status
+from tickbird.domain.views import RunFilter
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages.run import command
+from tickbird.web.pages.runs import Row, read_number, row_of
+
+_PAGE: Final = 50
+# Of the newest runs that a backfill made, so many are looked at for those that went wrong.
+_MOST_RUNS: Final = 1_000
+_MOST_SHOWN: Final = 50
+_ORDER: Final[tuple[Status, ...]] = ("succeeded", "failed", "cancelled", "running", "queued", "waiting")
+
+
+async def backfills(visit: Visit) -> Response:
+    """All of them, newest first; of one schedule, if asked."""
+    schedule = visit.query.get("schedule") or None
+    before = read_number(visit.query.get("before"))
+
+    async def read() -> Sequence[BackfillRecord]:
+        return await visit.client.list_backfills(schedule=schedule, before=before, limit=_PAGE + 1)
+
+    found = await visit.readings.share((visit.namespace, "backfills", schedule, before), read)
+    shown = found[:_PAGE]
+    return visit.render(
+        "backfills.html",
+        records=shown,
+        states={each.id: state_of(each) for each in shown},
+        schedule=schedule,
+        older=visit.here(before=shown[-1].id) if len(found) > _PAGE else None,
+        newest=visit.here(before=None) if before is not None else None,
+    )
+
+
+def state_of(record: BackfillRecord) -> tuple[str, str]:
+    """How a backfill stands: the mark, and the words."""
+    if record.active:
+        return ("running", "going on") if record.cancelled_at is None else ("cancelled", "ends: the last ones run")
+    if record.cancelled_at is not None:
+        return "cancelled", "cancelled"
+    return ("failed", "done, with failures") if record.count("failed", "cancelled") else ("succeeded", "done")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A backfill, the newest of its runs that failed, and those that go on."""
+
+    record: BackfillRecord
+    unwell: Sequence[RunRecord]
+    going: Sequence[RunRecord]
+
+
+async def backfill(visit: Visit) -> Response:
+    """One of them."""
+    backfill_id = _number(visit)
+    found = await visit.readings.share((visit.namespace, "backfill", backfill_id), lambda: _read(visit, backfill_id))
+    record = found.record
+
+    def rows(runs: Sequence[RunRecord]) -> list[Row]:
+        return [row_of(visit, run) for run in runs]
+
+    return visit.render(
+        "backfill.html",
+        record=record,
+        state=state_of(record),
+        counts=[(status, record.count(status)) for status in _ORDER if record.count(status)],
+        pruned=record.total - sum(record.counts.values()),
+        unwell=rows(found.unwell),
+        going=rows(found.going),
+    )
+
+
+async def _read(visit: Visit, backfill_id: int) -> Found:
+    record = await visit.client.get_backfill(backfill_id)
+
+    async def some(*statuses: Status) -> Sequence[RunRecord]:
+        if not record.count(*statuses):
+            return ()
+        wanted = RunFilter(schedule=record.schedule, origin="backfill", statuses=statuses)
+        page = await visit.client.board.runs(wanted, limit=_MOST_RUNS)
+        return [run for run in page.rows if run.backfill_id == backfill_id][:_MOST_SHOWN]
+
+    return Found(record, await some("failed"), await some("running", "queued"))
+
+
+async def cancel(visit: Visit) -> Response:
+    """Ask, then cancel the runs that have not begun, and ask those that run to stop where that is wanted."""
+    record = await visit.client.get_backfill(_number(visit))
+    note, stop = visit.form.text("note"), visit.form.text("stop") == "yes"
+    wrong = ""
+    if visit.is_sent:
+        try:
+            await visit.client.cancel_backfill(record.id, actor=visit.actor, note=note, stop_running=stop)
+        except InvalidError as error:
+            wrong = str(error)
+        else:
+            said = f"Backfill {record.id} is cancelled{', and what runs is asked to stop' if stop else ''}."
+            return visit.done(visit.url(f"/backfills/{record.id}"), said)
+    context: dict[str, Any] = {"record": record, "note": note, "stop": stop, "wrong": wrong}
+    options = [*(("--note", note) if note else ()), *(("--stop-running",) if stop else ())]
+    told = command(visit, "backfill --cancel", record.id, *options)
+    return visit.render("backfill_cancel.html", status=422 if wrong else 200, command=told, **context)
+
+
+def _number(visit: Visit) -> int:
+    backfill_id = visit.number("id")
+    if backfill_id is None:
+        raise NotFoundError(f"there is no backfill {visit.param('id')[:60]!r};", hint="it is named by its number.")
+    return backfill_id
+
+
+DOORS: Final = (
+    Door("/backfills", backfills),
+    Door("/backfills/{id}/cancel", cancel, "operator", ("GET", "POST")),
+    Door("/backfills/{id}", backfill),
+)

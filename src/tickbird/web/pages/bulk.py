@@ -1,0 +1,221 @@
+"""One change to many schedules: those that were ticked, or all that match; first shown, then done, then told."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal, cast
+
+from starlette.responses import Response
+
+from tickbird.api.middleware.timeouts import longer
+from tickbird.client.selection import Chosen, Found
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.planning.bulk import MOST, BulkResult, reason_to_leave
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import utc_text
+from tickbird.domain.views import ScheduleFilter
+from tickbird.web.filters import asked_for, query_of
+from tickbird.web.forms.idempotency import key_of, mark_of
+from tickbird.web.forms.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
+from tickbird.web.page_request import Door, Visit
+
+Deed = Literal["pause", "resume", "run"]
+DONE: Final = {"pause": "paused", "resume": "resumed", "run": "run"}
+# From so many on, who runs them types how many they are.
+TYPED_ABOVE: Final = 20
+_SHOWN: Final = 50
+# A thousand changes take their time on a busy store.
+_SECONDS: Final = 110
+_TOMORROW: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which schedules a form is about, and which of them there are."""
+
+    visit: Visit
+    deed: Deed
+    # The filter that all are of which was chosen; None where some were ticked.
+    every: ScheduleFilter | None
+    names: Sequence[str]
+    found: Found
+
+    @property
+    def schedules(self) -> Sequence[Schedule]:
+        """Those that there are."""
+        return self.found.schedules
+
+    @property
+    def number(self) -> int:
+        """How many they are."""
+        return len(self.found.schedules)
+
+    @property
+    def too_many(self) -> bool:
+        """More than can be changed at once?"""
+        return self.number > MOST
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """What a person should know of them before."""
+        counted: Counter[str] = Counter()
+        for schedule in self.schedules:
+            definition = schedule.definition
+            counted[schedule.state] += 1
+            if definition is not None:
+                counted["shadow"] += definition.shadow
+                counted["one-shot"] += "at" in definition.trigger.to_json()
+        return counted
+
+    @property
+    def left(self) -> int:
+        """How many of them stay as they are."""
+        verb = "trigger" if self.deed == "run" else self.deed
+        alone = sum(1 for each in self.schedules if reason_to_leave(verb, each))
+        return alone + (self.kinds["shadow"] + self.kinds["parked"] if self.deed == "run" else 0)
+
+    @property
+    def command(self) -> str:
+        """The command line that does the same; empty where none says it in a line."""
+        verb = "trigger" if self.deed == "run" else self.deed
+        written = self.visit.form.text("note") or ("…" if self.deed == "pause" else "")
+        note = ["--note", written] if written and self.deed != "run" else []
+        end = self._end_words if self.deed == "pause" else None
+        stops = ["--cancel-runs"] if self.deed == "pause" and "cancel_runs" in self.visit.form else []
+        options = [*note, *(["--until", end] if end else []), *stops]
+        where = [] if self.visit.namespace == "default" else ["--namespace", self.visit.namespace]
+        wanted = self.every
+        if wanted is not None and not (wanted.app or wanted.queue or wanted.failing or len(wanted.states) > 1):
+            narrowed = {"--contains": wanted.contains, "--tag": wanted.tag, "--state": "".join(wanted.states)}
+            said = [part for option, value in narrowed.items() if value for part in (option, value)]
+            expected = ["--expect", str(self.number)]
+            return shlex.join(["tickbird", verb, "--all", *said, *expected, *options, *where])
+        if not 0 < self.number <= _SHOWN:
+            return ""
+        names = shlex.join(each.name for each in self.schedules)
+        return f'for name in {names}; do {shlex.join(["tickbird", verb, *options, *where, "--"])} "$name"; done'
+
+    @property
+    def zones(self) -> Sequence[str]:
+        """Those that the end of a pause may be written in."""
+        return zone_choices(self.visit.clock, None, self.visit.form.text("tz"))
+
+    @property
+    def end(self) -> datetime | None:
+        """When a pause ends by itself; None: when somebody resumes them."""
+        now, text = self.visit.clock.now.replace(microsecond=0), self.visit.form.text("until_at")
+        match self.visit.form.text("until") or ("pick" if text else ""):
+            case "":
+                return None
+            case "1h":
+                return now + timedelta(hours=1)
+            case "tomorrow":
+                return tomorrow_at(_TOMORROW, now, self.zones[0])
+        if not text:
+            raise InvalidError("Choose a date and a time.", field="until")
+        at = read_instant(text, self.zones[0], "until").at
+        if at <= now:
+            raise InvalidError("Choose an instant that is still to come.", field="until")
+        return at
+
+    @property
+    def reads(self) -> str:
+        """What the end of a pause means that is chosen or typed; empty where there is none."""
+        try:
+            at = self.end
+        except InvalidError:
+            return ""
+        return "" if at is None else in_full(Picked(at), self.zones[0], self.visit.clock.now)
+
+    @property
+    def _end_words(self) -> str | None:
+        try:
+            at = self.end
+        except InvalidError:
+            return "INSTANT"
+        chosen = self.visit.form.text("until")
+        words = {"1h": "1h", "tomorrow": f"tomorrow {_TOMORROW:02d}:00 {self.zones[0]}"}
+        return None if at is None else words.get(chosen, utc_text(at))
+
+
+async def change(visit: Visit) -> Response:
+    """Show what would be done; once that was confirmed, do it and tell how it went."""
+    deed = cast("Deed", visit.path.rpartition("/")[2])
+    chosen, every, names = _chosen(visit)
+    asked = Asked(visit, deed, every, names, await chosen.find())
+    if not asked.number or asked.too_many or "go" not in visit.form:
+        return _show(asked, 200 if asked.number and not asked.too_many else 422)
+    try:
+        result = await _do(asked, chosen)
+    except InvalidError as error:
+        return _show(asked, 422, error.field, str(error).removeprefix(f"{error.field}: "))
+    except ConflictError as error:
+        # Others than were seen: what was typed stays, and the new number is shown.
+        return _show(asked, 409, "", str(error))
+    return visit.render("bulk_done.html", asked=asked, result=result, back=_back(visit), done=DONE[deed], shown=_SHOWN)
+
+
+async def _do(asked: Asked, chosen: Chosen) -> BulkResult:
+    visit, form = asked.visit, asked.visit.form
+    text = form.text("expected")
+    expected = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else asked.number
+    note = form.text("note")
+    if asked.deed == "pause" and not note:
+        raise InvalidError("Say why, for whoever wonders at 3 am.", field="note")
+    if asked.deed == "run" and asked.number > TYPED_ABOVE and form.text("typed").replace(",", "") != str(asked.number):
+        raise InvalidError(f"Type {asked.number} to run so many at once.", field="typed")
+    end = asked.end if asked.deed == "pause" else None
+    longer(visit.request, _SECONDS)
+    if asked.deed == "pause":
+        cancels = "cancel_runs" in form
+        return await chosen.pause(actor=visit.actor, expected=expected, note=note, until=end, cancel_runs=cancels)
+    if asked.deed == "resume":
+        return await chosen.resume(actor=visit.actor, expected=expected, note=note)
+    return await chosen.trigger(actor=visit.actor, expected=expected, key=lambda name: key_of(visit, name))
+
+
+def _show(asked: Asked, status: int, field: str = "", why: str = "") -> Response:
+    context: dict[str, Any] = {"asked": asked, "wrong": {field: why} if why else {}, "back": _back(asked.visit)}
+    context |= {"tomorrow": _TOMORROW, "once": mark_of(asked.visit)}
+    return asked.visit.render("bulk.html", status=status, most=MOST, shown=_SHOWN, typed_above=TYPED_ABOVE, **context)
+
+
+async def export(visit: Visit) -> Response:
+    """A file of schedules, which can be applied."""
+    from tickbird.files.writing import write
+
+    longer(visit.request, _SECONDS)
+    chosen, every, names = _chosen(visit)
+    if every is None and not names:
+        raise InvalidError("Nothing is selected;", hint="tick some schedules, or choose all that match.")
+    document = await chosen.document()
+    number = len(document.schedules)
+    head = [
+        f"{number:,} schedule{'' if number == 1 else 's'}, written by the dashboard.",
+        "Bring them back with: tickbird apply -f THIS-FILE",
+    ]
+    text = write(document, "toml", head=head, remarks=await visit.client.remarks(document))
+    headers = {"Content-Disposition": 'attachment; filename="schedules.toml"'}
+    return Response(text, headers=headers, media_type="application/toml; charset=utf-8")
+
+
+def _chosen(visit: Visit) -> tuple[Chosen, ScheduleFilter | None, Sequence[str]]:
+    if "every" in visit.form:
+        wanted = asked_for(visit)
+        return Chosen(visit.client, wanted), wanted, ()
+    names = [name for name in visit.form.all("name") if name]
+    return Chosen(visit.client, names), None, names
+
+
+def _back(visit: Visit) -> str:
+    return visit.url("/schedules", **query_of(asked_for(visit)))
+
+
+DOORS: Final = (
+    Door("/bulk/export", export, "viewer", ("POST",)),
+    *(Door(f"/bulk/{deed}", change, "operator", ("POST",)) for deed in DONE),
+)

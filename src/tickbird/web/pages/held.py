@@ -1,0 +1,105 @@
+"""Runs that are held after an outage: how many of which schedule; released at a rate, or dropped."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.explain.run_history import count as counted
+from tickbird.domain.runs.held import MOST, HeldSchedule, none_held
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages.run import command
+from tickbird.web.pages.runs import row_of
+
+_MOST_SCHEDULES: Final = 500
+_MOST_RUNS: Final = 20
+
+
+async def held(visit: Visit) -> Response:
+    """The schedules of which runs are held."""
+
+    async def read() -> Any:
+        return sorted(await visit.client.held(), key=lambda each: each.schedule)
+
+    found = await visit.readings.share((visit.namespace, "held"), read)
+    return visit.render(
+        "held.html", found=found[:_MOST_SCHEDULES], more=len(found) - _MOST_SCHEDULES, total=sum(e.count for e in found)
+    )
+
+
+async def release(visit: Visit) -> Response:
+    """Ask how many and how fast, then let them run."""
+    return await _decide(visit, "release")
+
+
+async def drop(visit: Visit) -> Response:
+    """Ask how many, then cancel them."""
+    return await _decide(visit, "drop")
+
+
+async def _decide(visit: Visit, verb: str) -> Response:
+    name = visit.schedule_name
+    standing = await _held(visit, name)
+    typed = {field: visit.form.text(field) for field in ("count", "per_minute", "note", "sure")}
+    wrong: dict[str, str] = {}
+    if visit.is_sent:
+        count = _whole(typed["count"], "count", wrong)
+        pace = _whole(typed["per_minute"], "per_minute", wrong) if verb == "release" else None
+        if verb == "drop" and typed["sure"] != "yes":
+            wrong["sure"] = "Say that they shall never run."
+        if not wrong:
+            try:
+                done = await _do(visit, verb, name, count, pace, typed["note"])
+            except InvalidError as error:
+                wrong["note"] = str(error)
+            else:
+                what = "released" if verb == "release" else "dropped"
+                return visit.done(visit.url("/held"), f"{counted(done, 'held run')} of {name[:200]} {what}.")
+    oldest = await visit.client.list_held(name, limit=_MOST_RUNS)
+    options = [
+        *(("--count", typed["count"]) if typed["count"] else ()),
+        *(("--per-minute", typed["per_minute"]) if typed["per_minute"] else ()),
+        *(("--note", typed["note"]) if typed["note"] else ()),
+    ]
+    return visit.render(
+        "held_decide.html",
+        status=422 if wrong else 200,
+        verb=verb,
+        standing=standing,
+        typed=typed,
+        wrong=wrong,
+        rows=[row_of(visit, run) for run in oldest],
+        command=command(visit, verb, name, *options),
+    )
+
+
+async def _held(visit: Visit, name: str) -> HeldSchedule:
+    found = await visit.client.held(name)
+    if not found:
+        raise none_held(name)
+    return found[0]
+
+
+async def _do(visit: Visit, verb: str, name: str, count: int | None, pace: int | None, note: str) -> int:
+    if verb == "release":
+        return await visit.client.release_held(name, actor=visit.actor, count=count, per_minute=pace, note=note)
+    return await visit.client.drop_held(name, actor=visit.actor, count=count, note=note)
+
+
+def _whole(text: str, field: str, wrong: dict[str, str]) -> int | None:
+    """A whole number that was typed; None where none was."""
+    if not text:
+        return None
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
+    if not 1 <= number <= MOST:
+        wrong[field] = f"{text[:60]!r} is not a whole number from 1 to {MOST:,}."
+    return number
+
+
+DOORS: Final = (
+    Door("/held", held),
+    Door("/held/{name:path}/release", release, "operator", ("GET", "POST")),
+    Door("/held/{name:path}/drop", drop, "operator", ("GET", "POST")),
+)

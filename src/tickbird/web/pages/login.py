@@ -1,0 +1,98 @@
+"""Log in with a token, and out again."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from tickbird.api.problems import Problem
+from tickbird.domain.errors import TickbirdError
+from tickbird.web.guard import SESSION, Gate, check_origin, problem_from, problem_page
+from tickbird.web.page_request import Visit, own_path, read_form
+from tickbird.web.rendering import render
+
+_LONGEST_FORM: Final = 10_000
+
+
+class Login:
+    """The page that opens a session, and what ends it."""
+
+    def __init__(self, gate: Gate, api: Any) -> None:
+        self._gate = gate
+        self._authority = api.state.authority
+        self._clients = api.state.clients
+
+    async def show(self, request: Request) -> Response:
+        """Ask for a token."""
+        if self._gate.tokenless:
+            return RedirectResponse(_root(request) + own_path(request.query_params.get("next", "")), 303)
+        return self._page(request, own_path(request.query_params.get("next", "")))
+
+    async def enter(self, request: Request) -> Response:
+        """Open a session with a token, and go to where one wanted to."""
+        try:
+            return await self._enter(request)
+        except (Problem, TickbirdError, TimeoutError) as error:
+            return problem_page(request, problem_from(error), None)
+
+    async def _enter(self, request: Request) -> Response:
+        check_origin(request)
+        self._gate.check_lookup(request)
+        form = read_form(await self._gate.body(request, _LONGEST_FORM))
+        to = own_path(form.text("next"))
+        if self._gate.tokenless:
+            return RedirectResponse(_root(request) + to, 303)
+        try:
+            caller = await self._authority.caller(f"Bearer {form.text('token')}")
+            agent = request.headers.get("user-agent", "")
+            opened, text = await self._clients("default").open_session(caller.token_id, agent=agent)
+        except Problem:
+            said = "This token opens nothing: it is unknown, expired or revoked."
+            return self._page(request, to, said, 401)
+        except TickbirdError:
+            return self._page(request, to, "The store cannot be asked at the moment. Try again.", 503)
+        answer = RedirectResponse(_root(request) + to, 303)
+        answer.set_cookie(
+            SESSION,
+            text,
+            max_age=max(0, int((opened.expires_at - opened.opened_at).total_seconds())),
+            path=_root(request) or "/",
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
+        return answer
+
+    def _page(self, request: Request, to: str, wrong: str = "", status: int = 200) -> Response:
+        context = {"root": _root(request), "next": to, "wrong": wrong}
+        return HTMLResponse(render("login.html", context), status)
+
+    async def leave(self, visit: Visit) -> Response:
+        """End the session."""
+        await self._authority.close(visit.caller)
+        self._gate.forget(visit.request)
+        return _away(visit)
+
+    async def leave_everywhere(self, visit: Visit) -> Response:
+        """Ask, then end all sessions of the token that this one was opened with."""
+        token_id = visit.caller.token_id
+        if visit.tokenless:
+            raise Problem(409, "no-session", "Nobody is logged in here: no token is needed.", hint="Close the window.")
+        if visit.request.method == "POST":
+            await visit.client.close_sessions(token_id, actor=visit.actor)
+            self._gate.forget_all(token_id)
+            return _away(visit)
+        found = await visit.client.find_token(token_id)
+        return visit.render("logout_everywhere.html", sessions=found.sessions if found else 0)
+
+
+def _away(visit: Visit) -> Response:
+    answer = visit.done(f"{visit.root}/login")
+    answer.delete_cookie(SESSION, path=visit.root or "/")
+    return answer
+
+
+def _root(request: Request) -> str:
+    return str(request.scope.get("root_path", ""))

@@ -1,0 +1,74 @@
+"""Revisions of a schedule: who made each, when, where from, and what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from starlette.responses import Response
+
+from tickbird.domain.schedules.diff import differences, origin_of
+from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND, to_datetime
+from tickbird.web.page_request import Door, Visit
+
+_PAGE: Final = 25
+# Parts of what the audit keeps of a change that are whole seconds since the epoch.
+_INSTANTS: Final = ("tick", "to", "until", "due_at", "move_to")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(HistoryEntry):
+    """A revision with what it did besides: instants and numbers by their names."""
+
+    told: Sequence[tuple[str, datetime | int]] = ()
+
+
+def entries_of(records: Sequence[RevisionRecord], most: int) -> list[Entry]:
+    """Revisions, newest first, with what each changed; the one behind the last is only compared with."""
+    known = {each.revision: each.definition for each in records}
+    found = []
+    for record in records[:most]:
+        before = {} if record.revision == 1 else known.get(record.revision - 1)
+        changes = None if before is None else differences(before, record.definition)
+        origin = origin_of(record.action, record.actor, record.detail)
+        found.append(Entry(record, origin, changes, list(_told(record))))
+    return found
+
+
+def _told(record: RevisionRecord) -> Iterator[tuple[str, datetime | int]]:
+    """What a pause, a skip or a decision for one tick was about; plain SQL may have written anything."""
+    for name in _INSTANTS:
+        number = record.detail.get(name)
+        if isinstance(number, int) and not isinstance(number, bool) and FIRST_SECOND <= number <= LAST_SECOND:
+            yield name.replace("_", " "), to_datetime(number)
+    count = record.detail.get("count")
+    if isinstance(count, int) and not isinstance(count, bool):
+        yield "count", count
+
+
+async def find(visit: Visit, name: str) -> Schedule:
+    """A schedule by name, also a deleted one; else the page that says which names are like it."""
+
+    async def read() -> Schedule:
+        return await visit.client.board.find(name) or await visit.client.get(name)
+
+    return await visit.readings.share((visit.namespace, "found", name), read)
+
+
+async def revisions(visit: Visit) -> Response:
+    """All revisions, a page at a time."""
+    schedule = await find(visit, visit.schedule_name)
+    asked = visit.query.get("before", "")
+    before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= 9 else None
+    records = await visit.client.board.revisions(schedule.id, before=before, limit=_PAGE + 1)
+    older = visit.here(before=records[_PAGE - 1].revision) if len(records) > _PAGE else None
+    newest = visit.here(before=None) if before else None
+    entries = entries_of(records, _PAGE)
+    return visit.render("revisions.html", schedule=schedule, entries=entries, older=older, newest=newest)
+
+
+DOORS: Final = (Door("/schedules/{name:path}/revisions", revisions),)

@@ -1,0 +1,265 @@
+"""One run: how it stands, its course, what it was given, what came of it; and cancelling or repeating it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.explain.explanation import Step
+from tickbird.domain.explain.run_history import brief
+from tickbird.domain.runs.logs import Progress
+from tickbird.domain.runs.run import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.views import RunFilter
+from tickbird.web.charts import AttemptLine, Picture, run_line
+from tickbird.web.forms.idempotency import key_of, mark_of
+from tickbird.web.forms.payload_form import PayloadForm, draw_in_thread, published_schema, read_in_thread
+from tickbird.web.forms.payload_schema import as_json
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages.run_log import LEVELS, last_page, sought, without_colours
+from tickbird.web.pages.runs import duration, lateness, why_url
+
+# So many of the runs that repeat others are looked through for those that repeat this one.
+_MOST_RETRIES: Final = 50
+_OUTCOMES: Final[Mapping[str, tuple[Status, str]]] = {
+    "drained": ("cancelled", "put back by a drain"),
+    "lost": ("failed", "worker lost"),
+    "retried": ("failed", "failed, tried again"),
+    "cancelled": ("cancelled", "cancelled"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that a page tells of a run."""
+
+    run: RunRecord
+    schedule: Schedule | None
+    attempts: Sequence[AttemptRecord]
+    progress: Progress | None
+    waits_for: Sequence[Step]
+    retries: Sequence[RunRecord]
+
+    @property
+    def zone(self) -> str | None:
+        """The zone of its schedule."""
+        definition = None if self.schedule is None else self.schedule.definition
+        return None if definition is None else definition.trigger.tz
+
+    @property
+    def attempts_allowed(self) -> int | None:
+        """How often it may be tried; None where that was decided by another revision, or by none."""
+        schedule = self.schedule
+        if schedule is None or schedule.definition is None or schedule.revision != self.run.revision:
+            return None
+        return 1 + schedule.definition.retries
+
+
+async def run(visit: Visit) -> Response:
+    """The page of a run."""
+    run_id = run_number(visit)
+    zone = visit.clock.zone() if visit.clock.choice != "schedule" else None
+    key = (visit.namespace, "run", run_id, zone)
+    known = await visit.readings.share(key, lambda: _read(visit, run_id, zone))
+    found, now = known.run, visit.clock.now
+    stream = None if found.status in FINAL else _stream(visit, run_id, known.zone)
+    return visit.render(
+        "run.html",
+        run=found,
+        known=known,
+        zone=known.zone,
+        late=lateness(found, now),
+        took=duration(found, now),
+        why=why_url(visit, found),
+        picture=_picture(visit, known),
+        outcomes=_OUTCOMES,
+        bar=share_of(known.progress),
+        error=without_colours(found.error or ""),
+        log=await last_page(visit, run_id, known.zone),
+        sought=sought(visit),
+        levels=LEVELS,
+        stream=stream,
+        earlier_page=visit.query.get("before", ""),
+        is_final=found.status in FINAL,
+    )
+
+
+async def _read(visit: Visit, run_id: int, zone: str | None) -> Known:
+    client = visit.client
+    found, schedule = await client.run(run_id), None
+    if found.schedule is not None:
+        with suppress(NotFoundError):
+            schedule = await client.get(found.schedule)
+    waits_for = await client.waits_for(run_id, tz=zone) if found.status in ("waiting", "queued") else ()
+    retries: Sequence[RunRecord] = ()
+    if found.status in FINAL:
+        wanted = RunFilter(schedule=found.schedule, target=found.target.name, origin="retry")
+        page = await client.board.runs(wanted, after=run_id, limit=_MOST_RETRIES)
+        retries = [each for each in page.rows if each.retry_of == run_id]
+    return Known(found, schedule, await client.attempts(run_id), await client.progress(run_id), waits_for, retries)
+
+
+def _stream(visit: Visit, run_id: int, zone: str | None) -> str:
+    asked = {name: visit.query.get(name) for name in ("q", "level")}
+    return visit.url(f"/runs/{run_id}/lines", **asked, zone=zone)
+
+
+def run_number(visit: Visit) -> int:
+    """The id in the address; what is no number is a run that does not exist."""
+    run_id = visit.number("id")
+    if run_id is None:
+        raise NotFoundError(f"there is no run {visit.param('id')[:60]!r};", hint="a run is named by its number.")
+    return run_id
+
+
+def share_of(progress: Progress | None) -> float | None:
+    """How far a run is, from 0 to 1, where what it said can be understood so: 0.4, 40, or {"done": 4, "of": 10}."""
+    value = None if progress is None else progress.value
+    if isinstance(value, Mapping):
+        whole = value.get("of", value.get("total"))
+        value = value.get("done") if whole is None else _quotient(value.get("done"), whole)
+    # What is no number is not within them either.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
+        return None
+    return float(value / 100 if value > 1 else value)
+
+
+def _quotient(done: Any, whole: Any) -> float | None:
+    numbers = [each for each in (done, whole) if isinstance(each, int | float) and not isinstance(each, bool)]
+    return done / whole if len(numbers) == 2 and 0 <= done <= whole and whole > 0 else None
+
+
+def _picture(visit: Visit, known: Known) -> Picture:
+    """The course of the run: every attempt that ended badly, and the one that goes on or ended it."""
+    found = known.run
+    lines = [
+        AttemptLine(
+            number=each.attempt,
+            status=_OUTCOMES.get(each.outcome, ("failed", ""))[0],
+            started_at=each.started_at,
+            finished_at=each.ended_at,
+            worker=each.worker or "",
+            note=brief(each.error),
+            href=f"#attempt-{each.attempt}",
+        )
+        for each in known.attempts
+    ]
+    if found.attempt and found.attempt not in {each.number for each in lines} and found.started_at is not None:
+        progress = known.progress
+        beats = [progress.at] if progress is not None and progress.attempt == found.attempt else []
+        lines.append(
+            AttemptLine(
+                number=found.attempt,
+                status=found.status if found.status not in ("waiting", "queued") else "failed",
+                started_at=found.started_at,
+                finished_at=found.finished_at,
+                heartbeats=beats,
+                worker=found.worker or "",
+            )
+        )
+    return run_line(found.due_at, lines, visit.clock.now, visit.clock.zone(known.zone))
+
+
+async def cancel(visit: Visit) -> Response:
+    """Ask for a reason, then cancel a run that has not begun, or ask a running one to stop."""
+    run_id = run_number(visit)
+    found = await visit.client.run(run_id)
+    if visit.is_sent:
+        reason = visit.form.text("reason")
+        try:
+            ended = await visit.client.cancel(run_id, actor=visit.actor, reason=reason)
+        except InvalidError as error:
+            return _cancel_form(visit, found, reason, str(error))
+        what = "is cancelled" if ended.status == "cancelled" else "is asked to stop; this page shows when it has"
+        return visit.done(visit.url(f"/runs/{run_id}"), f"Run {run_id} {what}.")
+    return _cancel_form(visit, found, visit.form.text("reason"))
+
+
+def _cancel_form(visit: Visit, found: RunRecord, reason: str = "", wrong: str = "") -> Response:
+    return visit.render(
+        "run_cancel.html",
+        status=422 if wrong else 200,
+        run=found,
+        reason=reason,
+        wrong=wrong,
+        can=found.status in ACTIVE,
+        command=command(visit, "cancel", found.id, *(("--reason", reason) if reason else ())),
+    )
+
+
+async def retry(visit: Visit) -> Response:
+    """Ask, then repeat a run as it was."""
+    found = await visit.client.run(run_number(visit))
+    if visit.is_sent:
+        made = await visit.client.retry(found.id, actor=visit.actor, idempotency_key=key_of(visit))
+        return _retried(visit, found, made)
+    return visit.render("run_retry.html", run=found, once=mark_of(visit), command=command(visit, "retry", found.id))
+
+
+async def change(visit: Visit) -> Response:
+    """Show what the run was given as a form, and repeat it with what was made of that."""
+    found = await visit.client.run(run_number(visit))
+    schema = await published_schema(visit.client, found.target)
+    if visit.request.method != "POST":
+        form = await draw_in_thread(schema, found.payload, as_text=visit.query.get("as") == "json")
+        return _change_form(visit, found, form, schema, found.payload)
+    sent = await read_in_thread(visit.form, schema)
+    if not visit.is_sent:
+        return _change_form(visit, found, sent.form, schema, sent.payload)
+    if sent.wrong:
+        return _change_form(visit, found, sent.form, schema, sent.payload, "Nothing was sent: see below.")
+    try:
+        # Who changes it and sends it once more asks for another run.
+        key = key_of(visit, json.dumps(dict(sent.payload), sort_keys=True))
+        made = await visit.client.retry(found.id, actor=visit.actor, payload=sent.payload, idempotency_key=key)
+    except (InvalidError, ConflictError) as error:
+        return _change_form(visit, found, sent.form, schema, sent.payload, str(error))
+    return _retried(visit, found, made)
+
+
+def _change_form(
+    visit: Visit,
+    found: RunRecord,
+    form: PayloadForm,
+    schema: Mapping[str, Any] | None,
+    payload: Mapping[str, Any],
+    wrong: str = "",
+) -> Response:
+    text = as_json(dict(payload))
+    return visit.render(
+        "run_change.html",
+        status=422 if wrong else 200,
+        run=found,
+        form=form,
+        known=schema is not None,
+        once=mark_of(visit),
+        wrong=wrong,
+        command=command(visit, "retry", found.id, "--payload", text),
+    )
+
+
+def _retried(visit: Visit, found: RunRecord, made: RunRecord) -> Response:
+    return visit.done(visit.url(f"/runs/{made.id}"), f"Run {made.id} repeats run {found.id}.")
+
+
+def command(visit: Visit, verb: str, about: object, *words: object) -> str:
+    """The command line that does the same; what it is about comes behind all options where it looks like one."""
+    where = ("-n", visit.namespace) if visit.namespace != "default" else ()
+    name, options = str(about), [*(str(each) for each in words), *where]
+    said = [*options, "--", name] if name.startswith("-") else [name, *options]
+    return shlex.join(["tickbird", *verb.split(), *said])
+
+
+DOORS: Final = (
+    Door("/runs/{id}/cancel", cancel, "operator", ("GET", "POST")),
+    Door("/runs/{id}/retry", retry, "operator", ("GET", "POST")),
+    Door("/runs/{id}/change", change, "operator", ("GET", "POST")),
+    Door("/runs/{id}", run),
+)

@@ -1,0 +1,167 @@
+"""Runs, newest first: found by status, schedule, task, origin and time, a page at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, get_args
+
+from starlette.responses import RedirectResponse, Response
+
+from tickbird.domain.errors import TickbirdError
+from tickbird.domain.explain.run_history import brief
+from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, Status
+from tickbird.domain.time.instants import utc_text
+from tickbird.domain.views import Page, RunFilter
+from tickbird.web.page_request import Door, Visit
+
+_PAGE: Final = 50
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
+# What a form sends, in the order in which addresses have it.
+_ASKED: Final = ("status", "schedule", "task", "origin", "worker", "queue", "key", "error", "since", "until")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run as one line of a list."""
+
+    run: RunRecord
+    # Seconds from when it was due until it began; of one that has not begun, until now.
+    late: float | None
+    took: float | None
+    note: str
+    why: str | None
+
+
+async def runs(visit: Visit) -> Response:
+    """A page of runs."""
+    if (to := _tidied(visit)) is not None:
+        return RedirectResponse(to, 303)
+    wanted, wrong = _wanted(visit)
+    before, after = read_number(visit.query.get("before")), read_number(visit.query.get("after"))
+
+    async def read() -> Page[RunRecord]:
+        # Who comes back to the newest sees them all, not only those behind the page that he comes from.
+        return await visit.client.board.runs(wanted, before=before, after=after, limit=_PAGE)
+
+    key = (visit.namespace, "runs", repr(wanted), before, after)
+    found: Page[RunRecord] = Page([]) if wrong else await visit.readings.share(key, read)
+    rows = [row_of(visit, run) for run in found.rows]
+    return visit.render(
+        "runs.html",
+        status=400 if wrong else 200,
+        rows=rows,
+        wrong=wrong,
+        wanted=wanted,
+        asked={name: visit.query.get(name, "") for name in _ASKED},
+        times={name: visit.clock.field(at) for name, at in (("since", wanted.since), ("until", wanted.until))},
+        is_filtered=any(visit.query.get(name) for name in _ASKED),
+        statuses=STATUSES,
+        origins=ORIGINS,
+        **_pages(visit, found, before, after),
+    )
+
+
+def _pages(visit: Visit, found: Page[RunRecord], before: int | None, after: int | None) -> dict[str, Any]:
+    """Where older and newer ones are; and how far was looked where that is not where the rows end."""
+    rows, reached = found.rows, found.reached
+    newer: int | None
+    older: int | None
+    if after is not None:
+        newer = reached
+        older = rows[-1].id if rows else after + 1
+    else:
+        newer = None if before is None else rows[0].id if rows else before - 1
+        older = reached
+    return {
+        "newer": None if newer is None else visit.here(after=newer, before=None),
+        "older": None if older is None else visit.here(before=older, after=None),
+        "newest": None if before is None and after is None else visit.here(before=None, after=None),
+        "looked": reached is not None and len(rows) < _PAGE,
+    }
+
+
+def _tidied(visit: Visit) -> str | None:
+    """The address that says the same as what a form sent: nothing empty, and no name twice."""
+    asked = visit.request.query_params.multi_items()
+    names = [name for name, _ in asked]
+    if len(set(names)) == len(names) and all(value for _, value in asked):
+        return None
+    kept: dict[str, object] = {}
+    for name in dict.fromkeys(names):
+        if name != "ns":
+            values = list(dict.fromkeys(value for key, value in asked if key == name and value))
+            kept[name] = ",".join(values) if name == "status" else values[-1] if values else None
+    return visit.url(visit.path, **kept)
+
+
+def _wanted(visit: Visit) -> tuple[RunFilter, dict[str, str]]:
+    """What the address asks for, and what of it cannot be read."""
+    asked, wrong = visit.query, dict[str, str]()
+    given = [each for each in asked.get("status", "").split(",") if each]
+    statuses = tuple(each for each in STATUSES if each in given)
+    if strange := [each for each in given if each not in STATUSES]:
+        wrong["status"] = f"{strange[0][:60]!r} is no status; there are {', '.join(STATUSES)}."
+    origin = next((each for each in ORIGINS if each == asked.get("origin")), None)
+    if asked.get("origin") and origin is None:
+        wrong["origin"] = f"{asked['origin'][:60]!r} is no origin; there are {', '.join(ORIGINS)}."
+    times: dict[str, datetime | None] = {}
+    for name in ("since", "until"):
+        try:
+            times[name] = visit.clock.read(asked[name], name) if asked.get(name) else None
+        except TickbirdError as error:
+            wrong[name] = str(error)
+    wanted = RunFilter(
+        schedule=asked.get("schedule"),
+        statuses=statuses,
+        origin=origin,
+        target=asked.get("task"),
+        worker=asked.get("worker"),
+        queue=asked.get("queue"),
+        key=asked.get("key"),
+        since=times.get("since"),
+        until=times.get("until"),
+        error=asked.get("error", ""),
+    )
+    return wanted, wrong
+
+
+def row_of(visit: Visit, run: RunRecord) -> Row:
+    """A run as a list shows it."""
+    now, note = visit.clock.now, brief(run.error) or run.reason or ""
+    if run.held:
+        note = "held until a person releases or drops it"
+    return Row(run, lateness(run, now), duration(run, now), note, why_url(visit, run))
+
+
+def lateness(run: RunRecord, now: datetime) -> float | None:
+    """Seconds from when a run was due until its first attempt began, or until now; None where that is not known."""
+    if run.origin == "backfill":
+        # Its tick is long past; nobody waited for it.
+        return None
+    if run.status in ("waiting", "queued") and run.attempt == 0:
+        return max(0.0, (now - run.due_at).total_seconds()) or None
+    return run.lateness
+
+
+def duration(run: RunRecord, now: datetime) -> float | None:
+    """Seconds that a run took from its first attempt on, or takes so far."""
+    if run.began_at is None or (run.status in ACTIVE and run.status != "running"):
+        return None
+    return max(0.0, ((run.finished_at or now) - run.began_at).total_seconds())
+
+
+def why_url(visit: Visit, run: RunRecord) -> str | None:
+    """Where the decisions about the tick of a run are told."""
+    if run.schedule is None or run.scheduled_for is None:
+        return None
+    return visit.schedule(run.schedule, "/why", at=utc_text(run.scheduled_for))
+
+
+def read_number(text: str | None) -> int | None:
+    """A number from an address; None for what is no number that an id can have."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+DOORS: Final = (Door("/runs", runs),)

@@ -1,0 +1,185 @@
+"""The page of one schedule: what it is, how it stands, what it did, what comes, and what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import takewhile
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.client import Client
+from tickbird.domain.doctor.schedule_warnings import problems
+from tickbird.domain.planning.backfills import BackfillRecord
+from tickbird.domain.planning.upcoming import coming_ticks, next_skipped, with_notes
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.diff import origin_of
+from tickbird.domain.schedules.revision import RevisionRecord
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, utc_text
+from tickbird.domain.views import Marked, RunMark, SkipMark, Timing
+from tickbird.domain.workers import Worker
+from tickbird.web.actions import backfill, delete, pause, roll_back, ticks, trigger
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages import revisions, why
+from tickbird.web.policy_table import declared_by, facts_of, overridden
+from tickbird.web.schedule_charts import Drawn
+from tickbird.web.schedule_urls import schedule_path
+
+_TICKS: Final = 10
+_MARKS: Final = 120
+_TIMINGS: Final = 500
+_RECENTLY: Final = timedelta(days=90)
+_RUNS: Final = 10
+_SKIPS: Final = 8
+_REVISIONS: Final = 8
+# What others depend on changes with deploys, not with ticks.
+_SELDOM: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is read of a schedule for all who have its page open."""
+
+    schedule: Schedule
+    workers: Sequence[Worker]
+    marks: Sequence[Marked]
+    timings: Sequence[Timing]
+    runs: Sequence[RunRecord]
+    records: Sequence[RevisionRecord]
+    first: RevisionRecord | None
+    held: int
+    backfills: Sequence[BackfillRecord]
+
+
+async def schedule(visit: Visit) -> Response:
+    """The page."""
+    name, client = visit.schedule_name, visit.client
+    found = await revisions.find(visit, name)
+    seen = await visit.readings.share(
+        (visit.namespace, "schedule", name, found.revision), lambda: _read(client, found, visit.clock.now)
+    )
+    dependents = await visit.readings.share(
+        (visit.namespace, "dependents", name), lambda: client.board.dependents(name), fresh=_SELDOM
+    )
+    return visit.render("schedule.html", **_context(visit, found, seen), dependents=dependents)
+
+
+async def _read(client: Client, found: Schedule, now: datetime) -> Seen:
+    board, name = client.board, found.name
+    records = await board.revisions(found.id, limit=_REVISIONS + 1)
+    if found.overrides and declared_by(records) is None:
+        records = await board.revisions(found.id, limit=1_000)
+    first = records[-1] if records and records[-1].revision == 1 else None
+    if first is None:
+        first = next(iter(await board.revisions(found.id, before=2, limit=1)), None)
+    return Seen(
+        schedule=found,
+        workers=await client.workers(),
+        marks=(await board.marks([found.id], each=_MARKS)).get(found.id, ()),
+        timings=await board.timings(now - _RECENTLY, schedule_id=found.id, limit=_TIMINGS),
+        runs=await client.runs(schedule=name, limit=_RUNS),
+        records=records,
+        first=first,
+        held=sum(each.count for each in await client.held(name)),
+        backfills=await client.list_backfills(schedule=name, limit=3),
+    )
+
+
+def _context(visit: Visit, found: Schedule, seen: Seen) -> dict[str, Any]:
+    now, definition = visit.clock.now, found.definition
+    own = definition.trigger.tz if definition is not None else None
+    ticks = with_notes(found, coming_ticks(found, now, _TICKS), now)
+    declared = declared_by(seen.records)
+    at = schedule_path(found.name)
+    drawn = Drawn(
+        name=found.name,
+        marks=seen.marks,
+        timings=seen.timings,
+        coming=[tick for tick, _ in ticks],
+        now=now,
+        tz=visit.clock.zone(own),
+        why=lambda instant: visit.url(f"{at}/why", at=utc_text(instant)),
+        run=lambda run_id: visit.url(f"/runs/{run_id}"),
+        timeout=definition.timeout if definition is not None else None,
+    )
+    return {
+        "schedule": found,
+        "definition": definition,
+        "tz": own or "UTC",
+        "at": at,
+        "drawn": drawn,
+        "ticks": ticks,
+        "skipped": next_skipped(found, now),
+        "problems": problems(found, seen.workers, now, 0),
+        "held": seen.held,
+        "runs": seen.runs,
+        "failures": _failures(seen.marks),
+        "skips": [mark for mark in reversed(seen.marks) if isinstance(mark, SkipMark)][:_SKIPS],
+        "entries": revisions.entries_of(seen.records, _REVISIONS),
+        "more_revisions": len(seen.records) > _REVISIONS,
+        "made": _made(seen.first),
+        "last": seen.records[0] if seen.records else None,
+        "until": to_datetime(found.pause.until) if found.pause and found.pause.until is not None else None,
+        # What somebody chose comes first.
+        "facts": sorted(facts_of(found, declared), key=lambda fact: fact.is_default),
+        "overridden": dict(overridden(found, declared)),
+        "trigger_text": _trigger_text(definition),
+        "backfills": seen.backfills,
+        "utc_text": utc_text,
+        "offers": _offers(visit, found),
+    }
+
+
+def _failures(marks: Sequence[Marked]) -> list[int]:
+    """The newest runs that failed one after the other, newest first."""
+    told = (mark for mark in reversed(marks) if isinstance(mark, RunMark) and mark.status in ("succeeded", "failed"))
+    return [mark.id for mark in takewhile(lambda mark: mark.status == "failed", told)]
+
+
+def _made(first: RevisionRecord | None) -> tuple[str, str] | None:
+    """Who made it, and by what."""
+    return None if first is None else (first.actor, origin_of(first.action, first.actor, first.detail))
+
+
+def _trigger_text(definition: Definition | None) -> str:
+    """The trigger as it was written: the expression itself where it is a cron."""
+    if definition is None:
+        return ""
+    encoded = definition.trigger.to_json()
+    return str(encoded["cron"]) if isinstance(encoded.get("cron"), str) else ""
+
+
+def _offers(visit: Visit, found: Schedule) -> Sequence[tuple[str, str]]:
+    """What can be done to a schedule in its state, by whom it may be done."""
+    state, readable = found.state, found.definition is not None
+    runs = readable and state not in ("parked", "deleted") and not (found.definition and found.definition.shadow)
+    if state == "deleted":
+        return []
+    offers: list[tuple[str, str]] = []
+    if visit.may("operator"):
+        offers += [("run", "Run now…")] if runs else []
+        if found.pause is not None or (state == "parked" and readable):
+            offers.append(("resume", "Resume…"))
+        elif state != "ended":
+            offers.append(("pause", "Pause…"))
+        if state == "active" and readable:
+            offers += [("reschedule", "Reschedule…"), ("skip", "Skip…")]
+        offers += [("backfill", "Backfill…")] if runs and found.cursor.planned_until is not None else []
+    return offers
+
+
+DOORS: Final = (
+    *why.DOORS,
+    *pause.DOORS,
+    *ticks.DOORS,
+    *trigger.DOORS,
+    *backfill.DOORS,
+    *delete.DOORS,
+    *roll_back.DOORS,
+    *revisions.DOORS,
+    Door("/schedules/{name:path}", schedule),
+)

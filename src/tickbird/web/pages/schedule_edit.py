@@ -1,0 +1,319 @@
+"""A schedule made or changed by a form: typed, seen at once, reviewed, saved; nothing that was typed is lost."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from typing import Any, Final
+from zoneinfo import available_timezones
+
+from starlette.responses import Response
+
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
+from tickbird.domain.schedules.codec import default_field
+from tickbird.domain.schedules.definition import FIELDS
+from tickbird.domain.schedules.diff import Difference, differences
+from tickbird.domain.schedules.revision import HistoryEntry
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.text import check_new_name
+from tickbird.domain.time.instants import to_seconds
+from tickbird.files.ticks import Budget, TickChanges, compare
+from tickbird.web.display_clock import known_zone
+from tickbird.web.forms.idempotency import Once, mark_of
+from tickbird.web.forms.instants import local_value, tomorrow_at
+from tickbird.web.forms.policy_fields import GROUPS
+from tickbird.web.forms.schedule_draft import Draft, drawn, merged, sent
+from tickbird.web.page_request import Door, Form, Visit
+from tickbird.web.previews import Outlook, outlook
+
+_SUGGESTED: Final = (
+    ("every weekday at 9", "0 9 * * mon-fri"),
+    ("first Monday of the month", "0 9 * * mon#1"),
+    ("every 15 minutes in office hours", "*/15 9-17 * * mon-fri"),
+    ("last day of the month", "0 18 L * *"),
+    ("every night at 3", "0 3 * * *"),
+    ("every 10 minutes", "every 10m"),
+)
+_MOST_SHOWN: Final = 10
+_ECHOED: Final = ("csrf", "step")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """The form of one schedule, stored or to be."""
+
+    visit: Visit
+    draft: Draft
+    # None for a new one.
+    schedule: Schedule | None = None
+    # The revision that whoever types has before them.
+    revision: int = 0
+
+    @property
+    def name(self) -> str:
+        """By which it is known, or is to be."""
+        return self.schedule.name if self.schedule is not None else self.draft.texts.get("name", "").strip()
+
+    @property
+    def unset(self) -> list[str]:
+        """Fields that go back to what code declares."""
+        known = self.schedule.overrides if self.schedule is not None else {}
+        return [name for name in self.visit.form.all("unset") if name in known]
+
+    @property
+    def changes(self) -> Sequence[Difference]:
+        """Field by field."""
+        return differences(
+            {key: value for key, value in self.draft.base.items() if key != "closed"}, self.draft.encoded
+        )
+
+    @property
+    def own_zone(self) -> str:
+        """On whose clock its times are told."""
+        return known_zone(self.draft.texts["tz"].strip()) or "UTC"
+
+    @property
+    def command(self) -> str:
+        """The command line that does the same; empty where there is none."""
+        if self.schedule is None:
+            return ""
+        encoded = self.draft.encoded
+        said = []
+        for name in self.draft.touched:
+            if name in self.unset:
+                continue
+            value = encoded[name]
+            if name == "target":
+                kind, what = next(iter(value.items()))
+                said.append(f"{kind}={what if isinstance(what, str) else json.dumps(what)}")
+            elif isinstance(value, list) and all(isinstance(each, str) for each in value):
+                said.append(f"{name}={','.join(value)}")
+            elif name == "depends_on":
+                parts = (
+                    f"{one['after']}:{one['within']}s" + (f":{one['wait']}s" if "wait" in one else "") for one in value
+                )
+                said.append(f"{name}={','.join(parts)}")
+            elif value is None:
+                continue
+            else:
+                said.append(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+        cleared = [name for name in self.draft.touched if encoded[name] is None]
+        options = [part for name in (*self.unset, *cleared) for part in ("--unset", name)]
+        where = [] if self.visit.namespace == "default" else ["--namespace", self.visit.namespace]
+        checked = ["--if-revision", str(self.revision)]
+        return shlex.join(["tickbird", "set", *options, *checked, *where, "--", self.schedule.name, *said])
+
+
+async def new(visit: Visit) -> Response:
+    """A schedule that is not there yet; with `from`, like one that is."""
+    if visit.request.method == "POST":
+        return await _posted(Sheet(visit=visit, draft=await sent(visit, {})))
+    base: Mapping[str, Any] = {}
+    texts = {name: visit.query[name] for name in ("name", "when", "tz", "task") if visit.query.get(name)}
+    if source := visit.query.get("from"):
+        base = {
+            name: value for name, value in (await visit.client.get(source)).raw.items() if name not in ("v", "closed")
+        }
+        texts = {"name": f"{source}-copy", **texts}
+    draft = await drawn(visit, base, {"name": "", **texts})
+    return await _show(Sheet(visit=visit, draft=draft))
+
+
+async def edit(visit: Visit) -> Response:
+    """One that is there: only what is touched is changed."""
+    schedule = await visit.client.get(visit.schedule_name)
+    if visit.request.method != "POST":
+        texts = {name: visit.query[name] for name in ("when", "tz") if visit.query.get(name)}
+        draft = await drawn(visit, schedule.raw, texts)
+        return await _show(Sheet(visit=visit, draft=draft, schedule=schedule, revision=schedule.revision))
+    text = visit.form.text("revision")
+    seen = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else schedule.revision
+    base = schedule.raw if seen >= schedule.revision else await _as_seen(visit, schedule, seen)
+    sheet = Sheet(visit=visit, draft=await sent(visit, base), schedule=schedule, revision=seen)
+    return await _posted(sheet)
+
+
+async def preview(visit: Visit) -> Response:
+    """What is typed so far, seen; nothing is stored."""
+    name, schedule = visit.form.text("of"), None
+    if name:
+        schedule = await visit.client.get(name)
+    draft = await sent(visit, schedule.raw if schedule is not None else {})
+    sheet = Sheet(visit=visit, draft=draft, schedule=schedule)
+    found = await outlook(visit, draft, sheet.name, schedule)
+    draft.wrong.clear()
+    return visit.render("preview_part.html", sheet=sheet, draft=draft, outlook=found)
+
+
+async def _as_seen(visit: Visit, schedule: Schedule, revision: int) -> Mapping[str, Any]:
+    found = await visit.client.revisions(schedule.name, before=revision + 1, limit=1)
+    return found[0].definition if found else schedule.raw
+
+
+async def _posted(sheet: Sheet) -> Response:
+    visit, draft, step = sheet.visit, sheet.draft, sheet.visit.form.text("step")
+    if sheet.schedule is None:
+        try:
+            check_new_name(sheet.name, "name")
+        except InvalidError as error:
+            draft.refuse(error)
+    if step == "edit":
+        draft.wrong.clear()
+        return await _show(sheet)
+    if draft.wrong:
+        return await _show(sheet, 403 if "command" in draft.wrong and not visit.may("admin") else 422)
+    if sheet.schedule is not None and sheet.revision < sheet.schedule.revision:
+        return await _conflict(sheet)
+    seen = await outlook(visit, draft, sheet.name, sheet.schedule)
+    try:
+        # All of it together: what one field alone does not tell.
+        if seen.wrong:
+            raise InvalidError(seen.wrong, field=_field_of(seen.wrong))
+        if step == "save":
+            return await _save(sheet)
+    except StaleError:
+        return await _conflict(sheet)
+    except InvalidError as error:
+        draft.refuse(error)
+        return await _show(sheet, 422, seen)
+    except (ConflictError, NotFoundError) as error:
+        draft.wrong["name" if sheet.schedule is None else ""] = str(error)
+        return await _show(sheet, 409, seen)
+    if sheet.schedule is not None and not draft.touched and not sheet.unset:
+        draft.wrong[""] = "Nothing is changed yet."
+        return await _show(sheet, 422, seen)
+    return visit.render(
+        "edit_review.html", sheet=sheet, draft=draft, outlook=seen, ticks=_ticks(sheet, seen), echoed=_echo(visit.form)
+    )
+
+
+def _field_of(text: str) -> str:
+    field = text.partition(":")[0]
+    return field if field.isidentifier() else ""
+
+
+def _echo(form: Form) -> list[tuple[str, str]]:
+    """All that was sent, to be sent once more."""
+    return [(name, value) for name in form.names() if name not in _ECHOED for value in form.all(name)]
+
+
+def _ticks(sheet: Sheet, seen: Outlook) -> TickChanges | None:
+    """What becomes of the ticks of the next days."""
+    if seen.preview is None:
+        return None
+    definition, visit, before = seen.preview.definition, sheet.visit, sheet.schedule
+    if before is None:
+        after = Schedule(0, visit.namespace, sheet.name, 1, "active", definition)
+    else:
+        # Whatever was over, or could not be read, goes on with another definition.
+        state = "active" if before.state in ("ended", "parked") and before.pause is None else before.state
+        after = replace(before, definition=definition, state=state)
+    return compare(before, after, to_seconds(visit.clock.now), Budget())
+
+
+async def _save(sheet: Sheet) -> Response:
+    visit, draft = sheet.visit, sheet.draft
+    where = visit.schedule(sheet.name)
+    if sheet.schedule is None:
+        once, said = Once(visit, f"create {sheet.name}"), f"{sheet.name} is made."
+        before = await once.begin()
+        if before is not None and before.status is not None:
+            # Sent again: it was made by the first.
+            return visit.done(where, said)
+        fields = draft.fields
+        trigger, target = fields.pop("trigger"), fields.pop("target")
+        payload = fields.pop("payload", {})
+        try:
+            await visit.client.create(
+                sheet.name,
+                trigger,
+                target.program or target.name,
+                actor=visit.actor,
+                payload=payload,
+                unknown_task_ok=True,
+                **fields,
+            )
+        except (InvalidError, ConflictError):
+            if before is None:
+                await once.refused()
+            raise
+        await once.done(sheet.name)
+        return visit.done(where, said)
+    unset = sheet.unset
+    fields = {name: value for name, value in draft.touched.items() if name not in unset}
+    after = await visit.client.update(
+        sheet.schedule.name, actor=visit.actor, revision=sheet.revision, unset=unset, **fields
+    )
+    return visit.done(where, f"{sheet.name} is saved, as revision {after.revision}.")
+
+
+async def _conflict(sheet: Sheet) -> Response:
+    """Somebody was quicker: what was typed, over what they saved, and what that was."""
+    visit, schedule = sheet.visit, sheet.schedule
+    assert schedule is not None
+    current = await visit.client.get(schedule.name)
+    entries = await visit.client.history(schedule.name, limit=_MOST_SHOWN)
+    meanwhile = [each for each in entries if each.revision.revision > sheet.revision]
+    theirs = {each.path[0] for entry in meanwhile for each in entry.changes or ()}
+    draft = await merged(visit, sheet.draft, current.raw)
+    stored = {name: value for name, value in current.raw.items() if name in FIELDS}
+    if meanwhile and not sheet.unset and sheet.draft.encoded == stored:
+        # Sent twice, or two people of one mind: it is as it was asked for.
+        where = visit.schedule(schedule.name)
+        return visit.done(where, f"{schedule.name} is so already, since revision {meanwhile[-1].revision.revision}.")
+    again = replace(sheet, draft=draft, schedule=current, revision=current.revision)
+    both = sorted(theirs & sheet.draft.touched.keys())
+    return await _show(again, 412, meanwhile=meanwhile, both=both)
+
+
+async def _show(
+    sheet: Sheet,
+    status: int = 200,
+    seen: Outlook | None = None,
+    *,
+    meanwhile: Sequence[HistoryEntry] = (),
+    both: Sequence[str] = (),
+) -> Response:
+    visit = sheet.visit
+    workers = await visit.client.workers()
+    return visit.render(
+        "edit.html",
+        status=status,
+        sheet=sheet,
+        draft=sheet.draft,
+        outlook=seen or await outlook(visit, sheet.draft, sheet.name, sheet.schedule),
+        groups=GROUPS,
+        zones=_zones(),
+        tasks=sorted({task for worker in workers for task in worker.tasks})[:1_000],
+        suggested=[*_SUGGESTED, ("once, tomorrow at 9", f"at {_tomorrow(visit, sheet.own_zone)}")],
+        meanwhile=meanwhile,
+        both=both,
+        defaults=default_field,
+        once=mark_of(visit),
+    )
+
+
+def _tomorrow(visit: Visit, tz: str) -> str:
+    try:
+        return local_value(tomorrow_at(9, visit.clock.now, tz), tz)
+    except (InvalidError, OverflowError):
+        at: datetime = tomorrow_at(9, visit.clock.now, "UTC")
+        return f"{local_value(at, 'UTC')}Z"
+
+
+@cache
+def _zones() -> Sequence[str]:
+    """Those that people choose, without the aliases of old."""
+    aside = ("Etc/", "posix/", "right/", "SystemV/")
+    return [*sorted(name for name in available_timezones() if "/" in name and not name.startswith(aside)), "UTC"]
+
+
+DOORS: Final = (
+    Door("/preview", preview, "editor", ("POST",)),
+    Door("/schedules/new", new, "editor", ("GET", "POST")),
+    Door("/schedules/{name:path}/edit", edit, "editor", ("GET", "POST")),
+)

@@ -1,0 +1,136 @@
+"""All schedules: found as one types, a page at a time, each with its last outcomes and what stands in its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.responses import RedirectResponse, Response
+
+from tickbird.domain.doctor.schedule_warnings import problems
+from tickbird.domain.planning.upcoming import next_skipped
+from tickbird.domain.schedules.schedule import LISTED_STATES
+from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.views import Count, Marked, ScheduleFilter
+from tickbird.store.protocol.store import ScheduleRow
+from tickbird.web.charts import Picture, outcomes
+from tickbird.web.filters import FIELDS, asked_for, is_spelled, query_of
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.schedule_charts import outcome_of
+
+PAGE: Final = 50
+# What a page holds of texts that plain SQL can make as long as it likes.
+_MOST_TAGS: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A schedule as the list shows it."""
+
+    row: ScheduleRow
+    picture: Picture
+    problems: Sequence[str]
+    zone: str
+    # Why its next tick will not run, if so.
+    skipped: str | None
+
+    @property
+    def name(self) -> str:
+        """By which it is known."""
+        return self.row.schedule.name
+
+    @property
+    def what(self) -> str:
+        """Its trigger in words."""
+        definition = self.row.schedule.definition
+        return "cannot be read" if definition is None else definition.trigger.describe()
+
+    @property
+    def tags(self) -> Sequence[str]:
+        """Those that are shown."""
+        definition = self.row.schedule.definition
+        return () if definition is None else definition.tags[:_MOST_TAGS]
+
+    @property
+    def is_shadow(self) -> bool:
+        """Does nothing of it run?"""
+        definition = self.row.schedule.definition
+        return definition is not None and definition.shadow
+
+    @property
+    def paused_until(self) -> Any:
+        """When its pause ends by itself."""
+        pause = self.row.schedule.pause
+        return None if pause is None or pause.until is None else to_datetime(pause.until)
+
+    @property
+    def next_at(self) -> Any:
+        """When it ticks next, if it does."""
+        return self.row.schedule.next_run_at if self.row.schedule.state == "active" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is read for a page."""
+
+    rows: Sequence[ScheduleRow]
+    marks: Mapping[int, Sequence[Marked]]
+    workers: Sequence[Any]
+    count: Count
+    # Drawn once for all who look at it with the same clock: by the id of the schedule, and the zone.
+    pictures: dict[tuple[int, str], Picture] = field(default_factory=dict)
+
+
+async def schedules(visit: Visit) -> Response:
+    """A page of those that are asked for."""
+    if not is_spelled(visit):
+        # As a form sends it, with what was left empty; the address that one keeps has no more than it needs.
+        return RedirectResponse(visit.url("/schedules", **query_of(asked_for(visit))), 303)
+    wanted = asked_for(visit)
+    after, before = visit.query.get("after", ""), visit.query.get("before") or None
+    key = (visit.namespace, "schedules", tuple(query_of(wanted).items()), after, before)
+    found = await visit.readings.share(key, lambda: _read(visit, wanted, after, before))
+    rows = found.rows[-PAGE:] if before is not None else found.rows[:PAGE]
+    more = len(found.rows) > PAGE
+    lines = [_line(visit, row, found) for row in rows]
+    first, last = (rows[0].schedule.name, rows[-1].schedule.name) if rows else ("", "")
+    return visit.render(
+        "schedules.html",
+        lines=lines,
+        count=found.count,
+        wanted=wanted,
+        asked=query_of(wanted),
+        fields=FIELDS,
+        states=LISTED_STATES,
+        tags=sorted({tag for line in lines for tag in line.tags}),
+        paged=bool(after or before),
+        previous=visit.here(before=first, after=None) if rows and (after or (before and more)) else None,
+        following=visit.here(after=last, before=None) if rows and (before or more) else None,
+    )
+
+
+async def _read(visit: Visit, wanted: ScheduleFilter, after: str, before: str | None) -> Found:
+    board = visit.client.board
+    rows = await board.schedules(wanted, after=after, before=before, limit=PAGE + 1)
+    marks = await board.marks([row.schedule.id for row in rows])
+    return Found(rows, marks, await visit.client.workers(), await board.count(wanted))
+
+
+def _line(visit: Visit, row: ScheduleRow, found: Found) -> Line:
+    schedule = row.schedule
+    own = "UTC" if schedule.definition is None else schedule.definition.trigger.tz
+    whose = (schedule.id, visit.clock.zone(own))
+    if whose not in found.pictures:
+        marks = found.marks.get(schedule.id, ())
+        found.pictures[whose] = outcomes([outcome_of(each) for each in marks], whose[1], each_told=False)
+    return Line(
+        row=row,
+        picture=found.pictures[whose],
+        problems=problems(schedule, found.workers, visit.clock.now, row.held),
+        zone=own,
+        skipped=next_skipped(schedule, visit.clock.now),
+    )
+
+
+DOORS: Final = (Door("/schedules", schedules),)

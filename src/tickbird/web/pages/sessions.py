@@ -1,0 +1,63 @@
+"""Sessions of a token: who is logged in with it, from which browser; closed one by one or all at once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from tickbird.api.routes.sessions import find_session
+from tickbird.api.routes.tokens import client_of, find_token
+from tickbird.domain.access.sessions import no_such_session
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages.tokens import forget
+
+_PAGE: Final = 100
+
+
+async def sessions(visit: Visit) -> Response:
+    """Those of one token, those that have ended within a week as well if asked."""
+    token = await find_token(visit.request, visit.caller, visit.param("token"))
+    after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
+    found = await client_of(visit.request, visit.caller).sessions(
+        token_id=token.id, live=not ended, after=after[:60], limit=_PAGE + 1
+    )
+    return visit.render(
+        "sessions.html",
+        token=token,
+        sessions=found[:_PAGE],
+        ended=ended,
+        more=visit.here(after=found[_PAGE - 1].id) if len(found) > _PAGE else None,
+        first=visit.here(after=None) if after else None,
+    )
+
+
+async def close_one(visit: Visit) -> Response:
+    """Ask, then end it."""
+    token = await find_token(visit.request, visit.caller, visit.param("token"))
+    session = await find_session(visit.request, visit.caller, visit.param("session"))
+    if session.token_id != token.id:
+        raise no_such_session(session.id)
+    if visit.request.method == "POST":
+        await client_of(visit.request, visit.caller).close_session(session.id, actor=visit.actor)
+        forget(visit, session.id)
+        return visit.done(visit.url(f"/settings/tokens/{token.id}/sessions"), f"Session {session.id} is closed.")
+    return visit.render("session_close.html", token=token, session=session)
+
+
+async def close_all(visit: Visit) -> Response:
+    """Ask, then end all; the token itself stays as it is."""
+    token = await find_token(visit.request, visit.caller, visit.param("token"))
+    if visit.request.method == "POST":
+        closed = await client_of(visit.request, visit.caller).close_sessions(token.id, actor=visit.actor)
+        forget(visit, token.id)
+        said = f"{closed} session{'' if closed == 1 else 's'} of token {token.id} ({token.name}) closed."
+        return visit.done(visit.url(f"/settings/tokens/{token.id}/sessions"), said)
+    return visit.render("session_close.html", token=token, session=None)
+
+
+DOORS: Final = (
+    Door("/settings/tokens/{token}/sessions", sessions, "admin"),
+    Door("/settings/tokens/{token}/sessions/close", close_all, "admin", ("GET", "POST")),
+    Door("/settings/tokens/{token}/sessions/{session}/close", close_one, "admin", ("GET", "POST")),
+)

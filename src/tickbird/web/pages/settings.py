@@ -1,0 +1,69 @@
+"""Who one is here, how pages look, and what stands behind them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from tickbird.domain.time.zones import zone
+from tickbird.version import VERSION
+from tickbird.web.display_clock import CHOICE, MINE, known_zone
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages.timezone import keep
+
+_KINDS: Final = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite", "redis": "Redis"}
+# The store does not move while one looks at it.
+_FRESH: Final = 10.0
+
+
+async def settings(visit: Visit) -> Response:
+    """All of it on one page."""
+    return await _page(visit)
+
+
+async def _page(visit: Visit, *, typed: str | None = None, wrong: str = "") -> Response:
+    client, caller = visit.client, visit.caller
+    return visit.render(
+        "settings.html",
+        status=422 if wrong else 200,
+        version=VERSION,
+        session=await client.find_session(caller.session_id) if caller.session_id else None,
+        token=await client.find_token(caller.token_id) if caller.token_id else None,
+        store=await visit.readings.share(("", "store"), lambda: _store(visit), fresh=_FRESH),
+        mine=visit.clock.mine if typed is None else typed,
+        wrong=wrong,
+    )
+
+
+async def _store(visit: Visit) -> dict[str, Any]:
+    source = visit.client.source
+    kind = urlsplit(source.url).scheme.partition("+")[0]
+    return {
+        "kind": _KINDS.get(kind, kind),
+        "url": source.url,
+        "schema": await source.schema_version(),
+        "zones": await visit.client.zones(),
+        "place": await visit.client.place(),
+    }
+
+
+async def choose_zone(visit: Visit) -> Response:
+    """On whose clock times are shown; a zone that there is not is refused, and nothing is kept."""
+    choice, mine = visit.form.text("zone"), visit.form.text("mine")
+    if mine and known_zone(mine) is None:
+        hint = "write one such as Europe/Rome, or UTC."
+        return await _page(visit, typed=mine[:100], wrong=f"There is no time zone {mine[:60]!r}; {hint}")
+    answer = visit.done(visit.url("/settings"), "Times are shown so from now on, in this browser.")
+    if choice in ("schedule", "mine", "utc"):
+        keep(visit, answer, CHOICE, choice)
+    if mine:
+        keep(visit, answer, MINE, zone(mine).name)
+    return answer
+
+
+DOORS: Final = (
+    Door("/settings", settings),
+    Door("/settings/zone", choose_zone, methods=("POST",)),
+)

@@ -1,0 +1,40 @@
+"""On whose clock times are shown: chosen once, kept by the browser."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from tickbird.web.display_clock import CHOICE, MINE, known_zone
+from tickbird.web.page_request import Door, Visit, own_path
+
+_A_YEAR: Final = 31_536_000
+
+
+async def choose(visit: Visit) -> Response:
+    """Keep the choice, and go back."""
+    answer = visit.done(visit.root + own_path(visit.form.text("back").removeprefix(visit.root)))
+    chosen = visit.form.text("zone")
+    if chosen in ("schedule", "mine", "utc"):
+        keep(visit, answer, CHOICE, chosen)
+    mine = known_zone(visit.form.text("mine"))
+    if mine is not None:
+        keep(visit, answer, MINE, mine)
+    return answer
+
+
+def keep(visit: Visit, answer: Response, name: str, value: str) -> None:
+    """Have the browser keep a choice for a year; no script needs to read it."""
+    answer.set_cookie(
+        name,
+        value,
+        max_age=_A_YEAR,
+        path=visit.root or "/",
+        httponly=True,
+        samesite="lax",
+        secure=visit.request.url.scheme == "https",
+    )
+
+
+DOORS: Final = (Door("/zone", choose, methods=("POST",)),)

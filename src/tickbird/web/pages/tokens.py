@@ -1,0 +1,161 @@
+"""Tokens: made, listed and revoked by admins, each within the namespaces of their own token."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.api.problems import Problem
+from tickbird.api.routes.tokens import client_of, find_token, handed_out
+from tickbird.domain.access.tokens import ROLES, Namespaces, TokenRecord, check_role
+from tickbird.domain.errors import InvalidError
+from tickbird.web.forms.idempotency import Once, mark_of
+from tickbird.web.guard import Gate
+from tickbird.web.page_request import Door, Visit
+
+_PAGE: Final = 100
+# What each may do, in a line.
+MAY: Final = {
+    "viewer": "look at everything",
+    "operator": "pause, resume, run, skip, backfill, retry and cancel as well",
+    "editor": "create, change and delete schedules as well",
+    "admin": "make and revoke tokens, close sessions and drain workers as well",
+}
+# What is offered as its end: days from now on, or one of two words.
+ENDS: Final = (("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("never", "never"), ("pick", "at…"))
+_FIELDS: Final = ("name", "role", "namespaces", "ends", "ends_at")
+# As a browser's list of names is typed: parted by commas, white space or lines.
+_BETWEEN: Final = re.compile(r"[\s,]+")
+
+
+async def tokens(visit: Visit) -> Response:
+    """Those that open nothing but what one's own opens, by id."""
+    after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
+    client = client_of(visit.request, visit.caller)
+    found = await client.tokens(within=visit.namespaces, live=not ended, after=after[:60], limit=_PAGE + 1)
+    return visit.render(
+        "tokens.html",
+        tokens=found[:_PAGE],
+        ended=ended,
+        more=visit.here(after=found[_PAGE - 1].id) if len(found) > _PAGE else None,
+        first=visit.here(after=None) if after else None,
+    )
+
+
+async def create(visit: Visit) -> Response:
+    """Ask what it is to open, then show the text of the new one: on this answer alone."""
+    typed, once = _typed(visit), Once(visit, "create_token")
+    if not visit.is_sent:
+        return _form(visit, typed)
+    if (before := await once.begin()) is not None:
+        # Sent again, by a reload for example: the text was on the first answer, and is nowhere to be read from.
+        made_before = await client_of(visit.request, visit.caller).find_token(before.body)
+        return visit.render("token_again.html", status=409, token=made_before)
+    try:
+        opened = _opened(visit, typed)
+        made, text = await client_of(visit.request, visit.caller).create_token(
+            typed["name"],
+            check_role(typed["role"]),
+            actor=visit.actor,
+            namespaces=opened,
+            expires_at=_end(visit, typed),
+        )
+    except (InvalidError, Problem) as error:
+        await once.refused()
+        said = f"{error.detail} {error.hint}" if isinstance(error, Problem) else str(error)
+        where = {"expires_at": "ends_at", "namespace": "namespaces"}.get(error.field, error.field or "name")
+        return _form(visit, typed, {where: said.removeprefix(f"{error.field}: ")}, 422)
+    await once.done(made.id)
+    # The answer to a form is never remembered, and neither may a browser keep it.
+    return visit.render("token_made.html", token=made, text=text)
+
+
+def _typed(visit: Visit) -> dict[str, str]:
+    """What stands in the form: what was sent, or what is offered at first."""
+    if visit.request.method == "POST":
+        return {name: visit.form.text(name)[:10_000] for name in _FIELDS}
+    own = visit.namespaces
+    first = ", ".join((visit.namespace,) if own is None else own)
+    return {"name": "", "role": "viewer", "namespaces": first, "ends": "90", "ends_at": ""}
+
+
+def _form(visit: Visit, typed: dict[str, str], wrong: dict[str, str] | None = None, status: int = 200) -> Response:
+    everything = "everything" in visit.form
+    return visit.render(
+        "token_new.html",
+        status=status,
+        typed=typed,
+        wrong=wrong or {},
+        everything=everything,
+        roles=MAY,
+        ends=ENDS,
+        once=mark_of(visit),
+        command=_command(visit, typed, everything=everything),
+    )
+
+
+def _opened(visit: Visit, typed: dict[str, str]) -> Namespaces:
+    everything = "everything" in visit.form
+    named = [each for each in _BETWEEN.split(typed["namespaces"]) if each]
+    return handed_out(visit.caller, None if everything else named, everything=everything)
+
+
+def _end(visit: Visit, typed: dict[str, str]) -> datetime | None:
+    ends = typed["ends"]
+    if ends == "never":
+        return None
+    if ends == "pick":
+        if not typed["ends_at"]:
+            raise InvalidError("expires_at: is missing; give a date and a time.", field="expires_at")
+        return visit.clock.read(typed["ends_at"], "expires_at")
+    if ends not in dict(ENDS):
+        raise InvalidError(f"expires_at: {ends[:60]!r} is not offered.", field="expires_at", hint="Choose one.")
+    return (visit.clock.now + timedelta(days=int(ends))).replace(microsecond=0)
+
+
+def _command(visit: Visit, typed: dict[str, str], *, everything: bool) -> str:
+    """The same by the command line, as far as the form says it yet."""
+    named = ",".join(each for each in _BETWEEN.split(typed["namespaces"]) if each)
+    role = typed["role"] if typed["role"] in ROLES else "viewer"
+    name = typed["name"] or "NAME"
+    parts = ["tickbird", "token", "create", *([] if name.startswith("-") else [name]), "--role", role]
+    parts += ["--all-namespaces"] if everything else ["--namespace", named] if named else []
+    ends = typed["ends"]
+    until = f"{typed['ends_at'].replace('T', ' ')} {visit.clock.zone()}" if ends == "pick" and typed["ends_at"] else ""
+    parts += ["--expires", f"{ends}d"] if ends.isdigit() else ["--expires", until] if until else []
+    return shlex.join([*parts, "--", name] if name.startswith("-") else parts)
+
+
+async def revoke(visit: Visit) -> Response:
+    """Say what it ends, then end it."""
+    token = await find_token(visit.request, visit.caller, visit.param("token"))
+    own = token.id == visit.caller.token_id
+    if visit.request.method == "POST":
+        await client_of(visit.request, visit.caller).revoke_token(token.id, actor=visit.actor)
+        forget(visit, token.id)
+        return visit.done(visit.url("/settings/tokens"), f"Token {token.id} ({token.name}) is revoked{_ended(token)}.")
+    return visit.render(
+        "token_revoke.html", token=token, own=own, command=f"tickbird token revoke {shlex.quote(token.id)}"
+    )
+
+
+def _ended(token: TokenRecord) -> str:
+    return f", which ends {token.sessions} open session{'' if token.sessions == 1 else 's'}" if token.sessions else ""
+
+
+def forget(visit: Visit, key: str) -> None:
+    """A token or a session has ended: this server refuses it at once, and shows nothing of it any more."""
+    state: Any = visit.request.app.state
+    gate: Gate = state.gate
+    gate.forget_all(key)
+
+
+DOORS: Final = (
+    Door("/settings/tokens", tokens, "admin"),
+    Door("/settings/tokens/new", create, "admin", ("GET", "POST")),
+    Door("/settings/tokens/{token}/revoke", revoke, "admin", ("GET", "POST")),
+)

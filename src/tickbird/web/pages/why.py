@@ -1,0 +1,139 @@
+"""Why a tick ran, did not run or will not: the whole chain of decisions for one instant."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.client import Client
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
+from tickbird.web.forms.instants import Picked, local_value, read_instant, zone_choices
+from tickbird.web.linkify import linked
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages.revisions import find
+from tickbird.web.schedule_urls import schedule_path
+
+_RUN: Final = re.compile(r"\b[Rr]un (\d{1,18})\b")
+_REVISION: Final = re.compile(r"\b[Rr]evision (\d{1,9})\b|\b(r\d{1,9})\b")
+# People who may be named: those of so many revisions.
+_REVISIONS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An explanation, and the people whom it may name."""
+
+    explanation: Explanation
+    people: frozenset[str]
+
+
+async def why(visit: Visit) -> Response:
+    """The chain of one instant; without one, of the last tick, or of the first to come."""
+    schedule = await find(visit, visit.schedule_name)
+    own = schedule.definition.trigger.tz if schedule.definition else "UTC"
+    zones = zone_choices(visit.clock, own, visit.query.get("tz"))
+    asked, client = visit.query.get("at", "").strip(), visit.client
+    try:
+        picked = read_instant(asked, zones[0], "at") if asked else Picked(_usual(schedule, visit.clock.now))
+        shown_in = visit.clock.zone(own)
+        told = await visit.readings.share(
+            (visit.namespace, "why", schedule.name, picked.at, shown_in),
+            lambda: _read(client, schedule, picked.at, shown_in),
+        )
+    except InvalidError as error:
+        context = _empty(visit, schedule, asked, zones, str(error).removeprefix("at: "))
+        return visit.render("why.html", status=422, **context)
+    return visit.render("why.html", **_context(visit, schedule, picked, told, zones))
+
+
+async def _read(client: Client, schedule: Schedule, at: datetime, tz: str) -> Told:
+    explanation = await client.why(schedule.name, at, tz=tz)
+    people = {record.actor for record in await client.board.revisions(schedule.id, limit=_REVISIONS)}
+    if explanation.run_id is not None:
+        run = await client.run(explanation.run_id)
+        people |= {run.actor or "", run.cancel_requested_by or "", run.released_by or ""}
+        people |= {run.override.actor} if run.override is not None else set()
+    return Told(explanation, frozenset(people - {""}))
+
+
+def _usual(schedule: Schedule, now: datetime) -> datetime:
+    """The tick that people wonder about: the last since the schedule was made, else the next."""
+    second = to_seconds(now)
+    if schedule.definition is None:
+        return to_datetime(second)
+    last, coming = schedule.grid.previous(second + 1), schedule.grid.next(second)
+    made = schedule.created_at
+    if last is not None and (made is None or to_datetime(last) >= made):
+        return to_datetime(last)
+    tick = coming if coming is not None else last
+    return to_datetime(second if tick is None else tick)
+
+
+def _empty(visit: Visit, schedule: Schedule, asked: str, zones: list[str], wrong: str) -> dict[str, Any]:
+    return {
+        "schedule": schedule,
+        "at": schedule_path(schedule.name),
+        "tz": zones[0],
+        "zones": zones,
+        "typed": asked,
+        "wrong": wrong,
+        "told": None,
+    }
+
+
+def _context(visit: Visit, schedule: Schedule, picked: Picked, told: Told, zones: list[str]) -> dict[str, Any]:
+    found, at = told.explanation, schedule_path(schedule.name)
+    second = to_seconds(picked.at)
+    before = after = None
+    if schedule.definition is not None:
+        before, after = schedule.grid.previous(second), schedule.grid.next(second)
+    texts = [found.sentence, *(step.text for step in found.steps)]
+    addresses = dict(_addresses(visit, schedule, texts, told.people))
+    where = () if visit.namespace == "default" else ("--namespace", visit.namespace)
+    # A name that begins with a dash is no option.
+    words = [
+        "why",
+        *where,
+        *(["--"] if schedule.name.startswith("-") else []),
+        schedule.name,
+        utc_text(picked.at) or "",
+    ]
+    return {
+        "schedule": schedule,
+        "at": at,
+        "tz": schedule.definition.trigger.tz if schedule.definition else "UTC",
+        "zones": zones,
+        "typed": local_value(picked.at, zones[0]),
+        "wrong": "",
+        "told": found,
+        "picked": picked,
+        "earlier": None if before is None else to_datetime(before),
+        "later": None if after is None else to_datetime(after),
+        "linked": lambda text: linked(text, addresses),
+        "utc_text": utc_text,
+        "command": shlex.join(["tickbird", *words]),
+    }
+
+
+def _addresses(visit: Visit, schedule: Schedule, texts: list[str], people: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Where the words of an explanation lead."""
+    for text in texts:
+        for match in _RUN.finditer(text):
+            yield match[0], visit.url(f"/runs/{match[1]}")
+        for match in _REVISION.finditer(text):
+            number = (match[1] or match[2]).lstrip("r")
+            yield match[0], visit.schedule(schedule.name, "/revisions", before=int(number) + 1)
+    for name in sorted(people):
+        yield name, visit.url("/audit", schedule=schedule.name, actor=name)
+
+
+DOORS: Final = (Door("/schedules/{name:path}/why", why),)

@@ -1,0 +1,61 @@
+"""Who works: live workers with what they do, the queues they serve, and asking one to end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from tickbird.domain.runs.unreadable_runs import published
+from tickbird.domain.workers import Worker, no_such_worker
+from tickbird.web.page_request import Door, Visit
+from tickbird.web.pages.run import command
+
+# Of so many running runs it is told who executes them.
+_RUNNING: Final = 1_000
+
+
+async def workers(visit: Visit) -> Response:
+    """The fleet, and what stands in the queues."""
+    found = await visit.readings.share((visit.namespace, "workers"), lambda: _read(visit))
+    return visit.render("workers.html", **found)
+
+
+async def _read(visit: Visit) -> dict[str, Any]:
+    client = visit.client
+    running = await client.runs(status="running", limit=_RUNNING)
+    workers = sorted(await client.workers(), key=lambda worker: (worker.app, worker.host, worker.id))
+    return {
+        "workers": workers,
+        "unreadable": {worker.id: [str(runs) for runs in published(worker.vitals)] for worker in workers},
+        "busy": Counter(run.worker for run in running),
+        "capped": len(running) == _RUNNING,
+        "queues": await client.queues(),
+        "limits": await client.limits(limit=100),
+    }
+
+
+async def drain(visit: Visit) -> Response:
+    """Ask for a reason, then ask the worker to end."""
+    worker_id = visit.param("worker")
+    note = visit.form.text("note")
+    if visit.is_sent:
+        await visit.client.drain_worker(worker_id, actor=visit.actor, note=note)
+        return visit.done(visit.url("/workers"), f"Worker {worker_id} is asked to drain.")
+    worker = await _find(visit, worker_id)
+    told = command(visit, "drain", worker_id, *(("--note", note) if note else ()))
+    return visit.render("drain.html", worker=worker, note=note, command=told)
+
+
+async def _find(visit: Visit, worker_id: str) -> Worker:
+    found = next((each for each in await visit.client.workers() if each.id == worker_id), None)
+    if found is None:
+        raise no_such_worker(worker_id)
+    return found
+
+
+DOORS: Final = (
+    Door("/workers", workers),
+    Door("/workers/{worker:path}/drain", drain, "admin", ("GET", "POST")),
+)

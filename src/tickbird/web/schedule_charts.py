@@ -1,0 +1,143 @@
+"""The pictures of one schedule: its ticks over time and one by one, how late runs start, how long they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from tickbird.domain import views
+from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.views import Marked, Timing
+from tickbird.web.charts import (
+    ComingMark,
+    DurationPoint,
+    Outcome,
+    Picture,
+    RunMark,
+    SkipMark,
+    StripTick,
+    TimelineRow,
+    durations,
+    lateness,
+    measure,
+    outcomes,
+    tick_strip,
+    timeline,
+)
+
+_WIDE: Final = 1_160
+_HALF: Final = 540
+_SHORTEST: Final = timedelta(minutes=1)
+_LONGEST: Final = timedelta(days=400)
+# A zone's rules are not known for ever.
+_FARTHEST: Final = timedelta(days=36_500)
+_MOST_PAST: Final = 40
+
+
+def outcome_of(mark: Marked, href: str | None = None) -> Outcome:
+    """How a run or a skip counts among the last outcomes."""
+    if not isinstance(mark, views.RunMark):
+        return Outcome(at=mark.at, kind="skipped", href=href)
+    ran = mark.started_at is not None and mark.finished_at is not None
+    seconds = (mark.finished_at - mark.started_at).total_seconds() if ran else None  # type: ignore[operator]
+    return Outcome(at=mark.at, kind=mark.status, seconds=seconds, href=href)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What is drawn: marks and timings of a schedule, its ticks to come, and where each leads."""
+
+    name: str
+    marks: Sequence[Marked]
+    timings: Sequence[Timing]
+    coming: Sequence[ComingTick]
+    now: datetime
+    tz: str
+    why: Callable[[datetime], str]
+    run: Callable[[int], str]
+    timeout: int | None = None
+
+    def timeline(self) -> Picture:
+        """Decisions and ticks to come around now, on a scale of time that shows some of both."""
+        since, until = self._window()
+        runs = [self._run_mark(each) for each in self.marks if isinstance(each, views.RunMark)]
+        skips = [self._skip_mark(each) for each in self.marks if isinstance(each, views.SkipMark)]
+        row = TimelineRow(name=self.name, runs=runs, skips=skips, coming=[self._coming(each) for each in self.coming])
+        return timeline([row], since, until, self.now, self.tz, width=_WIDE, title="Around now")
+
+    def _window(self) -> tuple[datetime, datetime]:
+        coming = sorted(each.due_at - self.now for each in self.coming)
+        # However far off the next one is, it is shown; of the others, those of about a year.
+        ahead = max(coming[0], min(coming[-1], _LONGEST)) if coming else _SHORTEST
+        ahead = min(max(ahead * 1.05, _SHORTEST), _FARTHEST)
+        past = [each.at for each in self.marks if each.at <= self.now][-_MOST_PAST:]
+        behind = min(self.now - past[0], _LONGEST) * 1.05 if past else ahead
+        # What is to come is small beside a long past, and the other way round: neither more than four times the other.
+        behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _SHORTEST)
+        return self.now - behind, self.now + (ahead if self.coming else min(ahead, behind / 4))
+
+    def _run_mark(self, mark: views.RunMark) -> RunMark:
+        href = self.run(mark.id) if mark.scheduled_for is None else self.why(mark.scheduled_for)
+        note = "" if mark.origin == "schedule" else mark.origin.replace("_", " ")
+        return RunMark(
+            due_at=mark.due_at,
+            status=mark.status,
+            started_at=mark.started_at,
+            finished_at=mark.finished_at,
+            note=note,
+            href=href,
+        )
+
+    def _skip_mark(self, mark: views.SkipMark) -> SkipMark:
+        return SkipMark(
+            first_at=mark.first, last_at=mark.last, count=mark.count, reason=mark.reason, href=self.why(mark.last)
+        )
+
+    def _coming(self, tick: ComingTick) -> ComingMark:
+        moved = tick.scheduled_for if tick.override is not None and tick.override.moved else None
+        return ComingMark(due_at=tick.due_at, skipped=tick.skipped, moved_from=moved, href=self.why(tick.scheduled_for))
+
+    def strip(self) -> Picture:
+        """Each tick as a step, whatever the time between them."""
+        past: list[StripTick] = []
+        for mark in self.marks:
+            if isinstance(mark, views.SkipMark):
+                note = mark.reason if mark.count == 1 else f"{mark.reason}, {mark.count:,} ticks"
+                past.append(StripTick(at=mark.last, kind="skipped", note=note, href=self.why(mark.last)))
+            elif mark.scheduled_for is not None:
+                past.append(StripTick(at=mark.scheduled_for, kind=mark.status, href=self.why(mark.scheduled_for)))
+        coming = [self._strip_tick(each) for each in self.coming if each.skipped != "done"]
+        return tick_strip([*past, *coming], self.now, self.tz, width=_WIDE)
+
+    def _strip_tick(self, tick: ComingTick) -> StripTick:
+        moved = tick.override is not None and tick.override.moved
+        kind = "will_skip" if tick.skipped else "moved" if moved else "coming"
+        href = self.why(tick.scheduled_for)
+        return StripTick(at=tick.scheduled_for, kind=kind, note=tick.skipped or "", href=href)  # type: ignore[arg-type]
+
+    def outcomes(self) -> Picture:
+        """Its last outcomes as the list of schedules shows them, each leading to its run or its why."""
+        return outcomes([outcome_of(each, self._where(each)) for each in self.marks], self.tz)
+
+    def _where(self, mark: Marked) -> str:
+        return self.run(mark.id) if isinstance(mark, views.RunMark) else self.why(mark.last)
+
+    def lateness(self) -> Picture:
+        """How late its runs started."""
+        return lateness(measure((each.started_at - each.due_at).total_seconds() for each in self.timings), width=_HALF)
+
+    def durations(self) -> Picture:
+        """How long they took."""
+        points = [
+            DurationPoint(
+                at=each.started_at,
+                seconds=(each.finished_at - each.started_at).total_seconds(),
+                kind=each.status,
+                href=self.run(each.id),
+            )
+            for each in self.timings
+            if each.finished_at is not None
+        ]
+        return durations(points, self.tz, timeout=self.timeout, width=_HALF)

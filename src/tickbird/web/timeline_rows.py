@@ -1,0 +1,84 @@
+"""What is known of a schedule as marks on a line: runs, skips and ticks to come, each a link to more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice, takewhile
+from typing import Final
+
+from tickbird.domain import views
+from tickbird.domain.planning.upcoming import overrides_of, ticks_ahead
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
+from tickbird.web.charts import ComingMark, RunMark, SkipMark, TimelineRow
+from tickbird.web.page_request import Visit
+
+# Ticks to come that are drawn one by one; of a schedule that has more until then, the rest is counted.
+_MOST_COMING: Final = 400
+
+
+def timeline_row(
+    visit: Visit, schedule: Schedule, marks: Sequence[views.Marked], now: datetime, until: datetime
+) -> TimelineRow:
+    """One schedule's row."""
+    coming, more = coming_marks(visit, schedule, now, until)
+    return TimelineRow(
+        name=schedule.name,
+        href=visit.schedule(schedule.name),
+        runs=[run_mark(visit, each) for each in marks if isinstance(each, views.RunMark)],
+        skips=[skip_mark(visit, schedule.name, each) for each in marks if isinstance(each, views.SkipMark)],
+        coming=coming,
+        more=more,
+    )
+
+
+def run_mark(visit: Visit, run: views.RunMark) -> RunMark:
+    """A run."""
+    return RunMark(
+        due_at=run.due_at,
+        status=run.status,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        note="" if run.origin == "schedule" else run.origin.replace("_", " "),
+        href=visit.url(f"/runs/{run.id}"),
+    )
+
+
+def skip_mark(visit: Visit, name: str, skip: views.SkipMark) -> SkipMark:
+    """A range of ticks that did not run."""
+    return SkipMark(
+        first_at=skip.first,
+        last_at=skip.last,
+        count=skip.count,
+        reason=skip.reason,
+        href=why_url(visit, name, skip.last),
+    )
+
+
+def coming_marks(visit: Visit, schedule: Schedule, now: datetime, until: datetime) -> tuple[Sequence[ComingMark], int]:
+    """Ticks up to an instant, and how many more there are than are drawn."""
+    if schedule.definition is None or until <= now:
+        return (), 0
+    # One that was moved may come before its place on the grid.
+    last = max([until, *(each.scheduled_for for each in overrides_of(schedule))])
+    within = takewhile(lambda tick: tick.scheduled_for <= last, ticks_ahead(schedule, now))
+    ticks = [*islice(within, _MOST_COMING)]
+    shown = [
+        ComingMark(
+            due_at=each.due_at,
+            skipped=each.skipped,
+            moved_from=each.scheduled_for if each.override is not None and each.override.due_at is not None else None,
+            href=why_url(visit, schedule.name, each.scheduled_for),
+        )
+        for each in ticks
+        if each.due_at <= until and each.skipped != "done"
+    ]
+    if len(ticks) < _MOST_COMING or ticks[-1].scheduled_for >= until:
+        return shown, 0
+    return shown, schedule.grid.count(to_seconds(ticks[-1].scheduled_for), to_seconds(until))
+
+
+def why_url(visit: Visit, name: str, at: datetime) -> str:
+    """Where a tick is explained."""
+    return visit.schedule(name, "/why", at=utc_text(to_datetime(to_seconds(at))))

@@ -1,0 +1,37 @@
+"""The doctor in the browser."""
+
+from playwright.async_api import expect
+
+from tests.web.conftest import Desk, Served, done, log_in
+from tests.web.pages.test_workers import a_worker
+from tickbird.domain.triggers.every import every
+
+HOSTILE = "<script>alert(1)</script>\u202eq"
+
+
+@done
+async def test_the_doctor_says_what_is_wrong_and_what_to_do(desk: Desk, served: Served) -> None:
+    """What needs a person comes first, with a command to copy and where to look; looking again sees what is new."""
+    await served.client.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    page = await desk.open("/settings")
+    await page.get_by_role("link", name="Doctor").click()
+    warnings = page.get_by_role("region", name="Warnings").or_(page.get_by_role("region", name="Problems")).first
+    await expect(warnings).to_be_visible()
+    await expect(page.locator("[data-copy^='tickbird worker']").first).to_be_visible()
+    await served.store.report_worker(a_worker(held=HOSTILE), live_for=600)
+    await page.get_by_role("link", name="Look again").click()
+    await expect(page.get_by_text("would wait for nobody").first).to_be_visible()
+    await page.get_by_text("Show what is well").click()
+    await page.get_by_text("Figures").last.click()
+    await desk.check("doctor")
+
+
+async def test_the_doctor_looks_at_the_whole_store(door: Desk, guarded: Served) -> None:
+    """So it is for admins of all namespaces; others are told whom to ask."""
+    door.expected.add(403)
+    await log_in(door, await guarded.token("admin"), "/doctor")
+    await expect(door.page.get_by_text("This looks at the whole store")).to_be_visible()
+    await door.page.context.clear_cookies()
+    await log_in(door, await guarded.token("admin", "root", namespaces=None), "/doctor")
+    await expect(door.page.get_by_role("heading", name="Doctor")).to_be_visible()
+    await expect(door.page.get_by_text("Show what is well")).to_be_visible()
