@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.commands.test_server import served
 from tests.cli.conftest import Cli
-from tests.cli.test_server import served
 from tickbird import Tickbird, cron
 from tickbird.app import open_store
 from tickbird.domain.errors import AccessError, ConflictError

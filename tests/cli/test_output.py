@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tickbird.cli.instants import Reader
 from tickbird.cli.output import clean, clock, iso, relative
+from tickbird.cli.time_input import Reader
 from tickbird.domain.errors import InvalidError
 
 NOW = datetime(2026, 3, 29, 0, 30, 0, 500_000, tzinfo=UTC)

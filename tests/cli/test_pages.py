@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import APP, Cli
 from tickbird.cli import root
-from tickbird.cli.pages import Page, page_of
+from tickbird.cli.help import Page, page_of
 from tickbird.client import Client
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.store.protocol.store import Store
@@ -91,7 +91,7 @@ def test_every_command_has_a_page(bare: Cli, name: str) -> None:
 
 def test_every_page_is_of_a_command() -> None:
     known = {f"{name.replace(' ', '-')}.txt" for name in PAGES}
-    assert {each.name for each in files("tickbird.cli.pages").iterdir() if each.name.endswith(".txt")} == known
+    assert {each.name for each in files("tickbird.cli.help").iterdir() if each.name.endswith(".txt")} == known
     assert page_of("nothing") == Page()
 
 

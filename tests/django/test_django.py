@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.cli.test_worker import Log
+from tests.cli.commands.test_worker import Log
 from tickbird import StoreError
 from tickbird.app import open_store
 from tickbird.client import Client

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from tickbird.cli.errors import CODES, guarded
-from tickbird.cli.settings import Settings, shared_options
+from tickbird.cli.options import Settings, shared_options
 
 # Section → command → the module that has it, and what `tickbird --help` says of it.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
@@ -21,8 +21,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "server": ("server", "Serve the dashboard and the HTTP API, to those who have a token."),
     },
     "Set up": {
-        "migrate": ("store", "Create the store's schema, or bring it up to date."),
-        "sync": ("store", "Write what an app's code declares to the store, without running it."),
+        "migrate": ("migrate", "Create the store's schema, or bring it up to date."),
+        "sync": ("migrate", "Write what an app's code declares to the store, without running it."),
         "token": ("tokens", "Make, list and revoke the tokens that the HTTP API is used with."),
         "doctor": ("doctor", "Look at the store and all that relies on it, and say what to do about what is wrong."),
         "completion": ("completion", "Print the script that completes commands, options and names in a shell."),
@@ -32,16 +32,16 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("schedules", "Show one schedule: definition, state, runs, ticks, revisions."),
         "why": ("ticks", "Explain why a tick ran, did not run, or will not."),
         "preview": ("ticks", "Show the next ticks of a schedule or of a cron expression."),
-        "simulate": ("simulations", "Show what the next days bring, and what would be if: an outage, fewer workers."),
+        "simulate": ("simulate", "Show what the next days bring, and what would be if: an outage, fewer workers."),
         "revisions": ("revisions", "Show what each revision of a schedule changed, who made it and when."),
-        "audit": ("audit", "Prove that every expected tick has one decision, or name those that do not."),
+        "audit": ("verify", "Prove that every expected tick has one decision, or name those that do not."),
         "zones": ("zones", "Compare zone data with the store's, and tell which ticks it moves."),
         "runs": ("runs", "List runs, newest first, or show one by its id."),
         "logs": ("logs", "Show what a run has logged."),
         "tail": ("tail", "Follow what happens: ticks decided and runs ended, across schedules."),
         "backfills": ("backfills", "List backfills, newest first, or show one by its id."),
         "held": ("held", "List the schedules of which runs are held, or the held runs of one."),
-        "limits": ("limits", "List concurrency keys: their limits, and how many runs go on and wait."),
+        "limits": ("concurrency", "List concurrency keys: their limits, and how many runs go on and wait."),
         "queues": ("queues", "List queues: what stands in them, their rates, and who serves them."),
         "workers": ("workers", "List the live workers: what they serve, since when, and what holds them back."),
     },
@@ -54,15 +54,15 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "schema": ("files", "Print the JSON Schema of files of schedules, for editors."),
     },
     "Change": {
-        "trigger": ("changes", "Run a schedule's task now; its own ticks are not touched."),
-        "pause": ("changes", "Stop planning a schedule, until resumed or until an instant."),
-        "resume": ("changes", "Let a paused schedule go on, or a parked one that can be planned again."),
-        "reschedule": ("changes", "Make the next tick of a schedule due at another instant."),
-        "skip": ("changes", "Do not run the next ticks of a schedule."),
-        "override": ("overrides", "Skip or move one coming tick, or give its run another payload."),
-        "set": ("changes", "Set some fields of a schedule and leave the others as they are."),
+        "trigger": ("schedule_changes", "Run a schedule's task now; its own ticks are not touched."),
+        "pause": ("schedule_changes", "Stop planning a schedule, until resumed or until an instant."),
+        "resume": ("schedule_changes", "Let a paused schedule go on, or a parked one that can be planned again."),
+        "reschedule": ("schedule_changes", "Make the next tick of a schedule due at another instant."),
+        "skip": ("schedule_changes", "Do not run the next ticks of a schedule."),
+        "override": ("tick_overrides", "Skip or move one coming tick, or give its run another payload."),
+        "set": ("schedule_changes", "Set some fields of a schedule and leave the others as they are."),
         "roll-back": ("revisions", "Take the definition of an earlier revision of a schedule again."),
-        "rm": ("changes", "Delete a schedule; what was decided for its ticks stays on record."),
+        "rm": ("schedule_changes", "Delete a schedule; what was decided for its ticks stays on record."),
         "calendar": ("calendars", "Store calendars of closed days, and see what they do to schedules."),
     },
     "Operate": {
@@ -71,7 +71,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "backfill": ("backfills", "Run the ticks of a range that have no run."),
         "release": ("held", "Let the held runs of a schedule run, oldest first."),
         "drop": ("held", "Cancel the held runs of a schedule, oldest first."),
-        "limit": ("limits", "Set or remove how many runs of a concurrency key may go on at once."),
+        "limit": ("concurrency", "Set or remove how many runs of a concurrency key may go on at once."),
         "queue": ("queues", "Show a queue, or set or remove the rate at which its runs begin."),
         "drain": ("workers", "Ask a worker to take nothing new, finish what it executes and end."),
     },
@@ -90,7 +90,7 @@ class Root(click.Group):
         """Import the module of a command."""
         if name not in _MODULES:
             return None
-        module = vars(import_module(f"tickbird.cli.{_MODULES[name]}"))
+        module = vars(import_module(f"tickbird.cli.commands.{_MODULES[name]}"))
         attribute = name.replace("-", "_")
         # A command with the name of something that Python has itself.
         command = module.get(attribute) or module[f"{attribute}_"]

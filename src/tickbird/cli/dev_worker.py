@@ -13,10 +13,10 @@ from typing import Any
 
 from tickbird.app import Tickbird, open_store
 from tickbird.cli import root
-from tickbird.cli.apps import load_app
+from tickbird.cli.app_loading import load_app
 from tickbird.cli.errors import guarded
-from tickbird.cli.settings import Settings
-from tickbird.cli.watching import is_own
+from tickbird.cli.file_watcher import is_own
+from tickbird.cli.options import Settings
 
 # A task may import something when it first runs.
 LOOK_AGAIN = 1.0

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from tickbird.cli.settings import Settings
+from tickbird.cli.options import Settings
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError, TickbirdError
 
 FAILED, INVALID, NOT_FOUND, CONFLICT, STORE, INTERRUPTED = 1, 2, 3, 4, 5, 130

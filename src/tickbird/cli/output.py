@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tickbird.cli.settings import Settings
+from tickbird.cli.options import Settings
 from tickbird.domain.time.durations import relative as relative
 from tickbird.domain.time.instants import utc_text
 from tickbird.domain.time.zone_data import clock_text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from tickbird.cli.settings import Settings
+from tickbird.cli.options import Settings
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.schedule import Schedule

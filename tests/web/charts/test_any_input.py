@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.web.pictures.drawn import HOSTILE, sound
+from tests.web.charts.drawn import HOSTILE, sound
 from tickbird.web.charts import (
     AttemptLine,
     ChangedBar,

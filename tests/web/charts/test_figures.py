@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.web.pictures.drawn import corners, find, marks, place, sound, texts, told
+from tests.web.charts.drawn import corners, find, marks, place, sound, texts, told
 from tickbird.web.charts import (
     ChangedBar,
     DurationPoint,

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.web.pictures.drawn import find, marks, place, sound, told
+from tests.web.charts.drawn import find, marks, place, sound, told
 from tickbird.web.charts import LoadCell, load_map, local_hours
 from tickbird.web.charts.load_heatmap import shade
 

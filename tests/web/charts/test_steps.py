@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.web.pictures.drawn import find, marks, place, sound, texts, told
+from tests.web.charts.drawn import find, marks, place, sound, texts, told
 from tickbird.web.charts import AttemptLine, StripTick, run_line, tick_strip
 from tickbird.web.charts.symbols import WORDS
 

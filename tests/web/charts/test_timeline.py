@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.web.pictures.drawn import find, marks, place, sound, texts, told
+from tests.web.charts.drawn import find, marks, place, sound, texts, told
 from tickbird.web.charts import ComingMark, RunMark, SkipMark, TimelineRow, timeline
 
 NOW = datetime(2026, 11, 16, 14, 5, tzinfo=UTC)

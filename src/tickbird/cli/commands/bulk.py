@@ -1,0 +1,131 @@
+"""Commands on many schedules at once: pause, resume and trigger with --all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.errors import FAILED
+from tickbird.cli.options import Settings
+from tickbird.cli.output import Cell, Screen, Text, emit, warn
+from tickbird.cli.params import words
+from tickbird.cli.shell_completion import tag_names
+from tickbird.client import Client
+from tickbird.domain.errors import NotFoundError
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb
+from tickbird.wire.encode import bulk_document
+
+F = TypeVar("F", bound=Callable[..., Any])
+_DONE = {"pause": "paused", "resume": "resumed", "trigger": "triggered"}
+_SHOWN = 10
+
+
+class Selection(NamedTuple):
+    """Which schedules, how many were seen, and whether to ask."""
+
+    which: dict[str, Any]
+    expected: int | None
+    yes: bool
+
+
+def many_options(command: F) -> F:
+    """The options of commands that take one schedule, or with --all those that match."""
+    options = (
+        click.option("--all", "everything", is_flag=True, help="Every schedule that matches, or all, instead of NAME."),
+        click.option(
+            "--tag", type=words, metavar="TAG", shell_complete=tag_names, help="With --all: those with this tag."
+        ),
+        click.option(
+            "--contains", type=words, metavar="TEXT", help="With --all: those whose name, tag or target contains this."
+        ),
+        click.option(
+            "--state",
+            type=click.Choice(["active", "paused", "parked", "ended"]),
+            help="With --all: those in this state.",
+        ),
+        click.option(
+            "--expect",
+            type=click.IntRange(0, 2**31 - 1),
+            metavar="N",
+            help="With --all: only if about so many match, at most 10 % more or fewer.",
+        ),
+        click.option("-y", "--yes", is_flag=True, help="With --all: do not ask."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def selected(settings: Settings, name: str | None, given: dict[str, Any]) -> Selection | None:
+    """Which schedules were asked for with --all; None where it is one by its name."""
+    context = click.get_current_context()
+    everything, expected, yes = given.pop("everything"), given.pop("expect"), given.pop("yes")
+    if (name is None) != everything:
+        raise click.UsageError("give the name of a schedule, or --all: one of the two.", context)
+    if not everything:
+        if any(value is not None for value in (*given.values(), expected)) or yes:
+            raise click.UsageError("--tag, --contains, --state, --expect and --yes go with --all.", context)
+        return None
+    if not yes and (settings.as_json or not _asks()):
+        raise click.UsageError("there is nobody to ask; confirm with --yes.", context)
+    return Selection({**given, "contains": given["contains"] or ""}, expected, yes)
+
+
+def change_many(
+    settings: Settings,
+    verb: BulkVerb,
+    selection: Selection,
+    work: Callable[[Client, dict[str, Any]], Awaitable[BulkResult]],
+) -> int:
+    """Ask, change them, and tell what was changed and what was left alone."""
+    which, expected, yes = selection
+
+    async def look() -> Sequence[str]:
+        async with opened(settings) as client:
+            return [row.schedule.name for row in await client.list(**which, limit=MOST + 1)]
+
+    if not yes:
+        found = complete(look(), settings)
+        if not found:
+            raise _nothing()
+        more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+        warn(f"{count(len(found), 'schedule')}: {', '.join(found[:_SHOWN])}{more}.")
+        if not click.confirm(f"{verb.capitalize()} {'them' if len(found) > 1 else 'it'}?", err=True):
+            warn("nothing was changed.")
+            return FAILED
+        # What was shown is what is changed.
+        expected = len(found) if expected is None else expected
+
+    async def change() -> BulkResult:
+        async with opened(settings) as client:
+            return await work(client, {**which, "expected": expected})
+
+    result = complete(change(), settings)
+    if not result.matched and not expected:
+        raise _nothing()
+
+    def show_result(screen: Screen) -> None:
+        screen.line(f"{len(result.changed):,} of {count(result.matched, 'schedule')} {_DONE[verb]}.")
+        if result.runs:
+            screen.table(("SCHEDULE", "RUN"), [(Cell(name, "bold"), str(run)) for name, run in result.runs.items()])
+        if result.left:
+            screen.title("Left alone")
+            rows: list[Sequence[Text]] = [(Cell(each.schedule, "bold"), each.why) for each in result.left]
+            screen.table(("SCHEDULE", "WHY"), rows)
+
+    emit(settings, lambda: bulk_document(result), show_result)
+    return 0
+
+
+def _asks() -> bool:
+    """Is there somebody to ask?"""
+    return sys.stdin.isatty()
+
+
+def _nothing() -> NotFoundError:
+    return NotFoundError("no schedule matches;", hint="`tickbird ls` with the same options shows those that do.")

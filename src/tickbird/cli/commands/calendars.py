@@ -1,0 +1,227 @@
+"""Commands about calendars: put, ls, show, rm, preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Group, Settings, actor_option
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
+from tickbird.cli.params import length, read_payload, words
+from tickbird.cli.shell_completion import calendar_names
+from tickbird.client.calendar_service import HORIZON
+from tickbird.domain.calendars.calendar import BUILT_IN, calendar_to_json
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.planning.calendar_impact import CalendarReport, Effect
+from tickbird.domain.time.durations import in_words
+from tickbird.wire.encode import calendar_document, calendar_report_document
+
+F = TypeVar("F", bound=Callable[..., Any])
+# Of each kind, so many ticks are shown of a schedule; --json has more.
+_SHOWN = 5
+
+
+@click.group(cls=Group, no_args_is_help=True)
+def calendar() -> None:
+    """Store calendars of closed days, and see what they do to schedules."""
+
+
+def _defined(function: F) -> F:
+    """The options that define a calendar."""
+    options = (
+        click.option("--weekday", "weekdays", multiple=True, type=words, metavar="DAY", help="A weekday: sat."),
+        click.option(
+            "--date",
+            "dates",
+            multiple=True,
+            type=words,
+            metavar="DATE",
+            help="2026-12-24, 2026-12-24/2026-12-31, or every year 12-25 or 12-24/01-02.",
+        ),
+        click.option("--include", multiple=True, type=words, metavar="DATE", help="Open whatever else says."),
+        click.option("--country", type=words, metavar="CODE", help="Public holidays of a country: DE."),
+        click.option("--subdivision", type=words, metavar="CODE", help="Those of a part of the country: BW."),
+        click.option("--years", type=words, metavar="FIRST-LAST", help="Holidays of these years; else -1 to +10."),
+        click.option("--description", type=words, default="", metavar="TEXT", help="What it is for."),
+        click.option("--file", "document", metavar="JSON|@FILE|-", help="All of it as one JSON object instead."),
+        click.option(
+            "--horizon", type=length, default=HORIZON, metavar="LENGTH", help="Tell of ticks so far ahead; else a year."
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _definition(given: dict[str, Any]) -> dict[str, Any]:
+    document = given.pop("document")
+    country, subdivision, years = (given.pop(name) for name in ("country", "subdivision", "years"))
+    if document is not None:
+        if any(given.values()) or country or subdivision or years:
+            raise InvalidError("file: give the whole calendar in it, or options, not both.", field="file")
+        return read_payload(document)
+    made = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
+    if country is None and (subdivision or years):
+        raise InvalidError("country: is missing;", field="country", hint="give --country too.")
+    if country is not None:
+        made["holidays"] = {"country": country, "subdivision": subdivision, "years": _years(years)}
+    return made
+
+
+def _years(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    first, _, last = text.partition("-")
+    if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit() and len(text) <= 9):
+        raise InvalidError(f"years: {text[:60]!r} is not a span of years;", field="years", hint="write 2026-2036.")
+    return [int(first), int(last)]
+
+
+@calendar.command(cls=Command)
+@click.argument("name", type=words, shell_complete=calendar_names)
+@_defined
+@actor_option
+@click.pass_obj
+def put(settings: Settings, /, name: str, horizon: int, actor: str, **given: Any) -> None:
+    """Store a calendar, and bring the schedules that name it up to it."""
+    definition = _definition(given)
+
+    async def work() -> CalendarReport:
+        async with opened(settings) as client:
+            return await client.put_calendar(name, definition, actor=actor, horizon=horizon)
+
+    report = complete(work(), settings)
+    for schedule, reason in report.failed:
+        warn(f"schedule {schedule} was not brought up to it: {reason}")
+    _tell(settings, report, "stored")
+
+
+@calendar.command(cls=Command)
+@click.argument("name", type=words, shell_complete=calendar_names)
+@_defined
+@click.pass_obj
+def preview(settings: Settings, /, name: str, horizon: int, **given: Any) -> None:
+    """Show which ticks would move, appear or vanish; nothing is changed."""
+    definition = _definition(given)
+
+    async def work() -> CalendarReport:
+        async with opened(settings) as client:
+            return await client.preview_calendar(name, definition, horizon=horizon)
+
+    _tell(settings, complete(work(), settings), "not stored")
+
+
+@calendar.command(cls=Command)
+@click.pass_obj
+def ls(settings: Settings) -> None:
+    """List the calendars, those built in included."""
+
+    async def work() -> tuple[Sequence[CalendarRecord], datetime]:
+        async with opened(settings) as client:
+            return await client.list_calendars(), await client.now()
+
+    records, now = complete(work(), settings)
+
+    def show_list(screen: Screen) -> None:
+        rows: list[Sequence[Text]] = [
+            (
+                Cell(record.name, "bold"),
+                _in_short(record),
+                str(record.definition.get("description", "")),
+                record.changed_by,
+                both(record.changed_at, now, settings.tz or "UTC"),
+            )
+            for record in records
+        ]
+        rows += [
+            (Cell(name, "bold"), ", ".join(calendar_to_json(days)), "built in", "", "")
+            for name, days in BUILT_IN.items()
+        ]
+        screen.table(("NAME", "CLOSED", "WHAT", "PUT BY", "PUT"), rows)
+
+    emit(settings, lambda: {"calendars": [calendar_document(record) for record in records]}, show_list)
+
+
+@calendar.command(cls=Command)
+@click.argument("name", type=words, shell_complete=calendar_names)
+@click.pass_obj
+def show(settings: Settings, name: str) -> None:
+    """Show one calendar: its days, and where they come from."""
+
+    async def work() -> tuple[CalendarRecord, datetime]:
+        async with opened(settings) as client:
+            return await client.get_calendar(name), await client.now()
+
+    record, now = complete(work(), settings)
+
+    def show_calendar(screen: Screen) -> None:
+        facts: list[tuple[str, Text]] = [("closed", _in_short(record))]
+        if record.definition.get("description"):
+            facts.append(("what", str(record.definition["description"])))
+        if record.source:
+            first, last = record.source["years"]
+            facts.append(("holidays", f"{record.source['library']}, {first} to {last}"))
+        facts.append(("put", f"{both(record.changed_at, now, settings.tz or 'UTC')} by {record.changed_by}"))
+        facts.append(("revision", str(record.revision)))
+        screen.line(Cell(record.name, "bold"))
+        screen.fields(facts)
+        screen.title("Days")
+        names = record.source.get("names", {})
+        screen.table(("DAY", "NAME"), [(day, str(names.get(day, ""))) for day in calendar_to_json(record.closed)])
+
+    emit(settings, lambda: calendar_document(record), show_calendar)
+
+
+@calendar.command(cls=Command)
+@click.argument("name", type=words, shell_complete=calendar_names)
+@actor_option
+@click.pass_obj
+def rm(settings: Settings, name: str, actor: str) -> None:
+    """Delete a calendar that no schedule names."""
+
+    async def work() -> None:
+        async with opened(settings) as client:
+            await client.delete_calendar(name, actor=actor)
+
+    complete(work(), settings)
+    emit(settings, lambda: {"deleted": name}, lambda screen: screen.line(f"Calendar {name} is deleted."))
+
+
+def _in_short(record: CalendarRecord) -> str:
+    closed = record.closed
+    parts = calendar_to_json(type(closed)(weekdays=closed.weekdays))
+    for days, what in ((closed.yearly, "yearly day"), (closed.dates, "date"), (closed.opened, "opened date")):
+        parts += [count(len(days), what)] if days else []
+    return ", ".join(parts)
+
+
+def _tell(settings: Settings, report: CalendarReport, done: str) -> None:
+    def show_report(screen: Screen) -> None:
+        told = f"Calendar {report.name} is {done}; {count(report.schedules, 'schedule')} with it."
+        within = f"within {in_words(report.horizon)}"
+        screen.line(f"{told} These ticks change {within}:" if report.effects else f"{told} No tick changes {within}.")
+        if not report.complete:
+            screen.line("There may be more: not all of their ticks were looked at.")
+        if rows := [row for effect in report.effects for row in _rows(effect, settings)]:
+            screen.table(("SCHEDULE", "TICK", "CHANGE"), rows)
+
+    emit(settings, lambda: calendar_report_document(report), show_report)
+
+
+def _rows(effect: Effect, settings: Settings) -> Sequence[Sequence[Text]]:
+    tz = settings.tz or "UTC"
+    rows: list[Sequence[Text]] = []
+    rows += [(effect.schedule, clock(old, tz), f"moves to {clock(new, tz)}") for old, new in effect.moved[:_SHOWN]]
+    for ticks, what, style in ((effect.vanish, "vanishes", "yellow"), (effect.appear, "appears", "green")):
+        rows += [(effect.schedule, clock(tick, tz), Cell(what, style)) for tick in ticks[:_SHOWN]]
+    shown = len(rows)
+    left = len(effect.moved) + len(effect.vanish) + len(effect.appear) - shown
+    if left or effect.more:
+        rows.append((effect.schedule, f"and {left:,}{' or more' if effect.more else ''} others", "see --json"))
+    return rows

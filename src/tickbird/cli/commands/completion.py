@@ -1,0 +1,32 @@
+"""The command that prints a shell's completion script."""
+
+from __future__ import annotations
+
+import click
+
+from tickbird.cli.options import Command, Settings
+from tickbird.cli.output import emit
+
+_WHERE = {
+    "bash": 'eval "$(tickbird completion bash)"  # in ~/.bashrc',
+    "zsh": 'eval "$(tickbird completion zsh)"  # in ~/.zshrc',
+    "fish": "tickbird completion fish | source  # in ~/.config/fish/config.fish",
+}
+
+
+@click.command(cls=Command)
+@click.argument("shell", type=click.Choice(tuple(_WHERE)))
+@click.pass_obj
+def completion(settings: Settings, shell: str) -> None:
+    """Print the script that completes commands, options and names in a shell.
+
+    For example, in ~/.bashrc: eval "$(tickbird completion bash)".
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    # Made by hand, since asking a class for its script runs the shell to look at its version.
+    made = kind(click.get_current_context().find_root().command, {}, "tickbird", "_TICKBIRD_COMPLETE")
+    script = made.source_template % made.source_vars()
+    emit(settings, lambda: {"shell": shell, "script": script}, lambda screen: screen.line(script, lines=True))

@@ -1,0 +1,88 @@
+"""The command that shows what a run has logged."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Settings
+from tickbird.cli.output import Screen, clean, clock, emit, warn
+from tickbird.cli.params import LARGEST_ID
+from tickbird.cli.shell_completion import run_ids
+from tickbird.client import Client
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.wire.encode import level_name, log_document
+
+_PAGE = 1_000
+
+
+@click.command(cls=Command)
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
+@click.option("-f", "--follow", is_flag=True, help="Go on until the run has ended.")
+@click.pass_obj
+def logs(settings: Settings, run_id: int, follow: bool) -> None:
+    """Show what a run has logged.
+
+    With --follow and --json, one object a line.
+    """
+    if follow:
+        complete(_follow(settings, run_id), settings)
+        return
+
+    async def read() -> tuple[RunRecord, list[LogLine]]:
+        async with opened(settings) as client:
+            run = await client.run(run_id)
+            return run, await rest(client, run_id, (0, 0))
+
+    run, lines = complete(read(), settings)
+    if not lines and not settings.as_json:
+        warn(f"run {run_id} is {run.status} and has logged nothing.")
+    emit(
+        settings,
+        lambda: {"run_id": run_id, "status": run.status, "lines": [log_document(line) for line in lines]},
+        lambda screen: _show(screen, lines, settings.tz or "UTC"),
+    )
+
+
+def _show(screen: Screen, lines: Sequence[LogLine], tz: str) -> None:
+    for line in lines:
+        screen.line(_text(line, tz), lines=True)
+
+
+async def _follow(settings: Settings, run_id: int) -> None:
+    async with opened(settings) as client:
+        async for line in client.follow_logs(run_id):
+            print_line(settings, line)
+        run = await client.run(run_id)
+    if settings.as_json:
+        click.echo(json.dumps({"run_id": run_id, "status": run.status}))
+    else:
+        warn(f"run {run_id} is {run.status}.")
+
+
+async def rest(client: Client, run_id: int, after: tuple[int, int]) -> list[LogLine]:
+    """All lines behind one."""
+    found: list[LogLine] = []
+    while page := await client.logs(run_id, after=after, limit=_PAGE):
+        found += page
+        after = (page[-1].attempt, page[-1].number)
+        if len(page) < _PAGE:
+            break
+    return found
+
+
+def print_line(settings: Settings, line: LogLine) -> None:
+    """Print a line as soon as it comes."""
+    shown = _text(line, settings.tz or "UTC")
+    click.echo(json.dumps(log_document(line)) if settings.as_json else clean(shown, lines=True))
+    sys.stdout.flush()
+
+
+def _text(line: LogLine, tz: str) -> str:
+    attempt = f" (attempt {line.attempt})" if line.attempt > 1 else ""
+    return f"{clock(line.at, tz)} {level_name(line.level).upper()}{attempt} {line.text}"

@@ -1,0 +1,114 @@
+"""What `doctor --prove` prints: a proof on the user's own database, as it goes and as it ended."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from tickbird.cli.connection import complete, must_exist
+from tickbird.cli.errors import FAILED
+from tickbird.cli.options import Settings
+from tickbird.cli.output import Cell, Screen, emit, warn
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.time.durations import in_words
+
+_MOST = 20
+
+
+def prove(settings: Settings, minutes: float, processes: int, seed: int | None) -> int:
+    """Run the proof, print it, and give the exit code."""
+    from tickbird.app import open_store
+
+    url = settings.store_url
+    store = open_store(url)
+    must_exist(store)
+    # It is built on all that a worker is, and more; nothing else of the command line needs it.
+    proof = import_module("tickbird.testing.proof").Proof(url, seconds=60.0 * minutes, processes=processes, seed=seed)
+    what = "a schema" if url.partition(":")[0].lower().startswith("postgres") else "a file"
+    if not settings.as_json:
+        lasts = in_words(proof.seconds)
+        warn(f"{count(processes, 'worker')} on {store.url} for {lasts}, killed, frozen and cut off; seed {proof.seed}.")
+        warn(f"In {what} of its own, {proof.name}, which is dropped in the end; your schedules are not touched.")
+    with _progress(proof, settings):
+        report = complete(proof.run(), settings)
+    emit(settings, report.to_json, lambda screen: _show(screen, report, minutes))
+    return 0 if report.proven else FAILED
+
+
+def clean(settings: Settings) -> int:
+    """Drop what proofs have left behind that were killed with all that belonged to them."""
+    work = import_module("tickbird.testing.proof").clean(settings.store_url)
+    dropped, kept = complete(work, settings)
+
+    def show(screen: Screen) -> None:
+        for name in dropped:
+            screen.line(f"dropped {name}")
+        for name in kept:
+            screen.line(f"left {name}, where workers are alive")
+        if not dropped and not kept:
+            screen.line("Nothing was left behind.")
+
+    emit(settings, lambda: {"dropped": list(dropped), "kept": list(kept)}, show)
+    return 0
+
+
+@contextmanager
+def _progress(proof: Any, settings: Settings) -> Iterator[None]:
+    """A bar for a person; nothing where nobody looks."""
+    if settings.as_json or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("proving"), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=proof.seconds)
+
+        def tell(done: float, text: str) -> None:
+            progress.update(task, completed=done, description=text or None)
+
+        proof.on_progress = tell
+        yield
+
+
+def _show(screen: Screen, report: Any, minutes: float) -> None:
+    verdict, late = report.verdict, report.lateness
+    skipped = ", ".join(f"{number:,} {reason}" for reason, number in verdict.skipped.most_common())
+    faults = ", ".join(f"{number} × {kind}" for kind, number in report.faults.most_common()) or "none"
+    clocks = ", ".join(f"{abs(hours):g} h {'ahead' if hours > 0 else 'behind'}" for hours in report.wrong_clocks)
+    screen.fields(
+        [
+            (
+                "ticks",
+                f"{verdict.expected:,} expected of {count(report.schedules, 'schedule')}: {verdict.run:,} run, "
+                f"{sum(verdict.skipped.values()):,} skipped" + (f" ({skipped})" if skipped else ""),
+            ),
+            ("", Cell(f"{verdict.doubled} doubled, {verdict.lost} lost", "" if verdict.clean else "red")),
+            ("lateness", f"{in_words(late.median)} median, {in_words(late.p99)} p99, {in_words(late.worst)} worst"),
+            ("faults", faults + (f"; workers whose clock is {clocks}" if clocks else "")),
+            ("again", f"{count(verdict.repeated, 'run')} executed again because the worker was lost"),
+        ]
+    )
+    if verdict.late_starts:
+        text = "began late: the worker was frozen between its last lease check and the function. Its end was refused."
+        screen.fields([("late", f"{count(verdict.late_starts, 'attempt')} {text}")])
+    screen.line()
+    for violation in verdict.violations[:_MOST]:
+        screen.line(Cell(f"✗ {violation.promise}: {violation.text}", "red"))
+    if len(verdict.violations) > _MOST:
+        screen.line(f"… and {len(verdict.violations) - _MOST:,} more.")
+    if report.proven:
+        screen.line(
+            Cell("✓ Every promise was kept, by the workers' own ledgers, the store and an independent grid.", "green")
+        )
+    elif verdict.clean:
+        screen.line(Cell("✗ Nothing was run, so nothing is proven.", "red"))
+    else:
+        again = f"tickbird doctor --prove --minutes {minutes:g} --processes {report.processes} --seed {report.seed}"
+        screen.line(f"{count(len(verdict.violations), 'broken promise')}. The same faults again: {again}")
+    if report.left:
+        warn(f"{report.scratch} could not be dropped: {report.left} `tickbird doctor --prove --clean` tries again.")

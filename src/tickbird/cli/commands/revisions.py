@@ -1,0 +1,115 @@
+"""Commands about the revisions of a schedule: look at them, and go back to one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Settings, actor_option, revision_option
+from tickbird.cli.output import Cell, Screen, Text, both, emit, warn
+from tickbird.cli.params import name_argument, words
+from tickbird.cli.shell_completion import revision_numbers
+from tickbird.domain.explain.run_history import executes, obstacle
+from tickbird.domain.planning.commands import kept_over_code
+from tickbird.domain.schedules.diff import Difference, differences
+from tickbird.domain.schedules.revision import HistoryEntry
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.wire.encode import difference_document, history_document, schedule_document
+
+# What is longer is cut for people; --json has all of it.
+_LONGEST = 80
+
+
+@click.command(cls=Command)
+@name_argument
+@click.option("-c", "--count", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many.")
+@click.pass_obj
+def revisions(settings: Settings, name: str, count: int) -> None:
+    """Show what each revision of a schedule changed, who made it and when."""
+
+    async def read() -> tuple[Sequence[HistoryEntry], datetime]:
+        async with opened(settings) as client:
+            return await client.history(name, limit=count), await client.now()
+
+    found, now = complete(read(), settings)
+
+    def show_history(screen: Screen) -> None:
+        heads = ("REVISION", "ACTION", "BY", "WHEN", "FIELD", "BEFORE", "AFTER")
+        screen.table(heads, [row for entry in found for row in _rows(entry, now, settings.tz or "UTC")])
+
+    emit(settings, lambda: {"revisions": [history_document(each) for each in found]}, show_history)
+
+
+def _rows(entry: HistoryEntry, now: datetime, tz: str) -> Iterator[Sequence[Text]]:
+    made = entry.revision
+    by = made.actor if entry.origin in ("person", "token") else f"{made.actor} ({entry.origin})"
+    start: tuple[Text, ...] = (Cell(f"r{made.revision}", "bold"), made.action, by, both(made.at, now, tz))
+    changes = [] if entry.changes is None else entry.changes
+    if not changes:
+        told = made.detail.get("note") if entry.changes is not None else "the revision before it is no longer kept"
+        yield (*start, str(told or ""), "", "")
+    for each in changes:
+        yield (*start, each.field, *change_text(each))
+        start = ("", "", "", "")
+
+
+def change_text(each: Difference) -> tuple[str, str]:
+    """A field before and after, for people."""
+    before = "(default)" if each.how == "added" else _text(each.before)
+    after = "(default)" if each.how == "removed" else _text(each.after)
+    return before, after
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+@click.command("roll-back", cls=Command)
+@name_argument
+@click.option(
+    "--to",
+    type=click.IntRange(1, 2**31 - 1),
+    shell_complete=revision_numbers,
+    required=True,
+    metavar="N",
+    help="The revision to go back to.",
+)
+@click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
+@revision_option
+@actor_option
+@click.pass_obj
+def roll_back(settings: Settings, name: str, to: int, note: str, revision: int | None, actor: str) -> None:
+    """Take the definition of an earlier revision of a schedule again.
+
+    It becomes a new revision; `tickbird revisions` shows which there are. On a schedule from code, what differs from
+    the code is set over it, as by `tickbird set`.
+    """
+
+    async def work() -> tuple[Schedule, Schedule, str]:
+        async with opened(settings) as client:
+            before = await client.get(name)
+            after = await client.roll_back(name, to, actor=actor, note=note, revision=revision or before.revision)
+            definition, workers = after.definition, await client.workers()
+            if definition is None or not any(map(executes, workers)):
+                return before, after, ""
+            return before, after, obstacle(definition.queue, definition.target.name, workers)
+
+    before, after, unserved = complete(work(), settings)
+    if unserved:
+        warn(f"{unserved}: its runs stay queued until one does.")
+    if kept := kept_over_code(after):
+        warn(f"{kept}.")
+    changes = differences(before.raw, after.raw)
+    document = {"schedule": schedule_document(after), "changes": [difference_document(each) for each in changes]}
+
+    def show_changes(screen: Screen) -> None:
+        screen.line(f"{name} is as it was at revision {to}; it is now at revision {after.revision}.")
+        screen.table(("FIELD", "BEFORE", "AFTER"), [(each.field, *change_text(each)) for each in changes])
+
+    emit(settings, lambda: document, show_changes)

@@ -1,0 +1,283 @@
+"""Commands about runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, get_args
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Settings, actor_option
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
+from tickbird.cli.params import LARGEST_ID, read_payload, words
+from tickbird.cli.shell_completion import run_ids, schedule_names
+from tickbird.client import Client
+from tickbird.domain.explain.explanation import Step
+from tickbird.domain.explain.run_history import behind_the_line, brief, in_turn, obstacle
+from tickbird.domain.limits.rate_limits import Queue, Turn
+from tickbird.domain.runs.logs import Progress
+from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
+from tickbird.domain.time.durations import in_words
+from tickbird.domain.workers import Worker
+from tickbird.wire.encode import attempt_document, progress_document, run_document, turn_document
+
+_PAGE = 500
+# Queues by name, of which the next run may not begin yet.
+Slow = Mapping[str, Queue]
+# A table stays readable also where nothing folds its columns; `tickbird runs ID` shows all.
+_LONGEST_NOTE = 120
+STYLES: dict[Status, str] = {
+    "waiting": "dim",
+    "queued": "cyan",
+    "running": "blue",
+    "succeeded": "green",
+    "failed": "red",
+    "cancelled": "yellow",
+}
+
+
+@click.command(cls=Command)
+@click.argument("run_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False, shell_complete=run_ids)
+@click.option(
+    "--schedule", type=words, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
+)
+@click.option("--status", type=click.Choice(get_args(Status)), help="Only those in this status.")
+@click.option("-c", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many runs.")
+@click.pass_obj
+def runs(settings: Settings, run_id: int | None, schedule: str | None, status: Status | None, count: int) -> None:
+    """List runs, newest first, or show one by its id."""
+    if run_id is None:
+        _list(settings, schedule, status, count)
+    elif schedule is not None or status is not None:
+        raise click.UsageError(
+            "--schedule and --status filter a list; an ID names one run.", click.get_current_context()
+        )
+    else:
+        _detail(settings, run_id)
+
+
+@click.command(cls=Command)
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
+@click.option("--reason", type=words, default="", metavar="TEXT", help="Why; shown wherever the run is.")
+@actor_option
+@click.pass_obj
+def cancel(settings: Settings, run_id: int, reason: str, actor: str) -> None:
+    """Cancel a run that has not started, or ask a running one to stop."""
+
+    async def work() -> RunRecord:
+        async with opened(settings) as client:
+            return await client.cancel(run_id, actor=actor, reason=reason)
+
+    run = complete(work(), settings)
+    stops = f"asked to stop; `tickbird runs {run.id}` shows when it has."
+    emit(
+        settings,
+        lambda: {"run": run_document(run)},
+        lambda screen: screen.line(f"Run {run.id} is {'cancelled.' if run.status == 'cancelled' else stops}"),
+    )
+
+
+@click.command(cls=Command)
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
+@click.option("--payload", metavar="JSON|@FILE|-", help="Another payload, from here, a file or stdin; else the same.")
+@actor_option
+@click.pass_obj
+def retry(settings: Settings, run_id: int, payload: str | None, actor: str) -> None:
+    """Run again what a final run did.
+
+    The new run has the target, payload and policies of that run, also after its schedule was edited or deleted. If a
+    run of the schedule is active, it waits.
+    """
+    sent = None if payload is None else read_payload(payload)
+
+    async def work() -> tuple[RunRecord, Sequence[Worker]]:
+        async with opened(settings) as client:
+            return await client.retry(run_id, actor=actor, payload=sent), await client.workers()
+
+    run, workers = complete(work(), settings)
+    if run.status == "waiting":
+        warn(f"run {run.id} waits until the active run of {run.schedule} is final.")
+    elif unserved := obstacle(run.queue, run.target.name, workers):
+        warn(f"{unserved}: run {run.id} stays queued until one does.")
+    emit(
+        settings,
+        lambda: {"run": run_document(run)},
+        lambda screen: screen.line(
+            f"Run {run.id} repeats run {run_id} and is {run.status}. See it with `tickbird runs {run.id}`."
+        ),
+    )
+
+
+def _list(settings: Settings, schedule: str | None, status: Status | None, count: int) -> None:
+    async def read() -> tuple[list[RunRecord], datetime, Slow]:
+        async with opened(settings) as client:
+            found: list[RunRecord] = []
+            while len(found) < count:
+                size = min(_PAGE, count - len(found))
+                before = found[-1].id if found else None
+                page = await client.runs(schedule=schedule, status=status, before=before, limit=size)
+                found += page
+                if len(page) < size:
+                    break
+            return found, await client.now(), await held_back(client, found)
+
+    found, now, slow = complete(read(), settings)
+    emit(
+        settings,
+        lambda: {"runs": [run_document(run) for run in found]},
+        lambda screen: run_table(screen, found, now, slow, named=schedule is None, tz=settings.tz or "UTC"),
+    )
+
+
+async def held_back(client: Client, found: Sequence[RunRecord]) -> Slow:
+    """The queues of which a run is shown that waits for their rate."""
+    if not any(run.status == "queued" for run in found):
+        return {}
+    return {each.name: each for each in await client.queues() if each.next_at is not None}
+
+
+def run_table(
+    screen: Screen,
+    found: Sequence[RunRecord],
+    now: datetime,
+    slow: Slow | None = None,
+    *,
+    named: bool = False,
+    tz: str = "UTC",
+) -> None:
+    """Runs, one a line."""
+    if not found:
+        screen.line("  none" if not named else "No runs.")
+        return
+    rows: list[Sequence[Text]] = []
+    for run in found:
+        name = (run.schedule or f"task {run.target.name}") if named else ""
+        when = clock(run.scheduled_for or run.due_at, tz)
+        attempt = str(run.attempt) if run.attempt > 1 else ""
+        ran = relative(run.began_at, now) if run.began_at else ""
+        status = Cell(run.status, STYLES[run.status])
+        rows.append(
+            (str(run.id), name, status, run.origin, when, ran, _took(run), attempt, _remark(run, slow or {}, now, tz))
+        )
+    heads = ("ID", "SCHEDULE", "STATUS", "ORIGIN", "FOR", "STARTED", "TOOK", "ATTEMPT", "NOTE")
+    screen.table(heads, rows)
+
+
+def _attempt(run: RunRecord, now: datetime, tz: str) -> str:
+    again = f", started {both(run.started_at, now, tz)}" if run.attempt > 1 and run.started_at else ""
+    return f"{run.attempt}{again}" if run.attempt else ""
+
+
+def _took(run: RunRecord) -> str:
+    return "" if run.duration is None else in_words(run.duration)
+
+
+def _remark(run: RunRecord, slow: Slow, now: datetime, tz: str) -> str:
+    said = ["held"] if run.held else []
+    queue = slow.get(run.queue) if run.status == "queued" and run.available_at <= now else None
+    if queue is not None and queue.next_at is not None:
+        said.append(f"waits for the rate of {run.queue}, {queue.rate}, until {clock(queue.next_at, tz)} or later")
+    said += [brief(run.error)] if run.error else []
+    said += [run.reason] if run.reason else []
+    said += [f"covers {run.covers.count:,} ticks"] if run.covers else []
+    text = "; ".join(said)
+    return text if len(text) <= _LONGEST_NOTE else text[: _LONGEST_NOTE - 1] + "…"
+
+
+class _Detail(NamedTuple):
+    """All that there is to show of one run."""
+
+    run: RunRecord
+    attempts: Sequence[AttemptRecord]
+    turn: Turn | None
+    progress: Progress | None
+    waits_for: Sequence[Step]
+    now: datetime
+
+
+def _detail(settings: Settings, run_id: int) -> None:
+    async def read() -> _Detail:
+        async with opened(settings) as client:
+            return _Detail(
+                await client.run(run_id),
+                await client.attempts(run_id),
+                await client.turn(run_id),
+                await client.progress(run_id),
+                await client.waits_for(run_id, tz=settings.tz),
+                await client.now(),
+            )
+
+    run, attempts, turn, progress, waits_for, now = complete(read(), settings)
+    tz = settings.tz or "UTC"
+    document = {
+        "run": run_document(run),
+        "attempts": [attempt_document(attempt) for attempt in attempts],
+        "turn": turn_document(turn),
+        "progress": None if progress is None else progress_document(progress),
+        "waits_for": [step.to_json() for step in waits_for],
+    }
+
+    def show_run(screen: Screen) -> None:
+        screen.line(Cell(f"run {run.id} {run.status}", STYLES[run.status]))
+        screen.fields((name, value) for name, value in _facts(run, now, tz) if value)
+        if turn is not None and turn.rate is not None:
+            screen.fields([("rate", in_turn(turn, both(turn.at, now, tz)))])
+        if turn is not None and turn.behind_until is not None:
+            screen.fields([("line", behind_the_line(turn, both(turn.behind_until, now, tz)))])
+        if progress is not None:
+            screen.fields(
+                [("progress", f"{json.dumps(progress.value, ensure_ascii=False)} ({relative(progress.at, now)})")]
+            )
+        # A rate and a line have been told of above.
+        screen.fields(("waits", step.text) for step in waits_for if step.name not in ("rate", "line"))
+        if run.error:
+            screen.title("Error")
+            screen.line(run.error, lines=True)
+        if attempts:
+            screen.title("Attempts that did not end it well")
+            rows = [
+                (str(each.attempt), each.outcome, both(each.ended_at, now, tz), each.worker or "", brief(each.error))
+                for each in attempts
+            ]
+            screen.table(("ATTEMPT", "OUTCOME", "ENDED", "WORKER", "ERROR"), rows)
+
+    emit(settings, lambda: document, show_run)
+
+
+def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
+    covers = run.covers
+    late = "" if run.lateness is None else f", {in_words(run.lateness)} after due"
+    revision = f" r{run.revision}" if run.revision else ""
+    return (
+        ("schedule", f"{run.schedule}{revision}" if run.schedule else ""),
+        (run.target.kind, run.target.name),
+        ("origin", run.origin + (f" by {run.actor}" if run.actor else "")),
+        ("scheduled for", both(run.scheduled_for, now, tz)),
+        ("due", both(run.due_at, now, tz)),
+        ("available", both(run.available_at, now, tz) if run.status in ("waiting", "queued") else ""),
+        (
+            "covers",
+            "" if covers is None else f"{covers.count:,} ticks, {clock(covers.first, tz)} to {clock(covers.last, tz)}",
+        ),
+        ("started", f"{both(run.began_at, now, tz)}{late}" if run.began_at else ""),
+        ("finished", both(run.finished_at, now, tz)),
+        ("took", _took(run)),
+        ("attempt", _attempt(run, now, tz)),
+        ("lease until", both(run.lease_until, now, tz) if run.status == "running" else ""),
+        ("worker", run.worker or ""),
+        ("queue", run.queue),
+        ("priority", str(run.priority) if run.priority else ""),
+        ("concurrency key", run.concurrency_key or ""),
+        ("reason", run.reason or ""),
+        ("asked to stop", f"by {run.cancel_requested_by}" if run.cancel_requested_at else ""),
+        ("failure", run.failure_kind or ""),
+        ("retry of", f"run {run.retry_of}" if run.retry_of else ""),
+        ("backfill", f"{run.backfill_id}" if run.backfill_id else ""),
+        ("held", "until `tickbird release` or `tickbird drop`" if run.held else ""),
+        ("released", f"{both(run.released_at, now)} by {run.released_by}" if run.released_at else ""),
+        ("payload", json.dumps(dict(run.payload), ensure_ascii=False) if run.payload else ""),
+        ("result", json.dumps(run.result, ensure_ascii=False) if run.result is not None else ""),
+    )

@@ -1,0 +1,116 @@
+"""The command that follows what happens across schedules."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Settings
+from tickbird.cli.output import clean, clock, warn
+from tickbird.cli.params import words
+from tickbird.cli.shell_completion import schedule_names
+from tickbird.cli.time_input import Reader
+from tickbird.client import Client
+from tickbird.domain.errors import StoreUnavailableError
+from tickbird.domain.explain.run_history import brief
+from tickbird.domain.explain.run_history import count as in_numbers
+from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.time.durations import in_words
+from tickbird.wire.encode import happening_document
+
+_POLL = 0.5
+_LONGEST_WAIT = 5.0
+# What is written now may be dated so much earlier: by when its transaction began.
+_OVERLAP = timedelta(seconds=30)
+
+
+@click.command(cls=Command)
+@click.option("--schedule", type=words, metavar="NAME", shell_complete=schedule_names, help="Only of this schedule.")
+@click.option("--since", type=words, metavar="INSTANT", help='Begin with what happened since: "-1h", "10m ago".')
+@click.option("--no-follow", is_flag=True, help="Print what happened since, and end.")
+@click.pass_obj
+def tail(settings: Settings, schedule: str | None, since: str | None, no_follow: bool) -> None:
+    """Follow what happens: ticks decided and runs ended, across schedules.
+
+    One line each until Ctrl-C; with --json, one object a line. A store that is lost is waited for.
+    """
+    if no_follow and since is None:
+        raise click.UsageError("--no-follow needs --since.", click.get_current_context())
+    complete(_Tail(settings, schedule).follow(since, no_follow), settings)
+
+
+class _Tail:
+    """Prints each happening once, though looks overlap."""
+
+    def __init__(self, settings: Settings, schedule: str | None) -> None:
+        self._settings = settings
+        self._schedule = schedule
+        self._seen: dict[tuple[str, int, datetime | None], datetime] = {}
+        self._lost = False
+
+    async def follow(self, since: str | None, no_follow: bool) -> None:
+        """Look again and again; whatever was written meanwhile is told after a loss, too."""
+        async with opened(self._settings) as client:
+            now = await client.now()
+            begin = now if since is None else Reader(now, self._settings.tz)(since, "since").at
+            mark, wait = begin, _POLL
+            while True:
+                try:
+                    mark = await self._look(client, begin, mark)
+                except StoreUnavailableError as error:
+                    if no_follow:
+                        raise
+                    if not self._lost:
+                        warn(f"{str(error).rstrip('.')}. Waiting for it to come back.")
+                    self._lost, wait = True, min(2 * wait, _LONGEST_WAIT)
+                else:
+                    if self._lost:
+                        warn("the store answers again.")
+                    self._lost, wait = False, _POLL
+                if no_follow:
+                    return
+                await asyncio.sleep(wait)
+
+    async def _look(self, client: Client, begin: datetime, mark: datetime) -> datetime:
+        now = await client.now()
+        since = max(begin, mark - _OVERLAP)
+        found = await client.happenings(since, schedule=self._schedule)
+        fresh = [each for each in found if each.key not in self._seen]
+        self._print(fresh)
+        self._seen |= {each.key: each.at for each in fresh}
+        self._seen = {key: at for key, at in self._seen.items() if at >= mark - 2 * _OVERLAP}
+        return now
+
+    def _print(self, happenings: Iterable[Happening]) -> None:
+        tz = self._settings.tz or "UTC"
+        for each in happenings:
+            if self._settings.as_json:
+                click.echo(json.dumps(happening_document(each)))
+            else:
+                click.echo(clean(f"{clock(each.at, tz)}  {_text(each, tz)}"))
+        sys.stdout.flush()
+
+
+def _text(happening: Happening, tz: str) -> str:
+    run, skip = happening.run, happening.skip
+    if skip is not None:
+        span = clock(skip.first, tz) + (f" to {clock(skip.last, tz)}" if skip.count > 1 else "")
+        behind = f", behind run {skip.run_id}" if skip.run_id is not None else ""
+        by = f", by {skip.actor}" if skip.actor else ""
+        return f"{happening.schedule}  skipped {in_numbers(skip.count, 'tick')} ({skip.reason}{behind}{by}): {span}"
+    assert run is not None
+    name = f"{run.schedule or f'task {run.target.name}'}  run {run.id}"
+    if happening.kind == "planned":
+        of = f" for {clock(run.scheduled_for, tz)}" if run.scheduled_for is not None else ""
+        covers = f", covers {run.covers.count:,} ticks" if run.covers else ""
+        by = f" by {run.actor}" if run.actor else ""
+        return f"{name} planned{of} ({run.origin}{by}{covers})"
+    took = "" if run.duration is None else f" after {in_words(run.duration)}"
+    why = brief(run.error) if run.status == "failed" else run.reason if run.status == "cancelled" else ""
+    return f"{name} {run.status}{took}" + (f": {why}" if why else "")

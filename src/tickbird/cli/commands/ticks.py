@@ -1,0 +1,223 @@
+"""Commands about ticks: those to come, and why one ran or did not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Settings
+from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, warn
+from tickbird.cli.params import name_argument, words
+from tickbird.cli.shell_completion import schedule_names
+from tickbird.cli.time_input import Instant, Reader
+from tickbird.client import Client
+from tickbird.domain.errors import NotFoundError
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.explain.run_history import folded
+from tickbird.domain.forecast.preview import preview as preview_of
+from tickbird.domain.planning.upcoming import ComingTick, Noted, with_notes
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.domain.schedules.warnings import Caution, cautions
+from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.triggers.cron.cron import cron as parse_cron
+from tickbird.domain.triggers.trigger import Trigger
+from tickbird.wire.encode import caution_document, tick_document
+
+_MARKS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
+_VERDICT_STYLES = {
+    "ran": "green",
+    "will run": "green",
+    "failed": "red",
+    "cancelled": "yellow",
+    "skipped": "yellow",
+    "will be skipped": "yellow",
+    "undecided": "yellow",
+    "no record": "red",
+}
+
+
+def tick_table(screen: Screen, ticks: Noted, tz: str, now: datetime) -> None:
+    """Coming ticks: on the zone's clock, in UTC and relative, with what is unusual about them."""
+    if not ticks:
+        screen.line("  none")
+        return
+    rows = []
+    for tick, remarks in ticks:
+        moved = tick.due_at != tick.scheduled_for
+        said = [_not_run(tick.skipped)] if tick.skipped else []
+        said += [f"due {clock(tick.due_at, tz)}"] if moved and not tick.skipped else []
+        said += [decided_by(tick.override)] if tick.override is not None else []
+        utc = "" if tz == "UTC" else clock(tick.scheduled_for)
+        when = relative(tick.due_at, now)
+        rows.append((clock(tick.scheduled_for, tz), utc, when, Cell("; ".join([*said, *remarks]), "yellow")))
+    screen.table(("TICK", "UTC", "DUE", "NOTE"), rows)
+
+
+def _not_run(reason: str) -> str:
+    return "decided already, ahead of its time" if reason == "done" else f"will be skipped ({reason})"
+
+
+def decided_by(override: OverrideRecord) -> str:
+    """What was decided for a tick alone, by whom and why."""
+    done = ["skipped"] if override.skip else ["moved"] if override.moved else []
+    done += ["another payload"] if override.payload is not None else []
+    return f"{', '.join(done)} by {override.actor}" + (f": {folded(override.note)}" if override.note else "")
+
+
+def override_table(screen: Screen, overrides: Sequence[OverrideRecord], tz: str, now: datetime) -> None:
+    """Ticks to come for which something was decided one by one."""
+    rows = []
+    for each in overrides:
+        what = "skip" if each.skip else f"due {both(each.due_at, now, tz)}" if each.moved else ""
+        payload = "" if each.payload is None else json.dumps(each.payload, ensure_ascii=False)
+        passed = f"{each.passes_over:,} passed over" if each.passes_over else ""
+        done = "; ".join(part for part in (what, passed, f"payload {payload}" if payload else "") if part)
+        rows.append((clock(each.scheduled_for, tz), done, each.actor, both(each.made_at, now, tz), folded(each.note)))
+    screen.table(("TICK", "DECIDED", "BY", "WHEN", "NOTE"), rows)
+
+
+@click.command(cls=Command)
+@click.argument("name", type=words, required=False, shell_complete=schedule_names)
+@click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
+@click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
+@click.option("--after", type=words, metavar="INSTANT", help="The ticks of --cron after this instant; else after now.")
+@click.pass_obj
+def preview(settings: Settings, name: str | None, count: int, expr: str | None, after: str | None) -> None:
+    """Show the next ticks of a schedule or of a cron expression.
+
+    The zone of --cron is --tz, else UTC.
+    """
+    if (name is None) == (expr is None):
+        raise click.UsageError("give the name of a schedule, or --cron: one of the two.", click.get_current_context())
+    if expr is None:
+        if after is not None:
+            raise click.UsageError("--after goes with --cron.", click.get_current_context())
+        assert name is not None
+        _preview_schedule(settings, name, count)
+    else:
+        _preview_cron(settings, expr, settings.tz or "UTC", after, count)
+
+
+def _preview_schedule(settings: Settings, name: str, count: int) -> None:
+    async def read() -> tuple[Schedule, Sequence[ComingTick], datetime]:
+        async with opened(settings) as client:
+            return await client.get(name), await client.next_ticks(name, count), await client.now()
+
+    schedule, coming, now = complete(read(), settings)
+    ticks = with_notes(schedule, coming, now)
+    trigger = schedule.definition.trigger if schedule.definition else None
+    found = cautions(schedule.definition, to_seconds(now)) if schedule.definition and schedule.state == "active" else []
+
+    def show_ticks(screen: Screen) -> None:
+        screen.line(Cell(f"{name} · {trigger.describe() if trigger else 'cannot be read'}", "bold"))
+        if schedule.state != "active":
+            screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
+        tick_table(screen, ticks, settings.tz or (trigger.tz if trigger else "UTC"), now)
+        _show_cautions(screen, found)
+
+    document = {
+        "schedule": name,
+        "state": schedule.state,
+        "what": trigger.describe() if trigger else None,
+        "zone": trigger.tz if trigger else None,
+        "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
+        "warnings": [caution_document(each) for each in found],
+    }
+    emit(settings, lambda: document, show_ticks)
+
+
+def _show_cautions(screen: Screen, found: Sequence[Caution]) -> None:
+    for each in found:
+        screen.line(Cell(f"! {each.text}", "yellow"))
+
+
+def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, count: int) -> None:
+    trigger: Trigger = parse_cron(expr, tz)
+    now = datetime.now(UTC)
+    start = to_seconds(now if after is None else Reader(now, settings.tz, tz)(after, "after").at)
+    found = preview_of(Definition(trigger=trigger, target=Target("preview")), start, count)
+    ticks = [(ComingTick(each.scheduled_for, each.due_at), each.notes) for each in found.ticks]
+
+    def show_ticks(screen: Screen) -> None:
+        screen.line(Cell(f"{expr} · {found.what}", "bold"))
+        tick_table(screen, ticks, found.zone, now)
+        _show_cautions(screen, found.cautions)
+
+    document = {
+        "cron": expr,
+        "what": found.what,
+        "zone": found.zone,
+        "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
+        "warnings": [caution_document(each) for each in found.cautions],
+    }
+    emit(settings, lambda: document, show_ticks)
+
+
+# Unknown options are left alone, so that -1h is an instant.
+@click.command(cls=Command, context_settings={"ignore_unknown_options": True})
+@name_argument
+@click.argument("at", type=words, required=False)
+@click.pass_obj
+def why(settings: Settings, name: str, at: str | None) -> None:
+    """Explain why a tick ran, did not run, or will not.
+
+    AT is an instant with a zone ("2026-03-29T01:00:00Z", "2026-03-29 03:00 Europe/Rome") or relative to now ("-1h",
+    "yesterday 03:00"). Without it, the last tick and the next one are explained.
+    """
+
+    async def read() -> tuple[list[Instant], list[Explanation]]:
+        async with opened(settings) as client:
+            instants = await _asked(client, name, at, settings.tz)
+            return instants, [await client.why(name, instant.at, tz=settings.tz) for instant in instants]
+
+    instants, explanations = complete(read(), settings)
+    for instant in instants:
+        if instant.read_as:
+            warn(f"{instant.read_as}.")
+
+    def show_explanations(screen: Screen) -> None:
+        if not explanations:
+            screen.line(f"{name} has no tick, neither past nor to come. `tickbird show {name}` tells more.")
+        for place, explanation in enumerate(explanations):
+            if place:
+                screen.line()
+            _show(screen, explanation)
+
+    emit(settings, lambda: {"explanations": [each.to_json() for each in explanations]}, show_explanations)
+
+
+async def _asked(client: Client, name: str, at: str | None, tz: str | None) -> list[Instant]:
+    """The instant that was asked for; else the last tick and the next one, where there are such."""
+    now = await client.now()
+    try:
+        schedule = await client.get(name)
+    except NotFoundError:
+        if at is None:
+            raise
+        # It may have been deleted, and still be asked about; its zone is gone with it.
+        return [Reader(now, tz)(at, "AT")]
+    if at is not None:
+        return [Reader(now, tz, schedule.definition.trigger.tz if schedule.definition else None)(at, "AT")]
+    second = to_seconds(now)
+    if schedule.definition is None:
+        return [Instant(to_datetime(second + 1))]
+    ticks = (schedule.grid.previous(second + 1), schedule.grid.next(second))
+    found = [to_datetime(tick) for tick in ticks if tick is not None]
+    # A tick before the schedule existed explains nothing that anybody wonders about, unless there is no other.
+    since = [tick for tick in found if schedule.created_at is None or tick >= schedule.created_at]
+    return [Instant(tick) for tick in since or found]
+
+
+def _show(screen: Screen, explanation: Explanation) -> None:
+    verdict = Cell(explanation.verdict, _VERDICT_STYLES.get(explanation.verdict, "bold"))
+    screen.line(Cell(f"{explanation.schedule} at {iso(explanation.at)}: {verdict.text}", verdict.style))
+    screen.line(explanation.sentence)
+    for step in explanation.steps:
+        mark = _MARKS[step.ok]
+        screen.line(Cell(f"  {mark.text} {step.text}", mark.style))

@@ -1,0 +1,163 @@
+"""Commands about tokens: create, list, revoke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Group, Settings, actor_option
+from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
+from tickbird.cli.params import words
+from tickbird.cli.shell_completion import token_ids
+from tickbird.cli.time_input import Reader
+from tickbird.client import Client
+from tickbird.domain.access.tokens import ROLES, Role, TokenRecord, is_token_id, no_such_token
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.wire.encode import token_document
+
+_PAGE = 1_000
+_STYLES = {"expired": "yellow", "revoked": "dim"}
+
+
+@click.group(cls=Group, no_args_is_help=True)
+def token() -> None:
+    """Make, list and revoke the tokens that the HTTP API is used with."""
+
+
+@token.command(cls=Command)
+@click.argument("name", type=words)
+@click.option("--role", type=click.Choice(ROLES), required=True, help="What it may do; each role may do all before it.")
+@click.option("--all-namespaces", is_flag=True, help="Open every namespace, also those to come.")
+@click.option("--expires", type=words, metavar="INSTANT", help='When it ends: "90d", "2027-01-01 UTC"; else never.')
+@actor_option
+@click.pass_obj
+def create(settings: Settings, name: str, role: Role, all_namespaces: bool, expires: str | None, actor: str) -> None:
+    """Make a token, and show it: this once."""
+    namespaces = _namespaces(settings, all_namespaces)
+
+    async def work() -> tuple[TokenRecord, str]:
+        async with opened(settings) as client:
+            end = None
+            if expires is not None:
+                end = Reader(await client.now(), settings.tz)(expires, "expires", ahead=True).at
+            return await client.create_token(name, role, actor=actor, namespaces=namespaces, expires_at=end)
+
+    made, text = complete(work(), settings)
+
+    def show(screen: Screen) -> None:
+        screen.line(text)
+
+    if not settings.as_json:
+        end = (
+            "until it is revoked"
+            if made.expires_at is None
+            else f"until {clock(made.expires_at, settings.tz or 'UTC')}"
+        )
+        warn(f"token {made.id} ({made.name}): {made.role} of {_opened(made)}, {end}. It is not shown again: keep it.")
+    emit(settings, lambda: {**token_document(made), "token": text}, show)
+
+
+@token.command("list", cls=Command)
+@click.option("--all", "everything", is_flag=True, help="Also those that are expired or revoked.")
+@click.pass_obj
+def list_(settings: Settings, everything: bool) -> None:
+    """List the tokens: what they may do, until when, and when they were last used."""
+
+    async def work() -> tuple[Sequence[TokenRecord], datetime]:
+        async with opened(settings) as client:
+            # Those of one namespace where one was asked for.
+            names = None if settings.namespace is None else {settings.namespace}
+            return [
+                each for each in await _all(client, live=not everything) if _concerns(each, names)
+            ], await client.now()
+
+    found, now = complete(work(), settings)
+    found = sorted(found, key=lambda each: (each.name, each.created_at))
+
+    def show(screen: Screen) -> None:
+        if not found:
+            screen.line("No tokens. Make one with `tickbird token create NAME --role viewer`.")
+            return
+        heads = ("ID", "NAME", "ROLE", "NAMESPACES", "STATE", "EXPIRES", "LAST USED", "SESSIONS", "MADE BY")
+        screen.table(heads, (_row(each, now, settings.tz or "UTC") for each in found))
+
+    emit(settings, lambda: {"tokens": [token_document(each) for each in found]}, show)
+
+
+@token.command(cls=Command)
+@click.argument("which", metavar="ID|NAME", type=words, shell_complete=token_ids)
+@actor_option
+@click.pass_obj
+def revoke(settings: Settings, which: str, actor: str) -> None:
+    """End a token, and all sessions that are open with it: within a second it opens nothing any more."""
+
+    async def work() -> tuple[TokenRecord, int]:
+        async with opened(settings) as client:
+            found = await _find(client, which)
+            return await client.revoke_token(found.id, actor=actor), found.sessions
+
+    token, sessions = complete(work(), settings)
+    ends = f", which ends {sessions} open session{'' if sessions == 1 else 's'}" if sessions else ""
+    emit(
+        settings,
+        lambda: {**token_document(token), "sessions_ended": sessions},
+        lambda screen: screen.line(f"Token {token.id} ({token.name}) is revoked{ends}."),
+    )
+
+
+def _namespaces(settings: Settings, everything: bool) -> Sequence[str] | None:
+    """Those that the token opens: --namespace takes several, parted by commas."""
+    if not everything:
+        given = (settings.namespace or "default").split(",")
+        settings.namespace = given[0]
+        return given
+    if settings.namespace is not None:
+        raise InvalidError("namespace: give --namespace or --all-namespaces, not both.", field="namespace")
+    return None
+
+
+async def _all(client: Client, *, live: bool) -> list[TokenRecord]:
+    found: list[TokenRecord] = []
+    while page := await client.tokens(live=live, after=found[-1].id if found else "", limit=_PAGE):
+        found += page
+    return found
+
+
+async def _find(client: Client, which: str) -> TokenRecord:
+    """A token by its id, or by the name that only one live token has."""
+    if is_token_id(which) and (found := await client.find_token(which)) is not None:
+        return found
+    named = [each for each in await _all(client, live=True) if each.name == which]
+    if not named:
+        raise no_such_token(which)
+    if len(named) > 1:
+        ids = ", ".join(each.id for each in named[:9])
+        raise ConflictError(f"{len(named)} tokens are named {which!r};", hint=f"give an id: {ids}.")
+    return named[0]
+
+
+def _concerns(token: TokenRecord, names: set[str] | None) -> bool:
+    return names is None or any(token.opens(name) for name in names)
+
+
+def _opened(token: TokenRecord) -> str:
+    if token.namespaces is None:
+        return "all namespaces"
+    return f"namespace{'' if len(token.namespaces) == 1 else 's'} {', '.join(token.namespaces)}"
+
+
+def _row(token: TokenRecord, now: datetime, tz: str) -> Sequence[Text]:
+    return (
+        Cell(token.id, "bold"),
+        token.name,
+        token.role,
+        "all" if token.namespaces is None else ", ".join(token.namespaces),
+        Cell(token.state, _STYLES.get(token.state, "")),
+        both(token.expires_at, now, tz) or "never",
+        both(token.last_used_at, now, tz) or "never",
+        str(token.sessions),
+        token.created_by,
+    )

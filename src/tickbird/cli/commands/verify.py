@@ -1,0 +1,110 @@
+"""The command that proves the ledger: every expected tick has one decision, and no decision lacks its tick."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.errors import FAILED
+from tickbird.cli.options import Command, Settings
+from tickbird.cli.output import Cell, Screen, Text, clock, emit, iso
+from tickbird.cli.params import words
+from tickbird.cli.shell_completion import schedule_names
+from tickbird.cli.time_input import Reader
+from tickbird.client import Client
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.ledger.verification import Audit
+from tickbird.domain.time.instants import to_datetime
+
+_PAGE = 500
+
+
+@click.command(cls=Command)
+@click.argument("name", type=words, required=False, shell_complete=schedule_names)
+@click.option("--from", "first", type=words, metavar="INSTANT", help="Ticks from here on; else since it was created.")
+@click.option("--to", "last", type=words, metavar="INSTANT", help="Ticks up to here; else up to now.")
+@click.pass_obj
+def audit(settings: Settings, name: str | None, first: str | None, last: str | None) -> int:
+    """Prove that every expected tick has one decision, or name those that do not.
+
+    Of one schedule, or of all, deleted ones included. Exit code 1 tells that something was found.
+    """
+
+    async def read() -> tuple[list[Audit], datetime | None, datetime]:
+        async with opened(settings) as client:
+            now = await client.now()
+            own = await _zone(client, name)
+            start, end = (
+                None if text is None else Reader(now, settings.tz, own)(text, option).at
+                for text, option in ((first, "from"), (last, "to"))
+            )
+            end = end or now
+            names = _names(client) if name is None else _only(name)
+            return [await client.audit_ticks(each, start, end) async for each in names], start, end
+
+    audits, start, end = complete(read(), settings)
+    # Of those that did not exist in the range, nothing is to be told.
+    audits = [each for each in audits if name is not None or each.first is not None or each.found]
+    proven = all(each.proven for each in audits)
+
+    def document() -> dict[str, Any]:
+        return {"from": iso(start), "to": iso(end), "proven": proven, "audits": [each.to_json() for each in audits]}
+
+    emit(settings, document, lambda screen: _show(screen, audits, settings.tz or "UTC"))
+    return 0 if proven else FAILED
+
+
+async def _zone(client: Client, name: str | None) -> str | None:
+    if name is None:
+        return None
+    schedules = [row.schedule for row in await client.list(contains=name, limit=1_000) if row.schedule.name == name]
+    definition = schedules[0].definition if schedules else None
+    return definition.trigger.tz if definition else None
+
+
+async def _only(name: str) -> AsyncIterator[str]:
+    yield name
+
+
+async def _names(client: Client) -> AsyncIterator[str]:
+    """Every schedule, page by page; then those that were deleted."""
+    for state in (None, "deleted"):
+        after = ""
+        while page := await client.list(state=state, after=after, limit=_PAGE):
+            for row in page:
+                yield row.schedule.name
+            after = page[-1].schedule.name
+
+
+def _show(screen: Screen, audits: list[Audit], tz: str) -> None:
+    if not audits:
+        screen.line("No schedule had a tick to be decided in that time.")
+        return
+    rows: list[tuple[Text, ...]] = []
+    for each in audits:
+        verdict = Cell("proven", "green") if each.proven else Cell(count(each.found, "finding"), "red")
+        since, until = (_at(second, tz) for second in (each.first, each.last))
+        numbers = (each.expected, each.runs, each.skipped, each.open)
+        rows.append((Cell(each.schedule, "bold"), verdict, since, until, *(f"{number:,}" for number in numbers)))
+    screen.table(("SCHEDULE", "VERDICT", "FROM", "TO", "EXPECTED", "RUNS", "SKIPPED", "OPEN"), rows)
+    for each in audits:
+        if each.found:
+            screen.title(each.schedule)
+            screen.table(
+                ("KIND", "FIRST", "LAST", "TICKS", "WHAT"), [_finding(finding, tz) for finding in each.findings]
+            )
+            if each.found > len(each.findings):
+                screen.line(f"… and {each.found - len(each.findings):,} more.")
+
+
+def _finding(finding: Any, tz: str) -> tuple[Text, ...]:
+    last = "" if finding.last == finding.first else _at(finding.last, tz)
+    return (Cell(finding.kind, "red"), _at(finding.first, tz), last, f"{finding.count:,}", finding.text)
+
+
+def _at(second: int | None, tz: str) -> str:
+    return "" if second is None else clock(to_datetime(second), tz)

@@ -1,0 +1,86 @@
+"""Commands about workers: list them, and drain one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Settings, actor_option
+from tickbird.cli.output import Cell, Screen, Text, emit, relative
+from tickbird.cli.params import words
+from tickbird.cli.shell_completion import worker_ids
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.runs.unreadable_runs import published, published_count
+from tickbird.domain.workers import Worker
+from tickbird.wire.encode import worker_document
+
+_HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEEN", "NOTE")
+
+
+@click.command(cls=Command)
+@click.pass_obj
+def workers(settings: Settings) -> None:
+    """List the live workers: what they serve, since when, and what holds them back."""
+
+    async def read() -> tuple[Sequence[Worker], datetime]:
+        async with opened(settings) as client:
+            return await client.workers(), await client.now()
+
+    found, now = complete(read(), settings)
+
+    def show(screen: Screen) -> None:
+        if not found:
+            screen.line("No worker is alive. Start one with `tickbird worker`.")
+            return
+        screen.table(_HEADS, (_row(each, now) for each in found))
+
+    emit(settings, lambda: {"workers": [worker_document(each) for each in found]}, show)
+
+
+@click.command(cls=Command)
+@click.argument("worker", type=words, shell_complete=worker_ids)
+@click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
+@actor_option
+@click.pass_obj
+def drain(settings: Settings, worker: str, note: str, actor: str) -> None:
+    """Ask a worker to take nothing new, finish what it executes and end.
+
+    As if it were sent SIGTERM: within seconds, at the latest with its next heartbeat. Nothing takes that back.
+    """
+
+    async def work() -> Worker:
+        async with opened(settings) as client:
+            return await client.drain_worker(worker, actor=actor, note=note)
+
+    asked = complete(work(), settings)
+    emit(
+        settings,
+        lambda: {"worker": worker_document(asked)},
+        lambda screen: screen.line(
+            f"Worker {asked.id} is asked to drain; `tickbird workers` shows it until it has ended."
+        ),
+    )
+
+
+def _row(worker: Worker, now: datetime) -> Sequence[Text]:
+    started, seen = (relative(at, now) if at is not None else "" for at in (worker.started_at, worker.seen_at))
+    queues, slots = ", ".join(worker.queues), str(worker.slots)
+    return (worker.id, worker.app, worker.kind, queues, slots, worker.version, started, seen, _note(worker))
+
+
+def _note(worker: Worker) -> Text:
+    said = []
+    if worker.drain_requested_by is not None:
+        said.append(f"{'draining' if worker.draining else 'is to drain'}, asked by {worker.drain_requested_by}")
+    elif worker.draining:
+        said.append("draining")
+    said += [worker.held] if worker.held else []
+    stuck = worker.vitals.get("stuck")
+    said += [f"{count(stuck, 'slot')} stuck"] if isinstance(stuck, int) and stuck else []
+    if unreadable := published(worker.vitals):
+        number = published_count(worker.vitals)
+        said.append(f"cannot read {unreadable[0]}" + (f" and {number - 1} more" if number > 1 else ""))
+    return Cell("; ".join(said), "yellow" if said else "")

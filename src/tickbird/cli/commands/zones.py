@@ -1,0 +1,92 @@
+"""The command about zone data: which the store goes by, and which ticks other data moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from tickbird.cli.connection import complete, opened
+from tickbird.cli.options import Command, Settings, actor_option
+from tickbird.cli.output import Cell, Screen, clock, emit
+from tickbird.domain.explain.run_history import count
+from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.store.protocol.store import ZoneRecord, Zones
+from tickbird.wire.encode import moves_document, zone_record_document, zones_document
+
+
+@click.command(cls=Command)
+@click.option("--days", type=click.IntRange(1, 36_500), default=400, show_default=True, help="How far --against looks.")
+@click.option(
+    "--against",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="Compare with the zone files of this folder, tick by tick.",
+)
+@click.option("--adopt", is_flag=True, help="Let the store go by the zone data of this machine, also by an older one.")
+@actor_option
+@click.pass_obj
+def zones(settings: Settings, days: int, against: str | None, adopt: bool, actor: str) -> None:
+    """Compare zone data with the store's, and tell which ticks it moves.
+
+    Workers with newer data than the store's let it go by that, once, and compute the next ticks anew. Without
+    --against, what is shown is what they would move: next ticks as stored that this machine's data puts elsewhere.
+    """
+
+    async def work() -> tuple[Zones, Sequence[ZoneRecord], Sequence[TickMoves]]:
+        async with opened(settings) as client:
+            moves = await client.zone_moves(days, against)
+            found = await client.adopt_zones(actor=actor) if adopt else await client.zones()
+            return found, await client.zone_history(), moves
+
+    found, history, moves = complete(work(), settings)
+
+    def show_zones(screen: Screen) -> None:
+        screen.line(f"here   {found.here} from {found.here.source}")
+        if found.stored is not None:
+            stored, now = found.stored, " just now" if found.adopted else f" at {clock(found.stored.adopted_at)}"
+            screen.line(f"store  {stored.version} ({stored.digest[:8]}), adopted{now} by {stored.adopted_by}")
+        screen.line(Cell(_relation(found), "green" if found.same else "yellow"))
+        screen.line()
+        if not moves:
+            screen.line("No tick moves.")
+            return
+        screen.line(f"Ticks move in {count(len(moves), 'schedule')}:")
+        rows = [
+            (
+                each.schedule,
+                each.zone,
+                _first(each.first_gone, each.zone),
+                _first(each.first_came, each.zone),
+                _sum(each),
+            )
+            for each in moves
+        ]
+        screen.table(("SCHEDULE", "ZONE", "FROM", "TO", "TICKS"), rows)
+
+    document = {
+        **zones_document(found),
+        "history": [zone_record_document(each) for each in history],
+        "against": against,
+        "moves": [moves_document(each) for each in moves],
+    }
+    emit(settings, lambda: document, show_zones)
+
+
+def _relation(found: Zones) -> str:
+    if found.same or found.stored is None:
+        return "They are the same: workers with this data plan everything."
+    if found.here.version > found.stored.version:
+        return "Newer than the store's: the next worker that starts with it lets the store go by it."
+    if found.here.version == found.stored.version:
+        return "The same version with other rules: use one kind everywhere, or choose this one with --adopt."
+    return "Older than the store's: a worker with it plans only schedules in UTC. Upgrade tzdata."
+
+
+def _first(ticks: Sequence[Any], zone: str) -> str:
+    return clock(ticks[0], zone) if ticks else "none"
+
+
+def _sum(moves: TickMoves) -> str:
+    return f"{moves.gone} go, {moves.came} come"

@@ -1,0 +1,80 @@
+"""One call's connection to the store, or to the server in front of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tickbird.app import open_store
+from tickbird.cli.options import Settings
+from tickbird.client import Client
+from tickbird.domain.errors import StoreError
+from tickbird.store.protocol.store import Store
+
+T = TypeVar("T")
+
+
+def complete(work: Coroutine[Any, Any, T], settings: Settings) -> T:
+    """Run a command's work to its end."""
+    # A driver that retries logs each try; a person gets the one sentence of what came of it.
+    logging.basicConfig(level=logging.DEBUG if settings.debug else logging.CRITICAL)
+    try:
+        return asyncio.run(_await_work(work))
+    except asyncio.CancelledError:
+        # Ctrl-C came before the first step of the task: asyncio.run then raises this instead of KeyboardInterrupt.
+        raise KeyboardInterrupt from None
+    finally:
+        # If the task never started, Python would warn that the coroutine was never awaited.
+        work.close()
+
+
+async def _await_work(work: Coroutine[Any, Any, T]) -> T:
+    """Await the work. After Ctrl-C, raise CancelledError whatever it raises: a cancelled driver may raise any error."""
+    try:
+        return await work
+    except BaseException:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError from None
+        raise
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Client]:
+    """A client of the store that the options name, which must be there already, or of the server in front of it."""
+    server = settings.server_url
+    if server is not None:
+        from tickbird.client.http import RemoteClient, Transport
+
+        # As on a store, where nothing else is said: also with a token that opens others beside it.
+        transport = Transport(server, settings.server_token, otherwise="default")
+        try:
+            yield RemoteClient(transport, settings.namespace)
+        finally:
+            await transport.close()
+        return
+    store = open_store(settings.store_url)
+    must_exist(store)
+    await store.open()
+    try:
+        yield Client(store, settings.namespace or "default")
+    finally:
+        await store.close()
+
+
+def must_exist(store: Store) -> None:
+    """Refuse a file with nothing in it: opening would fill it, and look as if all schedules were lost."""
+    path = getattr(store, "path", None)
+    if path is None or path == ":memory:":
+        return
+    file = Path(path)
+    if file.exists() and (not file.is_file() or file.stat().st_size):
+        return
+    raise StoreError(
+        f"the database file {path} is empty;" if file.exists() else f"there is no database file {path};",
+        hint="give the right one with --url or TICKBIRD_URL, or create it with `tickbird migrate`.",
+    )

@@ -1,0 +1,143 @@
+"""The fields of a definition as `set` takes them: name=value, with the types of a definition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tickbird.cli.params import read_payload
+from tickbird.cli.time_input import Reader
+from tickbird.domain.errors import DefinitionError, InvalidError
+from tickbird.domain.schedules.definition import FIELDS, Backoff
+from tickbird.domain.schedules.dependencies import After, after
+from tickbird.domain.schedules.policy_input import check_fields
+from tickbird.domain.targets.command import program_from_json
+from tickbird.domain.time.durations import seconds
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import Every, read_step
+from tickbird.domain.triggers.trigger import Trigger, at, trigger_from_json
+
+# What a person may write instead of the trigger's JSON; `task` and `command` are short for the target.
+TRIGGERS = ("cron", "every", "at")
+SHORT = (*TRIGGERS, "tz", "task", "command")
+SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
+_WHOLE = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_runs", "retries"}
+_LENGTHS = {"grace", "start_within", "spread", "timeout"}
+_LISTS = {"tags", "exclude", "calendars"}
+_INSTANTS = {"start_at", "end_at"}
+_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
+_TEXTS = {"description", "queue", "catch_up", "overlap", "on_crash", "roll", "task", "concurrency_key"}
+
+
+def split_fields(given: Sequence[str]) -> dict[str, str]:
+    """The names and texts of name=value arguments."""
+    found: dict[str, str] = {}
+    for each in given:
+        name, equals, text = each.partition("=")
+        if not equals:
+            raise InvalidError(
+                f"{each[:60]!r} is not of the form field=value;", field=name[:60], hint="write, for example, retries=3."
+            )
+        if name not in SHORT:
+            check_fields([name])
+        if name in found:
+            raise InvalidError(f"{name}: is given twice.", field=name)
+        found[name] = text
+    if "target" in found:
+        raise InvalidError("target: cannot be set here;", field="target", hint="set task=NAME, or command=[…].")
+    if several := [name for name in ("trigger", *TRIGGERS) if name in found][1:]:
+        raise InvalidError(f"{several[0]}: a schedule has one trigger; give one of them.", field=several[0])
+    return found
+
+
+def read_fields(texts: Mapping[str, str], before: Trigger | None, read: Reader) -> dict[str, Any]:
+    """The values of such texts; `before` is the trigger so far, whose zone stays unless another is given."""
+    values = {name: _value(name, text, read) for name, text in texts.items() if name not in ("tz", *TRIGGERS)}
+    if any(name in texts for name in ("tz", *TRIGGERS)):
+        values["trigger"] = _trigger(texts, values.get("trigger"), before, read)
+    return values
+
+
+def _value(name: str, text: str, read: Reader) -> Any:
+    if name in _WHOLE:
+        return _whole(name, text)
+    if name in _LENGTHS:
+        return seconds(int(text) if _is_digits(text) else text, name)
+    if name == "depends_on":
+        return [_dependency(part.strip()) for part in text.split(",") if part.strip()]
+    if name in _LISTS:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if name in _INSTANTS:
+        return read(text, name, ahead=True).at
+    if name in _TEXTS:
+        return text
+    if name == "shadow":
+        return _flag(name, text)
+    if name == "payload":
+        return read_payload(text)
+    if name == "backoff":
+        return _backoff(text)
+    value = _json(name, text)
+    if name == "command":
+        return program_from_json(value)
+    return trigger_from_json(value) if name == "trigger" else value
+
+
+def _whole(name: str, text: str) -> int:
+    if not _is_digits(text.removeprefix("-")) or len(text) > 12:
+        raise DefinitionError(f"{name}: {text[:60]!r} is not a whole number.", field=name)
+    return int(text)
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() not in _FLAGS:
+        raise DefinitionError(f"{name}: {text[:60]!r} is neither true nor false.", field=name)
+    return _FLAGS[text.lower()]
+
+
+def _is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 12
+
+
+def _dependency(text: str) -> After:
+    """A schedule, how recently it must have succeeded, and how long to wait for it: load:24h or load:24h:2h."""
+    name, *lengths = text.split(":")
+    if not 1 <= len(lengths) <= 2:
+        raise DefinitionError(
+            f"depends_on: {text[:60]!r} is not of the form SCHEDULE:WITHIN or SCHEDULE:WITHIN:WAIT;",
+            field="depends_on",
+            hint="write, for example, depends_on=load:24h:2h.",
+        )
+    return after(name, *(int(length) if _is_digits(length) else length for length in lengths))
+
+
+def _backoff(text: str) -> Backoff:
+    """The first wait, or the first and the longest: 5s,10m."""
+    lengths = [seconds(int(part) if _is_digits(part) else part, "backoff") for part in text.split(",")]
+    if len(lengths) > 2:
+        raise DefinitionError("backoff: takes one or two lengths,", field="backoff", hint="such as 5s or 5s,10m.")
+    return Backoff(*lengths)
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidError(f"{name}: {text[:60]!r} is not JSON ({error}).", field=name) from None
+
+
+def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | None, read: Reader) -> Trigger:
+    tz = texts.get("tz", before.tz if before else "UTC")
+    if "cron" in texts:
+        return cron(texts["cron"], tz)
+    if "every" in texts:
+        return Every(read_step(texts["every"]), None, tz)
+    if "at" in texts and "tz" not in texts:
+        return at(read(texts["at"], "at", ahead=True).at)
+    # Only the zone: the same trigger on another clock.
+    same = given or before
+    document = {} if same is None or "at" in texts else same.to_json()
+    if not {"cron", "every"} & set(document):
+        raise InvalidError("tz: this trigger has no zone of its own;", field="tz", hint="set cron=EXPR with tz=ZONE.")
+    return trigger_from_json({**document, "tz": tz})

@@ -1,0 +1,68 @@
+"""Types of arguments and options that several commands take."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tickbird.cli.shell_completion import schedule_names
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.definition import LARGEST_PAYLOAD
+from tickbird.domain.time.durations import seconds
+
+LARGEST_ID = 2**63 - 1
+LONGEST_WORDS = 1_000
+
+
+def words(value: str) -> str:
+    """Text that a database can hold; anything else would fail later, in the driver."""
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise click.BadParameter("it holds a character that no database can hold.")
+    if len(value) > LONGEST_WORDS:
+        raise click.BadParameter(f"{len(value):,} characters are more than the {LONGEST_WORDS:,} allowed.")
+    return value
+
+
+def name_argument(command: Any) -> Any:
+    """The name of a schedule."""
+    return click.argument("name", type=words, shell_complete=schedule_names)(command)
+
+
+def length(value: str | int) -> int:
+    """Whole seconds of a length of time: 90, 90s, 10m, 1h30m."""
+    text = str(value)
+    try:
+        return seconds(int(text) if text.isascii() and text.isdigit() else text, "value", least=1)
+    except InvalidError as error:
+        raise click.BadParameter(str(error).removeprefix("value: ")) from None
+
+
+def read_payload(given: str) -> dict[str, Any]:
+    """A payload from the option itself, from a file (@path) or from standard input (-)."""
+    text = given
+    if given == "-":
+        text = sys.stdin.read(4 * LARGEST_PAYLOAD)
+    elif given.startswith("@"):
+        try:
+            with Path(given[1:]).open(encoding="utf-8") as file:
+                text = file.read(4 * LARGEST_PAYLOAD)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise InvalidError(f"payload: cannot read the file {given[1:][:200]!r} ({reason}).") from None
+    try:
+        payload = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidError(
+            f"payload: is not JSON ({error});", hint="write an object such as '{\"limit\": 5}', @file or -."
+        ) from None
+    if not isinstance(payload, dict):
+        raise InvalidError("payload: must be a JSON object,", hint="such as '{\"limit\": 5}'.")
+    return payload
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")

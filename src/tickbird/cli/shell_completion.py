@@ -1,0 +1,124 @@
+"""What a shell offers for names and ids: out of the store or server that the line so far, or the environment, names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import redirect_stderr
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from tickbird.client import Client
+
+# Whoever presses a key waits no longer than so many seconds, unless the environment says, and gets so many names.
+_PATIENCE = 2.0
+_LONGEST = 60.0
+_MOST = 1_000
+_NEWEST = 30
+# Names or ids, each with a word about it where shells show that.
+Found = Iterable[tuple[str, str]]
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Found]]) -> Complete:
+    """Offer what can be had at once and begins so; nothing where it cannot, and never a word about why."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        import asyncio
+        import logging
+
+        from tickbird.cli.connection import opened
+        from tickbird.cli.options import Settings
+
+        async def ask() -> Found:
+            async with asyncio.timeout(_patience()), opened(ctx.find_object(Settings) or Settings()) as client:
+                return await read(client, ctx, incomplete)
+
+        before = logging.root.manager.disable
+        logging.disable(logging.CRITICAL)
+        try:
+            with redirect_stderr(StringIO()):
+                found = asyncio.run(ask())
+        except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
+            return []
+        finally:
+            logging.disable(before)
+        return [CompletionItem(name, help=about or None) for name, about in found if name.startswith(incomplete)]
+
+    return complete
+
+
+def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell offer what it offers for files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _patience() -> float:
+    """TICKBIRD_COMPLETION_SECONDS, for those whose server is far away."""
+    given = os.environ.get("TICKBIRD_COMPLETION_SECONDS", "")
+    return min(float(given), _LONGEST) if given.isascii() and given.isdigit() else _PATIENCE
+
+
+async def _schedules(client: Client, _: click.Context, incomplete: str) -> Found:
+    rows = await client.list(contains=incomplete, limit=_MOST)
+    return [(row.schedule.name, row.schedule.state) for row in rows]
+
+
+async def _tags(client: Client, _: click.Context, __: str) -> Found:
+    definitions = [row.schedule.definition for row in await client.list(limit=_MOST)]
+    tags = {tag for definition in definitions if definition is not None for tag in definition.tags}
+    return [(tag, "") for tag in sorted(tags)]
+
+
+async def _queues(client: Client, _: click.Context, __: str) -> Found:
+    return [(each.name, "") for each in await client.queues()]
+
+
+async def _calendars(client: Client, _: click.Context, __: str) -> Found:
+    return [(each.name, "") for each in await client.list_calendars()]
+
+
+async def _keys(client: Client, _: click.Context, __: str) -> Found:
+    return [(each.key, "") for each in await client.limits()]
+
+
+async def _runs(client: Client, _: click.Context, __: str) -> Found:
+    return [
+        (str(each.id), f"{each.schedule or each.target.name} {each.status}")
+        for each in await client.runs(limit=_NEWEST)
+    ]
+
+
+async def _backfills(client: Client, _: click.Context, __: str) -> Found:
+    return [(str(each.id), each.schedule) for each in await client.list_backfills(limit=_NEWEST)]
+
+
+async def _tokens(client: Client, _: click.Context, __: str) -> Found:
+    return [(each.id, each.name) for each in await client.tokens(live=True, limit=_MOST)]
+
+
+async def _workers(client: Client, _: click.Context, __: str) -> Found:
+    return [(each.id, each.app or "") for each in await client.workers()]
+
+
+async def _revisions(client: Client, ctx: click.Context, _: str) -> Found:
+    # Where an option still lacks its value, click has not told the arguments apart.
+    name = ctx.params.get("name") or ctx.args[0]
+    found = await client.revisions(name, limit=_NEWEST)
+    return [(str(each.revision), f"{each.action} by {each.actor}") for each in found]
+
+
+schedule_names = _from_store(_schedules)
+tag_names = _from_store(_tags)
+queue_names = _from_store(_queues)
+calendar_names = _from_store(_calendars)
+key_names = _from_store(_keys)
+run_ids = _from_store(_runs)
+backfill_ids = _from_store(_backfills)
+token_ids = _from_store(_tokens)
+worker_ids = _from_store(_workers)
+revision_numbers = _from_store(_revisions)
