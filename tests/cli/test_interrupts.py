@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tickbird.cli.session import complete
-from tickbird.cli.settings import Settings
+from tickbird.cli.connection import complete
+from tickbird.cli.options import Settings
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import APP, Cli, Said
-from tests.remote.servers import make_token, serving
+from tests.client.http.servers import make_token, serving
 from tickbird.client import Client
 from tickbird.store.protocol.store import Store
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 
 from tests.cli.conftest import Cli
-from tests.remote.servers import make_token, serving
+from tests.client.http.servers import make_token, serving
 
 APP = """
     from tickbird import Run, Tickbird, cron

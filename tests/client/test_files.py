@@ -12,7 +12,7 @@ from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, StaleError
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.files import DocumentError, read_document
-from tickbird.files.shape import Document
+from tickbird.files.document import Document
 from tickbird.store.protocol.store import Changes, Counted
 from tickbird.store.sqlite import SqliteStore
 

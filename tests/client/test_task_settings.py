@@ -14,8 +14,8 @@ from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, Definition, Target
 from tickbird.domain.workers import Worker
-from tickbird.files.shape import read_bytes
-from tickbird.files.writing import write
+from tickbird.files.document import read_bytes
+from tickbird.files.writer import write
 from tickbird.store.sqlite import SqliteStore
 from tickbird.worker import describe_worker
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.remote.servers import make_token, serving
+from tests.client.http.servers import make_token, serving
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from tickbird.files.mistakes import DocumentError
-from tickbird.files.reading import Format
-from tickbird.files.shape import read_bytes
+from tickbird.files.diagnostics import DocumentError
+from tickbird.files.document import read_bytes
+from tickbird.files.loader import Format
 
 TOML = "".join(f'[schedules.s{number}]\ncron = "99 * * * *"\ntask = "work"\nretires = 3\n' for number in range(10))
 YAML = "schedules:\n" + "".join(

@@ -19,9 +19,9 @@ from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cu
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
+from tickbird.files.document import Document, read_document
 from tickbird.files.plan import FilePlan, Kept, Known, Late, ScheduleChange, alike, plan_files
-from tickbird.files.shape import Document, read_document
-from tickbird.files.ticks import TickChanges
+from tickbird.files.tick_diff import TickChanges
 
 # A Monday.
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import APP, Cli, Said
-from tests.remote.servers import serving
+from tests.client.http.servers import serving
 from tickbird.cli import root
 from tickbird.client import Client
 from tickbird.domain.planning.commands import Create

@@ -114,7 +114,7 @@ def _document(text: str, kind: str, code: int, error: Exception) -> dict[str, An
     """What went wrong, for programs: the same fields whatever it is."""
     mistakes = getattr(error, "mistakes", ())
     if mistakes:
-        from tickbird.files.told import mistake_document
+        from tickbird.wire.files import mistake_document
 
         mistakes = [mistake_document(each) for each in mistakes]
     return {

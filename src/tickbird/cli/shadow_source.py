@@ -16,8 +16,8 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
 
 if TYPE_CHECKING:
-    from tickbird.imports.fired.heard import Heard
-    from tickbird.imports.fired.lines import Advance
+    from tickbird.importers.history.observed import Heard
+    from tickbird.importers.history.text_files import Advance
 
 # From so many bytes on, reading takes long enough to be watched.
 _LONG: Final = 20_000_000
@@ -58,12 +58,12 @@ class Source:
 
     def read(self, settings: Settings, schedules: Sequence[Schedule], now: datetime) -> tuple[Heard, list[str]]:
         """What it tells, and the schedules of which it can tell nothing."""
-        from tickbird.imports.fired.heard import Commands, Heard, Names
+        from tickbird.importers.history.observed import Commands, Heard, Names
 
         heard, tz = Heard(), settings.tz or own_zone(schedules)
         if self.logs:
-            from tickbird.imports.fired.cron_log import CronLog
-            from tickbird.imports.fired.lines import lines_of
+            from tickbird.importers.history.cron_log import CronLog
+            from tickbird.importers.history.text_files import lines_of
 
             commands = Commands(schedules, self.said)
             with _bar(settings, self.logs) as advance:
@@ -72,20 +72,20 @@ class Source:
             return heard, [each.name for each in schedules if each.name not in commands.known]
         names = Names(schedules, self.said)
         if self.tables:
-            from tickbird.imports.fired.lines import lines_of
-            from tickbird.imports.fired.tables import Table
+            from tickbird.importers.history.tables import Table
+            from tickbird.importers.history.text_files import lines_of
 
             with _bar(settings, self.tables) as advance:
                 for path in self.tables:
                     table = Table(names, heard, tz=tz, name=self.name_column, time=self.time_column)
                     table.read(lines_of(path, advance))
         elif self.celery is not None:
-            from tickbird.imports.fired.celery_results import read_results
+            from tickbird.importers.history.celery_results import read_results
 
             url = self.celery if "://" in self.celery else f"sqlite:///{self.celery}"
             read_results(url, names, heard)
         else:
-            from tickbird.imports.fired.kubernetes import read_jobs
+            from tickbird.importers.history.kubernetes import read_jobs
 
             for path in self.kubernetes:
                 read_jobs(_whole(path), path, names, heard)
@@ -100,7 +100,7 @@ def own_zone(schedules: Sequence[Schedule]) -> str:
 
 async def read_pings(client: Client, schedule: Schedule, since: float | None) -> Heard:
     """What the old system told of one schedule itself."""
-    from tickbird.imports.fired.heard import Heard
+    from tickbird.importers.history.observed import Heard
 
     heard = Heard()
     first = to_datetime(_EVER[0] if since is None else max(_EVER[0], int(since)))
@@ -115,7 +115,7 @@ async def read_pings(client: Client, schedule: Schedule, since: float | None) ->
 
 def _whole(path: str) -> str:
     """A text that is read at once, since it is a list."""
-    from tickbird.imports.fired.lines import lines_of
+    from tickbird.importers.history.text_files import lines_of
 
     found: list[str] = []
     length, before = 0, ""
@@ -130,7 +130,7 @@ def _whole(path: str) -> str:
 
 def _bar(settings: Settings, paths: Sequence[str]) -> AbstractContextManager[Advance]:
     """A bar on a terminal, where there is much to read; nothing elsewhere."""
-    from tickbird.imports.fired.lines import size_of
+    from tickbird.importers.history.text_files import size_of
 
     sizes = [size_of(path) for path in paths]
     total = sum(size or 0 for size in sizes)

@@ -23,9 +23,9 @@ from tickbird.store.protocol.store import Changes, NewCalendar
 
 # What reads and compares files is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:
-    from tickbird.files.mistakes import Mistake
+    from tickbird.files.diagnostics import Mistake
+    from tickbird.files.document import Document
     from tickbird.files.plan import FilePlan
-    from tickbird.files.shape import Document
 
 # So often is a plan made anew when somebody else was quicker.
 _TRIES = 5
@@ -50,7 +50,7 @@ class Files(Base):
         With `prune`, schedules of its app that it does not have are deleted. With `adopt`, those that a person made
         become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
         """
-        from tickbird.files.shape import read_document
+        from tickbird.files.document import read_document
 
         check_text(actor, "actor", least=1, most=200)
         read = read_document(document)
@@ -86,7 +86,7 @@ class Files(Base):
     async def _plan(
         self, document: Document, actor: str, *, prune: bool, adopt: bool
     ) -> tuple[FilePlan, Mapping[str, NewCalendar]]:
-        from tickbird.files.mistakes import Mistake
+        from tickbird.files.diagnostics import Mistake
         from tickbird.files.plan import Known, plan_files
 
         store, namespace = self._store, self._namespace
@@ -138,7 +138,7 @@ class Files(Base):
 
         If no live worker has the task, a schedule keeps the settings that it has.
         """
-        from tickbird.files.mistakes import Mistake
+        from tickbird.files.diagnostics import Mistake
 
         known = await self._task_settings(definition.target for definition in document.schedules.values())
         schedules: dict[str, Definition] = {}
@@ -172,7 +172,7 @@ class Files(Base):
 
     async def _payloads(self, document: Document, plan: FilePlan) -> tuple[list[Mistake], list[str]]:
         """Payloads that do not fit their tasks, by what live workers publish of these; and tasks that none has."""
-        from tickbird.files.mistakes import Mistake
+        from tickbird.files.diagnostics import Mistake
 
         written = [change.name for change in plan.schedules if change.kind in ("create", "change")]
         if not written:
@@ -199,7 +199,7 @@ class Files(Base):
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
         """
-        from tickbird.files.shape import DEFAULT_APP
+        from tickbird.files.document import DEFAULT_APP
 
         schedules = await self._all()
         owners = {schedule.app for schedule in schedules}
@@ -233,7 +233,7 @@ class Files(Base):
 
     async def _document(self, schedules: Sequence[Schedule], app: str) -> Document:
         """These schedules as an app has them in files, with the calendars that they name."""
-        from tickbird.files.shape import Document
+        from tickbird.files.document import Document
 
         definitions: dict[str, Definition] = {}
         for schedule in schedules:
@@ -295,11 +295,11 @@ def remarks_of(schedule: Schedule, app: str) -> list[str]:
 def check_plan(plan: FilePlan) -> None:
     """Refuse a plan that cannot be carried out."""
     if plan.mistakes:
-        from tickbird.files.mistakes import DocumentError
+        from tickbird.files.diagnostics import DocumentError
 
         raise DocumentError([*plan.mistakes, *plan.conflicts])
     if plan.conflicts:
-        from tickbird.files.mistakes import OwnedError
+        from tickbird.files.diagnostics import OwnedError
 
         raise OwnedError(plan.conflicts)
 

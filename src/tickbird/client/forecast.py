@@ -19,7 +19,7 @@ from tickbird.domain.time.instants import DAY, to_seconds
 if TYPE_CHECKING:
     from tickbird.domain.forecast.forecast import Served, Simulation, WhatIf
     from tickbird.domain.forecast.model import Going
-    from tickbird.files.shape import Document
+    from tickbird.files.document import Document
 
 _PAGE: Final = 1_000
 # Of more runs that go on now, the newest are taken.
@@ -107,7 +107,7 @@ class Simulations(Files):
         limits = {each.key: each.most for each in await store.list_limits(namespace) if each.is_set}
         rates = {each.name: each.rate for each in await store.list_queues(namespace) if each.rate is not None}
         if document is not None:
-            from tickbird.files.shape import read_document
+            from tickbird.files.document import read_document
 
             read = read_document(document)
             self._check_namespace(read)

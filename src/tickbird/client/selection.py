@@ -17,7 +17,7 @@ from tickbird.domain.views import ScheduleFilter
 
 if TYPE_CHECKING:
     from tickbird.client import Client
-    from tickbird.files.shape import Document
+    from tickbird.files.document import Document
 
 _PAGE: Final = 500
 # A file takes more than can be changed at once.
@@ -92,7 +92,7 @@ class Chosen:
 
     async def document(self) -> Document:
         """Those that can be read, as a file that can be applied; what operators have set over them is left out."""
-        from tickbird.files.shape import DEFAULT_APP
+        from tickbird.files.document import DEFAULT_APP
 
         found = (await self.find(MOST_EXPORTED + 1)).schedules
         if len(found) > MOST_EXPORTED:

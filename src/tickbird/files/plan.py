@@ -18,10 +18,10 @@ from tickbird.domain.schedules.codec import decode_definition, encode_definition
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
 from tickbird.domain.schedules.dependencies import in_order
 from tickbird.domain.schedules.schedule import Pause, Schedule
-from tickbird.files.mistakes import Mistake
-from tickbird.files.shadows import shadow_notes
-from tickbird.files.shape import Document
-from tickbird.files.ticks import NO_CHANGES, Budget, Crowd, TickChanges, compare, crowds
+from tickbird.files.diagnostics import Mistake
+from tickbird.files.document import Document
+from tickbird.files.shadow_notes import shadow_notes
+from tickbird.files.tick_diff import NO_CHANGES, Budget, Crowd, TickChanges, compare, crowds
 
 Kind = Literal["create", "change", "resume", "calendar", "delete"]
 _BEYOND: Final = 2**53

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.remote.servers import make_token, serving
+from tests.client.http.servers import make_token, serving
 from tickbird.client import Client
 from tickbird.store.protocol.store import Store
 

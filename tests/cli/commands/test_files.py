@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Cli
-from tests.files.test_shape import TWENTY
+from tests.files.test_document import TWENTY
 
 OPS = """
 app = "ops"

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.client.http.servers import make_token, serving
 from tests.domain.ical_reader import read_ical
-from tests.remote.servers import make_token, serving
 from tickbird.domain.triggers.cron.cron import cron
 
 

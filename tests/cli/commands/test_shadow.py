@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.remote.servers import make_token, serving
+from tests.client.http.servers import make_token, serving
 from tickbird.client import Client
 from tickbird.domain.planning.commands import Create, Update
 from tickbird.domain.schedules.definition import Definition, Target, command_target

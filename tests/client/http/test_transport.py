@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.remote.conftest import URL, Both
+from tests.client.http.conftest import URL, Both
 from tickbird.client.http import RemoteClient, Transport
 from tickbird.client.http import transport as transports
 from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError, TickbirdError

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.isolation.app import bird
-from tests.isolation.conftest import QUICK, Place, leftovers, until, working
+from tests.engine.processes.app import bird
+from tests.engine.processes.conftest import QUICK, Place, leftovers, until, working
 from tickbird import DefinitionError, Tickbird
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target

@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 from tickbird.app import Tickbird, open_store
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.urls import describe_url
-from tickbird.imports.databases import fetch, shown
+from tickbird.importers.databases import fetch, shown
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.connection import Connections
 from tickbird.store.shared.postgres_url import PostgresUrl

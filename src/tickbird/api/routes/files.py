@@ -13,11 +13,11 @@ from tickbird.api.auth.auth import Editor, Viewer
 from tickbird.api.middleware.timeouts import longer
 from tickbird.api.models.files import ApplyBody, DiffBody, ExportModel, FilePlanModel
 from tickbird.api.schedule_response import check_command
+from tickbird.files.document import read_document
 from tickbird.files.plan import FilePlan
-from tickbird.files.shape import read_document
-from tickbird.files.told import plan_document
-from tickbird.files.writing import to_plain
+from tickbird.files.writer import to_plain
 from tickbird.wire.encode import schedule_document
+from tickbird.wire.files import plan_document
 
 router = APIRouter(prefix=PREFIX, tags=["files"])
 # Thousands of schedules are compared and written in one transaction.

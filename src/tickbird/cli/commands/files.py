@@ -26,12 +26,12 @@ from tickbird.domain.schedules.schedule import Pause
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.trigger import trigger_from_json
-from tickbird.files.mistakes import DocumentError, Mistake, OwnedError
+from tickbird.files.diagnostics import DocumentError, Mistake, OwnedError
+from tickbird.files.document import Document, read_bytes, read_files
+from tickbird.files.loader import ENDINGS, FORMATS, LARGEST_FILE, Format
 from tickbird.files.plan import FilePlan, Kept, Kind, ScheduleChange
-from tickbird.files.reading import ENDINGS, FORMATS, LARGEST_FILE, Format
-from tickbird.files.shape import Document, read_bytes, read_files
-from tickbird.files.ticks import HORIZON, TickChanges
-from tickbird.files.told import plan_document
+from tickbird.files.tick_diff import HORIZON, TickChanges
+from tickbird.wire.files import plan_document
 
 # So many mistakes and so many schedules are shown; --json has all.
 _MISTAKES = 200
@@ -171,7 +171,7 @@ def export(
             return document, await client.remarks(document)
 
     document, remarks = complete(work(), settings)
-    from tickbird.files.writing import write
+    from tickbird.files.writer import write
 
     owner = "all owners" if everything else f"app {document.app}"
     text = write(document, found, head=[f"Schedules of {owner}, written by `tickbird export`."], remarks=remarks)
@@ -193,7 +193,7 @@ def export(
 @click.pass_obj
 def schema(settings: Settings) -> None:
     """Print the JSON Schema of files of schedules, for editors."""
-    from tickbird.files.schema import json_schema
+    from tickbird.files.json_schema import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))
 

@@ -19,10 +19,10 @@ from tickbird.domain.explain.run_history import count
 from tickbird.domain.text import check_name
 
 if TYPE_CHECKING:
-    from tickbird.files.reading import Format
-    from tickbird.imports.differences import Horizon
-    from tickbird.imports.documents import Made
-    from tickbird.imports.entries import Imported
+    from tickbird.files.loader import Format
+    from tickbird.importers.dst_differences import Horizon
+    from tickbird.importers.entries import Imported
+    from tickbird.importers.result import Made
 
 _DAY = 86_400
 _MOST_REMARKS = 1_000
@@ -66,7 +66,7 @@ def crontab(settings: Settings, /, file: str, system: bool | None, **shared: Any
     --tz is the zone of its machine, else UTC. CRON_TZ, SHELL, HOME and other variables, % and @daily mean what they
     mean to cron; @reboot is left out.
     """
-    from tickbird.imports.crontab import read_crontab
+    from tickbird.importers.crontab import read_crontab
 
     def read(_: Horizon) -> Imported:
         # A line that is no text is left out, and no reason to refuse the others.
@@ -84,7 +84,7 @@ def kubernetes(settings: Settings, /, file: str, **shared: Any) -> None:
 
     --tz is the zone of the cluster, else UTC.
     """
-    from tickbird.imports.kubernetes import read_cronjobs
+    from tickbird.importers.kubernetes import read_cronjobs
 
     _finish(settings, "kubernetes", lambda _: read_cronjobs(_text(file), file, tz=settings.tz or "UTC"), **shared)
 
@@ -102,7 +102,7 @@ def celery_beat(settings: Settings, /, file: str, trust_code: bool, python: str 
     out. With --trust-code it is executed, in a process of its own that must have Celery. --tz is the zone where the
     file sets none, else UTC.
     """
-    from tickbird.imports.celery_beat import execute_settings, read_settings
+    from tickbird.importers.celery_beat import execute_settings, read_settings
 
     if trust_code:
         _text(file)
@@ -118,8 +118,8 @@ def celery_beat(settings: Settings, /, file: str, trust_code: bool, python: str 
 @click.pass_obj
 def django_celery_beat(settings: Settings, /, database: str, **shared: Any) -> None:
     """The database of django-celery-beat: sqlite:///path or postgresql://…, only read."""
-    from tickbird.imports.databases import shown
-    from tickbird.imports.django_celery_beat import read_database
+    from tickbird.importers.databases import shown
+    from tickbird.importers.django_celery_beat import read_database
 
     _finish(settings, "django-celery-beat", lambda _: read_database(database, shown(database)), **shared)
 
@@ -137,8 +137,8 @@ def apscheduler(settings: Settings, /, database: str, trust_pickle: bool, python
     They are opened only with --trust-pickle, in a process of their own, which needs APScheduler and what the arguments
     of the jobs are made of.
     """
-    from tickbird.imports.apscheduler import read_jobs
-    from tickbird.imports.databases import shown
+    from tickbird.importers.apscheduler import read_jobs
+    from tickbird.importers.databases import shown
 
     if not trust_pickle:
         raise InvalidError(
@@ -155,7 +155,7 @@ def apscheduler(settings: Settings, /, database: str, trust_pickle: bool, python
 
 
 def _text(file: str, errors: str = "strict") -> str:
-    from tickbird.files.reading import LARGEST_FILE
+    from tickbird.files.loader import LARGEST_FILE
 
     try:
         if file == "-":
@@ -190,8 +190,8 @@ def _finish(
     days: int,
     shadow: bool,
 ) -> None:
-    from tickbird.imports.differences import Horizon
-    from tickbird.imports.documents import document_of, make, remarks_of, text_of
+    from tickbird.importers.dst_differences import Horizon
+    from tickbird.importers.result import document_of, make, remarks_of, text_of
 
     now = int(time.time())
     horizon = Horizon(now, now + days * _DAY)

@@ -27,7 +27,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
 
 if TYPE_CHECKING:
-    from tickbird.imports.fired.heard import Heard
+    from tickbird.importers.history.observed import Heard
 
 _SHOWN = 10
 _VERDICTS = {
@@ -99,7 +99,7 @@ def report(
     Of the named schedules, or of all shadows. Exit code 0 tells that all agree, 1 that something differs or nothing
     could be compared, 2 that something is wrong.
     """
-    from tickbird.imports.fired.tables import parse_map
+    from tickbird.importers.history.tables import parse_map
 
     settings.error_code = INVALID
     source = Source(said=parse_map(maps), **sources)

@@ -35,8 +35,8 @@ from tickbird.domain.forecast.forecast import (
 )
 from tickbird.domain.time.durations import in_words, seconds
 from tickbird.domain.time.instants import to_datetime, to_seconds
-from tickbird.files.reading import Format
-from tickbird.files.shape import Document
+from tickbird.files.document import Document
+from tickbird.files.loader import Format
 from tickbird.wire.forecast import simulation_document
 
 # From so many ticks on it takes long enough for a bar.

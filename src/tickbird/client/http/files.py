@@ -11,10 +11,10 @@ from tickbird.client.files import Files, remarks_of
 from tickbird.client.http.base import Remote
 from tickbird.client.http.transport import Question
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.files.mistakes import DocumentError, Mistake, OwnedError
+from tickbird.files.diagnostics import DocumentError, Mistake, OwnedError
+from tickbird.files.document import Document, read_document
 from tickbird.files.plan import FilePlan
-from tickbird.files.shape import Document, read_document
-from tickbird.files.writing import to_plain
+from tickbird.files.writer import to_plain
 from tickbird.wire.decode.files import read_plan
 from tickbird.wire.decode.schedules import read_row
 

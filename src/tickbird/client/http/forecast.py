@@ -14,7 +14,7 @@ from tickbird.wire.decode.parts import Document as Answer
 
 if TYPE_CHECKING:
     from tickbird.domain.forecast.forecast import Simulation, WhatIf
-    from tickbird.files.shape import Document
+    from tickbird.files.document import Document
 
 # A server plays one at a time.
 _PATIENCE: Final = 250.0
@@ -43,8 +43,8 @@ class RemoteSimulations(Remote, Simulations):
         All schedules are played; `names` are those that are told of, else the `limit` that there is most to say of.
         How many ticks are played at most is the server's to say.
         """
-        from tickbird.files.shape import read_document
-        from tickbird.files.writing import to_plain
+        from tickbird.files.document import read_document
+        from tickbird.files.writer import to_plain
         from tickbird.wire.decode.forecast import read_simulation
 
         body: dict[str, Any] = {

@@ -15,8 +15,8 @@ from tickbird.client import Client
 from tickbird.client.payloads import payload_mistakes
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.definition import Target, check_payload
-from tickbird.files.json_text import read_json
-from tickbird.files.nodes import Unreadable
+from tickbird.files.parse.json import read_json
+from tickbird.files.parse.nodes import Unreadable
 from tickbird.web.forms.payload_schema import Wanted, as_json, is_plain, takes_others, wanted_fields
 from tickbird.web.page_request import Form
 

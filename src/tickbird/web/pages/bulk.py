@@ -186,7 +186,7 @@ def _show(asked: Asked, status: int, field: str = "", why: str = "") -> Response
 
 async def export(visit: Visit) -> Response:
     """A file of schedules, which can be applied."""
-    from tickbird.files.writing import write
+    from tickbird.files.writer import write
 
     longer(visit.request, _SECONDS)
     chosen, every, names = _chosen(visit)

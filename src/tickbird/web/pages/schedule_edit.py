@@ -21,7 +21,7 @@ from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_new_name
 from tickbird.domain.time.instants import to_seconds
-from tickbird.files.ticks import Budget, TickChanges, compare
+from tickbird.files.tick_diff import Budget, TickChanges, compare
 from tickbird.web.display_clock import known_zone
 from tickbird.web.forms.idempotency import Once, mark_of
 from tickbird.web.forms.instants import local_value, tomorrow_at

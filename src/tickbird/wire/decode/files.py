@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tickbird.domain.schedules.schedule import Pause
-from tickbird.files.mistakes import Mistake
-from tickbird.files.nodes import Place
+from tickbird.files.diagnostics import Mistake
+from tickbird.files.parse.nodes import Place
 from tickbird.files.plan import FieldChange, FilePlan, Kept, Late, ScheduleChange, SettingChange, Stays
-from tickbird.files.ticks import Crowd, TickChanges
+from tickbird.files.tick_diff import Crowd, TickChanges
 from tickbird.wire.decode.parts import Document, instant, maybe
 from tickbird.wire.decode.schedules import read_schedule
 

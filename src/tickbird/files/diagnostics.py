@@ -1,0 +1,39 @@
+"""What is wrong with files: each thing where it stands, and all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.files.parse.nodes import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """Something that is wrong, where it stands, and what to do about it."""
+
+    place: Place
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+
+class DocumentError(InvalidError):
+    """Files, or a document, with mistakes: all of them, in the order in which they stand."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        shown = "; ".join(map(str, self.mistakes[:3])) + ("; …" if len(self.mistakes) > 3 else "")
+        many = f"{len(self.mistakes):,} mistakes: " if len(self.mistakes) > 1 else ""
+        super().__init__(f"{many}{shown}", field="document")
+
+
+class OwnedError(ConflictError):
+    """A document with schedules that are somebody else's: all of them, each with whose it is."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        more = f" And {len(mistakes) - 3:,} more like it." if len(mistakes) > 3 else ""
+        super().__init__(f"{' '.join(map(str, mistakes[:3]))}{more}")

@@ -1,0 +1,83 @@
+"""From nodes to definitions: every mistake is told, each where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.schedules.definition import Definition
+from tickbird.files.diagnostics import DocumentError, Mistake
+from tickbird.files.document_reader import Parts
+from tickbird.files.loader import Format, Source, read_paths, read_text
+from tickbird.files.parse.nodes import Place, Unreadable, nodes_of
+
+DEFAULT_APP: Final = "files"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What one or several files say together; `places` has where each schedule and each of its fields stands."""
+
+    app: str = DEFAULT_APP
+    namespace: str | None = None
+    schedules: Mapping[str, Definition] = field(default_factory=dict)
+    calendars: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+    queues: Mapping[str, Rate] = field(default_factory=dict)
+    places: Mapping[tuple[str, ...], Place] = field(default_factory=dict, compare=False, repr=False)
+
+    def place(self, *path: str) -> Place:
+        """Where something stands; what it is part of, if that alone is known."""
+        while path and path not in self.places:
+            path = path[:-1]
+        return self.places.get(path, Place("document"))
+
+
+def read_files(paths: Iterable[str | Path]) -> Document:
+    """The document of files and folders, or a DocumentError with all mistakes of all of them."""
+    mistakes: list[Mistake] = []
+    return _document(read_paths(paths, mistakes), mistakes)
+
+
+def read_bytes(data: bytes, file: str, spelling: Format) -> Document:
+    """The document of one text, which need not be a file."""
+    mistakes: list[Mistake] = []
+    source = read_text(data, file, spelling, mistakes)
+    return _document([] if source is None else [source], mistakes)
+
+
+def read_document(value: object) -> Document:
+    """The document of plain values, as JSON has them."""
+    if isinstance(value, Document):
+        return value
+    try:
+        root = nodes_of(value)
+    except Unreadable as error:
+        raise DocumentError([Mistake(Place("document"), f"{error.reason}.")]) from None
+    return _document([Source("document", root)], [])
+
+
+def _document(sources: Sequence[Source], mistakes: list[Mistake]) -> Document:
+    parts = Parts(mistakes)
+    for source in sources:
+        parts.take(source)
+    if mistakes:
+        order = {source.file: number for number, source in enumerate(sources)}
+        raise DocumentError(
+            sorted(
+                mistakes,
+                key=lambda each: (order.get(each.place.file, -1), each.place.line or 0, each.place.column or 0),
+            )
+        )
+    return Document(
+        app=parts.said.get("app", DEFAULT_APP),
+        namespace=parts.said.get("namespace"),
+        schedules=parts.schedules,
+        calendars=parts.calendars,
+        limits=parts.limits,
+        queues=parts.queues,
+        places=parts.places,
+    )

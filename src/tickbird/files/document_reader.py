@@ -1,0 +1,222 @@
+"""The parts of a document, of one file or of several: schedules, calendars, limits and queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any, Final
+
+from tickbird.domain.calendars.definition import check_calendar_name, read_calendar
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY
+from tickbird.domain.limits.rate_limits import Rate, read_rate
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
+from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.targets.command import FIELDS as PROGRAM
+from tickbird.domain.targets.command import SHELL, program_from_json
+from tickbird.domain.text import check_new_name, check_text
+from tickbird.domain.triggers.trigger import At
+from tickbird.files.diagnostics import Mistake
+from tickbird.files.fields import IGNORED, NAMES, PARTS, POLICIES, TARGETS
+from tickbird.files.loader import Source
+from tickbird.files.parse.nodes import Node, Place, kind_of
+from tickbird.files.policy_reader import Policies
+from tickbird.files.trigger_reader import Triggers
+from tickbird.files.value_reader import WRONG
+
+MOST_SCHEDULES: Final = 100_000
+_SETTINGS: Final = frozenset(TASK_SETTINGS)
+_ANY: Final = Definition(trigger=At(datetime(1970, 1, 1, tzinfo=UTC)), target=Target("any"))
+# Under which name a part of the definition stands in a file.
+_FIELD_OF: Final = {"tag": "tags", "calendar": "calendars", "task": "target"}
+
+
+class Parts(Triggers, Policies):
+    """Gathers what files say, and all that is wrong with it."""
+
+    def __init__(self, mistakes: list[Mistake]) -> None:
+        super().__init__(mistakes)
+        self.said: dict[str, str] = {}
+        self.schedules: dict[str, Definition] = {}
+        self.calendars: dict[str, Mapping[str, Any]] = {}
+        self.limits: dict[str, int] = {}
+        self.queues: dict[str, Rate] = {}
+        self.places: dict[tuple[str, ...], Place] = {}
+
+    def take(self, source: Source) -> None:
+        """One file."""
+        self.source, self.where = source, ""
+        if not isinstance(source.root.value, dict):
+            self.wrong(source.root.at, f"expected an object with {', '.join(PARTS)}, not {kind_of(source.root.value)}.")
+            return
+        for name, node in source.root.value.items():
+            self.where = ""
+            if name in ("app", "namespace"):
+                self.say(name, node)
+            elif name in PARTS:
+                self.part(name, node)
+            elif name not in IGNORED:
+                self.unknown(name, node, PARTS, "a file of schedules")
+
+    def say(self, name: str, node: Node) -> None:
+        """What holds for all files: said once, or the same each time."""
+        said = self.name(node, name)
+        if said is WRONG:
+            return
+        before = self.said.setdefault(name, said)
+        if before != said:
+            self.wrong(
+                node.at,
+                f"{name}: is {said!r} here and {before!r} at {self.places[(name,)]}; all files of one call share it.",
+            )
+        self.places.setdefault((name,), self.source.place(node.at))
+
+    def part(self, part: str, node: Node) -> None:
+        """Schedules, calendars, limits or queues by name."""
+        if not isinstance(node.value, dict):
+            self.expected(node, f"an object of {part} by name", part)
+            return
+        for name, each in node.value.items():
+            self.where = f"{part.removesuffix('s')} {name[:60]}: "
+            here = self.source.place(each.key or each.at)
+            first = self.places.setdefault((part, name), here)
+            if first is not here:
+                self.wrong(each.key, f"{name[:60]!r} is defined twice, here and at {first}.")
+            {"schedules": self.schedule, "calendars": self.calendar, "limits": self.limit, "queues": self.queue}[part](
+                name, each
+            )
+
+    def limit(self, key: str, node: Node) -> None:
+        """How many runs of a concurrency key may go on at once."""
+        usable = self.named(node, lambda: check_text(key, "key", least=1, most=LONGEST_KEY))
+        most = node.value
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= LARGEST_LIMIT:
+            self.wrong(node.at, f"expected a whole number from 1 to {LARGEST_LIMIT:,}, not {str(node.plain)[:60]!r}.")
+        elif usable:
+            self.limits[key] = most
+
+    def queue(self, name: str, node: Node) -> None:
+        """At what rate the runs of a queue may begin."""
+        usable = self.named(node, lambda: check_new_name(name, "queue"))
+        if isinstance(node.value, dict):
+            for field_name, each in node.value.items():
+                if field_name != "rate":
+                    self.unknown(field_name, each, ("rate",), "a queue")
+            if "rate" not in node.value:
+                self.wrong(node.at, 'expected a rate, such as { rate = "100/min" }.')
+                return
+            node = node.value["rate"]
+        rate = self.checked(node, lambda: read_rate(node.plain))
+        if usable and rate is not WRONG:
+            self.queues[name] = rate
+
+    def calendar(self, name: str, node: Node) -> None:
+        """Closed days."""
+        usable = self.named(node, lambda: check_calendar_name(check_new_name(name, "calendar")))
+        if not isinstance(node.value, dict):
+            self.expected(node, "an object with weekdays, dates, holidays, include or description", "calendar")
+            return
+        given = {each: _days_as_text(value.plain) for each, value in node.value.items()}
+        while given or not node.value:
+            try:
+                read = read_calendar(given)
+            except InvalidError as error:
+                usable, at = False, node.value.get(error.field)
+                self.wrong(node.at if at is None else at.at, str(error))
+                if given.pop(error.field, None) is None:
+                    return
+                # The others may be wrong as well.
+            else:
+                if usable:
+                    self.calendars[name] = read.to_json()
+                return
+
+    def schedule(self, name: str, node: Node) -> None:
+        """A definition, or all that is wrong with it."""
+        before = len(self.mistakes)
+        self.named(node, lambda: check_new_name(name, "schedule"))
+        if not isinstance(node.value, dict):
+            self.expected(node, "an object with a trigger and a target", "schedule")
+            return
+        fields: dict[str, Node] = node.value
+        for each, value in fields.items():
+            self.places["schedules", name, each] = self.source.place(value.at)
+            if each not in NAMES:
+                self.unknown(each, value, NAMES, "a schedule")
+        tz = self.zone(fields)
+        read: dict[str, Any] = {"trigger": self.trigger(fields, node, tz), "target": self.target(fields, node)}
+        for each, value in fields.items():
+            if each in POLICIES:
+                read[each] = self.policy(each, value, tz)
+        definition = self.put_together(read, fields, node)
+        if definition is not None and len(self.mistakes) == before:
+            if len(self.schedules) == MOST_SCHEDULES:
+                self.wrong(node.key, f"more than {MOST_SCHEDULES:,} schedules; split them into several apps.")
+            self.schedules[name] = definition
+
+    def put_together(self, read: dict[str, Any], fields: Mapping[str, Node], node: Node) -> Definition | None:
+        """The definition; where fields do not fit, each is told, then left out to see what else does not."""
+        wrong = {name for name, value in read.items() if value is WRONG}
+        while True:
+            # Of what relies on something that is wrong nothing can be said.
+            wrong |= {name for name in read if name in POLICIES and wrong & {*POLICIES[name].relies}}
+            values = {name: value for name, value in read.items() if name not in wrong}
+            values = {"trigger": _ANY.trigger, "target": _ANY.target, **values}
+            try:
+                made = Definition(**policies(values), stated=_SETTINGS.intersection(values))
+            except InvalidError as error:
+                name = _FIELD_OF.get(error.field, error.field)
+                at = fields.get(name)
+                self.wrong(node.key if at is None else at.at, str(error))
+                if name not in read or name in wrong:
+                    return None
+                wrong.add(name)
+            else:
+                return None if wrong else made
+
+    def target(self, fields: Mapping[str, Node], node: Node) -> Any:
+        """What it runs: exactly one."""
+        given = [name for name in TARGETS if name in fields]
+        if len(given) != 1:
+            fault = f"has {' and '.join(given)}, and needs one" if given else f"is missing; give {' or '.join(TARGETS)}"
+            self.wrong(fields[given[1]].key if given else node.key or node.at, f"target: {fault}.")
+            return WRONG
+        if given == ["command"]:
+            return self.command(fields["command"])
+        name = self.name(fields["task"], "task")
+        return name if name is WRONG else Target(name)
+
+    def command(self, node: Node) -> Any:
+        """A program, as a list of its path and arguments or as an object."""
+        if not isinstance(node.value, dict | list):
+            return self.expected(node, 'a list such as ["/usr/bin/rsync", "-a"], or an object', "command")
+        before = len(self.mistakes)
+        for name, each in node.value.items() if isinstance(node.value, dict) else ():
+            if name not in PROGRAM:
+                self.unknown(name, each, PROGRAM, "a command")
+                continue
+            # Each alone first, so that everything that is wrong is told where it stands.
+            for place, value in _alone(name, each):
+                beside = {} if name == "shell" else {"program": SHELL}
+                self.checked(place, partial(program_from_json, {**beside, name: value}))
+        if len(self.mistakes) > before:
+            return WRONG
+        return self.checked(node, lambda: command_target(program_from_json(node.plain)))
+
+
+def _alone(field: str, node: Node) -> Iterator[tuple[Node, Any]]:
+    """A field of a command in the parts of it that can be wrong by themselves: each variable, each argument."""
+    if field == "env" and isinstance(node.value, dict):
+        yield from ((each, {name: each.plain}) for name, each in node.value.items())
+    elif field == "args" and isinstance(node.value, list):
+        yield from ((each, [each.plain]) for each in node.value)
+    else:
+        yield node, node.plain
+
+
+def _days_as_text(value: Any) -> Any:
+    """Dates that a format has itself, as the texts that calendars are defined by."""
+    if isinstance(value, list):
+        return [_days_as_text(each) for each in value]
+    return value.isoformat() if type(value) is date else value

@@ -1,0 +1,174 @@
+"""Files and folders as nodes: which files there are, what format each is in, and what is wrong with any of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from tickbird.files.diagnostics import Mistake
+from tickbird.files.parse.json import Remark, read_json
+from tickbird.files.parse.nodes import Node, Place, Position, Unreadable
+from tickbird.files.parse.toml import read_toml
+from tickbird.files.parse.yaml import read_yaml
+
+Format = Literal["toml", "yaml", "json"]
+FORMATS = get_args(Format)
+ENDINGS: dict[str, Format] = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+# A hundred thousand schedules fit in; what is larger was most likely not meant.
+LARGEST_FILE = 64 * 2**20
+# So many files and folders of a folder are looked at, and so much is read of all files together.
+MOST_ENTRIES = 100_000
+LARGEST_DOCUMENT = 4 * LARGEST_FILE
+_ENDINGS = "*.toml, *.yaml, *.yml or *.json"
+
+
+@dataclass(slots=True)
+class Source:
+    """One file: its name as people see it, and what stands in it, if it can be read."""
+
+    file: str
+    root: Node
+
+    def place(self, at: Position | None) -> Place:
+        """A place in this file."""
+        return Place(self.file) if at is None else Place(self.file, *at)
+
+
+def read_paths(paths: Iterable[str | Path], mistakes: list[Mistake]) -> list[Source]:
+    """Every file that is named, and every one in a folder that is named and in the folders within it."""
+    seen: set[tuple[int, int]] = set()
+    sources: list[Source] = []
+    left = LARGEST_DOCUMENT
+    for file in (file for path in paths for file in _files(path, mistakes)):
+        source, size = _read_file(file, seen, mistakes)
+        if source is not None:
+            sources.append(source)
+        left -= size
+        if left < 0:
+            words = (
+                f"all files together are larger than {LARGEST_DOCUMENT // 2**20} MiB, and this is where that is reached"
+            )
+            mistakes.append(Mistake(Place(str(file)), f"{words}; name fewer of them at a time."))
+            break
+    return sources
+
+
+def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Mistake]) -> Source | None:
+    """What stands in the bytes of a file."""
+    remarks: list[Remark] = []
+    try:
+        text = _decoded(data)
+        if not text.strip():
+            raise Unreadable("is empty; give it a table of schedules")
+        if spelling == "toml":
+            root = read_toml(text)
+            if not root.value:
+                raise Unreadable("holds remarks alone; give it a table of schedules")
+        else:
+            root, remarks = (read_json if spelling == "json" else read_yaml)(text)
+    except Unreadable as error:
+        place = Place(file) if error.at is None else Place(file, *error.at)
+        what = error.reason if error.at is None else f"cannot be read as {spelling.upper()}: {error.reason}"
+        mistakes.append(Mistake(place, what + ("" if what.endswith(".") else ".")))
+        return None
+    source = Source(file, root)
+    mistakes += [Mistake(source.place(at), words) for at, words in remarks]
+    return source
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8, with or without a byte order mark."""
+    if len(data) > LARGEST_FILE:
+        raise Unreadable(f"is larger than {LARGEST_FILE // 2**20} MiB; split it into several files of one folder")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unreadable("is UTF-16; save it as UTF-8")
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise Unreadable("the text is not UTF-8 from here on; save it as UTF-8", (line, column)) from None
+
+
+def _files(named: str | Path, mistakes: list[Mistake]) -> Iterator[Path]:
+    if not str(named):
+        # A variable that is not set must not mean whatever lies about here.
+        mistakes.append(Mistake(Place("''"), "names no file; write . for this folder."))
+        return
+    path = Path(named)
+    # Unlike those of Path, these questions have an answer for every name.
+    if not os.path.isdir(path):  # noqa: PTH112
+        yield path
+        return
+    refused: list[Mistake] = []
+    try:
+        found = sorted(_within(path, refused))
+    except _TooManyError:
+        # Of what is amiss in such a tree nothing else is worth telling.
+        words = f"the folder and those in it hold more than {MOST_ENTRIES:,} files and folders"
+        mistakes.append(Mistake(Place(str(path)), f"{words}; name the folder that has the schedules alone, or files."))
+        return
+    mistakes += refused
+    if not found:
+        mistakes.append(Mistake(Place(str(path)), f"the folder holds no file that ends in {_ENDINGS}."))
+    yield from found
+
+
+class _TooManyError(Exception):
+    """A folder with more in it than anybody keeps schedules beside."""
+
+
+def _within(folder: Path, mistakes: list[Mistake]) -> Iterator[Path]:
+    """The files of a folder and of those in it; not what begins with a dot, nor what lies behind links to folders."""
+
+    def refused(error: OSError) -> None:
+        mistakes.append(Mistake(Place(str(error.filename)), f"the folder cannot be read ({error.strerror})."))
+
+    entries = 0
+    for where, folders, names in os.walk(folder, onerror=refused):
+        entries += len(folders) + len(names)
+        if entries > MOST_ENTRIES:
+            raise _TooManyError
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if name.startswith(".") or Path(name).suffix.lower() not in ENDINGS:
+                continue
+            file = Path(where, name)
+            if not _is_pipe(file):
+                yield file
+
+
+def _is_pipe(file: Path) -> bool:
+    """Whether reading it would wait for somebody; what cannot be looked at is told of when it is read."""
+    try:
+        return stat.S_ISFIFO(file.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Mistake]) -> tuple[Source | None, int]:
+    """What stands in a file, if it can be read, and how many bytes that took."""
+    spelling = ENDINGS.get(path.suffix.lower())
+    if spelling is None and os.path.exists(path):  # noqa: PTH110
+        mistakes.append(
+            Mistake(Place(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
+        )
+        return None, 0
+    try:
+        with path.open("rb") as file:
+            # A file is read once, by whatever names it is given.
+            found = os.fstat(file.fileno())
+            if (found.st_dev, found.st_ino) in seen:
+                return None, 0
+            seen.add((found.st_dev, found.st_ino))
+            data = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        mistakes.append(Mistake(Place(str(path)), f"the file cannot be read ({reason})."))
+        return None, 0
+    assert spelling is not None
+    return read_text(data, str(path), spelling, mistakes), len(data)

@@ -1,0 +1,1 @@
+"""Parsers that keep the location of every value: JSON, TOML and YAML."""

@@ -1,0 +1,176 @@
+"""YAML with places, by the parser's events: scalars as YAML 1.2 has them, and nothing that expands or constructs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tickbird.files.parse.json import Remark, twice
+from tickbird.files.parse.nodes import DEEPEST, Lines, Node, Position, Unreadable
+
+_INT = re.compile(r"[-+]?[0-9]+", re.ASCII)
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
+_WORDS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NO_NUMBERS = frozenset(
+    sign + word for sign in ("", "-", "+") for word in (".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN")
+)
+# Text to the one version of YAML, true and false to the other.
+_OLD = frozenset(form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.title(), word.upper()))
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_STAR = "a text that begins with *, as cron expressions do, must stand in quotes"
+
+
+def read_yaml(text: str) -> tuple[Node, list[Remark]]:
+    """The value of a text, and what is wrong with it although it can be read."""
+    reader = _read(text, several=False)
+    if not reader.roots:
+        raise Unreadable("is empty")
+    return reader.roots[0], reader.remarks
+
+
+def read_yaml_documents(text: str) -> list[Node]:
+    """The values of all documents of a text."""
+    return _read(text, several=True).roots
+
+
+def _read(text: str, *, several: bool) -> _Reader:
+    try:
+        import yaml
+    except ImportError:
+        raise Unreadable("reading YAML needs PyYAML: pip install 'tickbird[yaml]', or write TOML or JSON") from None
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    reader = _Reader(yaml, several)
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            reader.take(event)
+    except yaml.reader.ReaderError as error:
+        # Its own account of where that is counts octets, or nothing at all.
+        found = _FORBIDDEN.search(text)
+        at = None if found is None else Lines(text).position(found.start())
+        raise Unreadable(f"holds a character that YAML does not allow ({error.reason})", at) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        words = ", ".join(str(part) for part in (error.problem, error.context) if part)
+        words += f"; {_STAR}" if "alias" in words else ""
+        if mark is not None and _line(text, mark.line)[mark.column : mark.column + 1] == "\t":
+            words = "a tab stands where only spaces may; indent with those"
+        raise Unreadable(words, None if mark is None else (mark.line + 1, mark.column + 1)) from None
+    return reader
+
+
+def _line(text: str, number: int) -> str:
+    lines = text.split("\n", number + 1)
+    return lines[number] if number < len(lines) else ""
+
+
+class _Reader:
+    """Builds nodes from events; it calls nothing again, so that no nesting can exhaust it."""
+
+    def __init__(self, yaml: Any, several: bool) -> None:
+        self.yaml = yaml
+        self.several = several
+        self.roots: list[Node] = []
+        self.remarks: list[Remark] = []
+        # Lists and objects that are open, each object with the key whose value comes next.
+        self.open: list[Node] = []
+        self.keys: list[tuple[str, Position] | None] = []
+        self.documents = 0
+
+    def take(self, event: Any) -> None:
+        """Take the next event."""
+        yaml = self.yaml
+        at = (event.start_mark.line + 1, event.start_mark.column + 1)
+        if isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1 and not self.several:
+                raise Unreadable("a second document begins here; a file has one", at)
+        elif isinstance(event, yaml.AliasEvent):
+            raise Unreadable(f"aliases are not taken (*{event.anchor}): write it out; {_STAR}", at)
+        elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
+            self.open.pop()
+            self.keys.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            self._refuse_magic(event, at)
+            if isinstance(event, yaml.ScalarEvent):
+                self._scalar(event, at)
+            else:
+                self._container([] if isinstance(event, yaml.SequenceStartEvent) else {}, at)
+
+    def _refuse_magic(self, event: Any, at: Position) -> None:
+        if event.anchor is not None:
+            raise Unreadable(f"anchors are not taken (&{event.anchor}): write it out where it is needed", at)
+        if event.tag is not None:
+            raise Unreadable(f"tags are not taken ({event.tag}): write plain values", at)
+
+    def _container(self, value: Any, at: Position) -> None:
+        if self.open and isinstance(self.open[-1].value, dict) and self.keys[-1] is None:
+            raise Unreadable("a name must be a text, not a list or an object", at)
+        if len(self.open) > DEEPEST:
+            raise Unreadable(f"is nested more than {DEEPEST} deep", at)
+        node = Node(value, at)
+        self._put(node)
+        self.open.append(node)
+        self.keys.append(None)
+
+    def _scalar(self, event: Any, at: Position) -> None:
+        if self.open and isinstance(self.open[-1].value, dict) and self.keys[-1] is None:
+            # A name is the text that stands there, be it 123 or no.
+            self.keys[-1] = (event.value, at)
+            return
+        plain = event.implicit[0]
+        self._put(Node(self._meaning(event.value, at) if plain else event.value, at))
+
+    def _put(self, node: Node) -> None:
+        if not self.open:
+            self.roots.append(node)
+            return
+        parent = self.open[-1].value
+        if isinstance(parent, list):
+            parent.append(node)
+            return
+        known = self.keys[-1]
+        assert known is not None
+        name, node.key = known
+        self.keys[-1] = None
+        if name in parent:
+            self.remarks.append((node.key, twice(name, parent[name].key)))
+        else:
+            parent[name] = node
+
+    def _meaning(self, text: str, at: Position) -> Any:
+        """The value of a plain scalar."""
+        if text in _WORDS:
+            return _WORDS[text]
+        if text in _OLD:
+            self.remarks.append(
+                (at, f"{text!r} is a text to some readers, true or false to others: use quotes, or true or false.")
+            )
+            return text
+        if text in _NO_NUMBERS:
+            self.remarks.append((at, f"{text} is no number that can be stored."))
+            return None
+        try:
+            if _INT.fullmatch(text):
+                digits = text.lstrip("+-")
+                if len(digits) > 1 and digits.startswith("0"):
+                    self.remarks.append(
+                        (at, f"{text} is another number to some readers: use quotes, or leave out the zeros.")
+                    )
+                return int(text)
+            if _BASED.fullmatch(text):
+                return int(text, 0)
+            if _FLOAT.fullmatch(text):
+                number = float(text)
+                if number in (float("inf"), float("-inf")):
+                    self.remarks.append((at, f"{text[:40]} is too large a number."))
+                    return None
+                return number
+        except ValueError:
+            self.remarks.append((at, "the number is too long."))
+            return None
+        return text

@@ -1,0 +1,129 @@
+"""What Celery's beat means by its schedules, wherever they are kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from math import ceil, isfinite
+from typing import Any, Final
+
+from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, Clock, number_of, whole
+from tickbird.importers.entries import Entry, Fires
+
+_FIELDS: Final = ("minute", "hour", "weekday", "day", "month")
+# The names of the arguments of `crontab`, in their order.
+CRONTAB: Final = ("minute", "hour", "day_of_week", "day_of_month", "month_of_year")
+_NAMES: Final = {
+    "month": {name: number for number, name in enumerate(MONTHS, 1)},
+    "weekday": {name: number for number, name in enumerate(WEEKDAYS)},
+}
+NOWFUN: Final = (
+    "It has a clock of its own there (nowfun); here its times are those of tz: see whether that is the same."
+)
+INTERVAL: Final = "Beat counts an interval from its own last run, and so drifts; here the grid is fixed."
+NOTES: Final = (
+    "The tasks must be there under these names: a worker whose app has them. Arguments are the payload, by name.",
+    "Beat sends a task however many of it are running, and makes up for what it missed once: hence overlap = allow.",
+)
+
+
+def crontab(values: Iterable[Any], tz: str) -> tuple[dict[str, Any], Fires]:
+    """The fields of a crontab, given as `crontab` takes them, and its fires; ValueError where one cannot be."""
+    given = dict(zip(_FIELDS, values, strict=True))
+    sets = {name: _field(value, name) for name, value in given.items()}
+    clock = Clock(
+        minutes=sets["minute"],
+        hours=sets["hour"],
+        days=sets["day"],
+        months=sets["month"],
+        weekdays=sets["weekday"],
+        starred=(_starred(given["minute"]), _starred(given["hour"])),
+    )
+    return {**clock.fields(), "tz": tz}, clock.fires_by_wall(tz)
+
+
+def _starred(value: Any) -> str:
+    text = str(value).strip()
+    return text if re.fullmatch(r"\*(/\d+)?", text) else ""
+
+
+def _field(value: Any, name: str) -> frozenset[int]:
+    everything = whole(name)
+    low, high = min(everything), max(everything)
+    if isinstance(value, bool) or value is None:
+        raise ValueError(f"{name}: {value!r} is not what a crontab has there")
+    if isinstance(value, int):
+        found = {value}
+    elif isinstance(value, str):
+        found = {each for part in value.split(",") for each in _part(part.strip(), name, low, high)}
+    else:
+        found = {int(each) for each in value}
+    if not found or not found <= everything:
+        raise ValueError(f"{name}: {value!r} is not from {low} to {high}")
+    return frozenset(found)
+
+
+def _part(text: str, name: str, low: int, high: int) -> list[int]:
+    span, slash, step = text.partition("/")
+    if slash and (not step.isdigit() or int(step) < 1):
+        raise ValueError(f"{name}: {text!r} is not a step")
+    if span == "*":
+        values = list(range(low, high + 1))
+    else:
+        begin, dash, end = span.partition("-")
+        first = number_of(begin, _NAMES.get(name, {}))
+        last = number_of(end, _NAMES.get(name, {})) if dash else first
+        if slash and not dash and begin.isdigit():
+            raise ValueError(f"{name}: {text!r} has a step behind a single number, which Celery refuses")
+        if not low <= min(first, last) <= max(first, last) <= high:
+            raise ValueError(f"{name}: {text!r} is not from {low} to {high}")
+        # A range may go over the end of the clock.
+        values = list(range(first, last + 1)) if first <= last else [*range(first, high + 1), *range(low, last + 1)]
+    return values[:: int(step) if slash else 1]
+
+
+def interval(length: timedelta, last: datetime | None, entry: Entry) -> None:
+    """Elapsed time, counted from the last run where that is known."""
+    seconds = length.total_seconds()
+    if seconds < 1 or seconds != int(seconds):
+        raise ValueError(f"every {seconds:g} s: ticks lie on whole seconds, at least one apart")
+    entry.fields["every"] = f"{int(seconds)}s"
+    entry.notes.append(INTERVAL)
+    if last is not None:
+        # Whole days would be days of the calendar, and these are of 24 hours.
+        entry.fields["anchor"] = last.replace(microsecond=0).isoformat()
+
+
+def arguments(args: Any, kwargs: Any, entry: Entry) -> None:
+    """The payload: keywords are its fields, and other arguments have no names yet."""
+    payload = dict(kwargs or {})
+    if args:
+        payload["args"] = list(args)
+        entry.notes.append("args have no names here: give each the name of its parameter.")
+    if payload:
+        entry.fields["payload"] = payload
+
+
+def _seconds(value: Any) -> float | None:
+    """A length of time, if it is one."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
+
+
+def options(given: Any, entry: Entry) -> None:
+    """What is sent with a task: its queue and when it is too old to run."""
+    for name, value in dict(given or {}).items():
+        if value in (None, "", {}):
+            continue
+        if name == "queue" and isinstance(value, str):
+            entry.fields["queue"] = value
+        elif name in ("expires", "expire_seconds") and (length := _seconds(value)) is not None:
+            entry.fields["start_within"] = max(1, ceil(length))
+        elif name == "priority":
+            entry.notes.append(
+                f"priority = {value!r} is not carried over: which end comes first depends on the broker."
+            )
+        else:
+            entry.notes.append(f"{name} = {value!r} is not carried over.")

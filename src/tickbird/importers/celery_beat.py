@@ -1,0 +1,307 @@
+"""Celery's settings: `beat_schedule` in a Python file, read without executing anything of it unless it is trusted."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from datetime import timedelta
+from typing import Any, Final
+
+from tickbird.domain.errors import InvalidError
+from tickbird.importers import celery
+from tickbird.importers.entries import Entry, Imported, short
+from tickbird.importers.sandbox import ask_child
+
+_SCHEDULES: Final = ("beat_schedule", "CELERY_BEAT_SCHEDULE", "CELERYBEAT_SCHEDULE")
+_ZONES: Final = ("timezone", "CELERY_TIMEZONE")
+_UTC: Final = ("enable_utc", "CELERY_ENABLE_UTC")
+_LOCAL: Final = "enable_utc is off and no timezone is set, so that beat goes by the clock of its machine"
+_SUMS: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_LARGEST: Final = 10**18
+_LONGEST_RANGE: Final = 1_000
+_LENGTHS: Final = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
+
+
+def _source(node: ast.AST) -> str:
+    """What stands in the file, for people."""
+    try:
+        return ast.unparse(node)
+    except (RecursionError, ValueError):
+        return "…"
+
+
+class _Unknown(Exception):
+    """Something that only executing the file would tell."""
+
+    def __init__(self, node: ast.AST) -> None:
+        super().__init__(f"`{short(_source(node))}` is not written out, and nothing of the file is executed")
+
+
+def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
+    """The schedule of a settings file; its zone is that of the file, else `tz`, else UTC."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise InvalidError(
+            f"{source} is not a Python file ({error});", hint="name the file with beat_schedule."
+        ) from None
+    except (RecursionError, MemoryError):
+        raise InvalidError(
+            f"{source} is nested too deeply to be read;", hint="name the file with beat_schedule."
+        ) from None
+    found = Imported("Celery", source, notes=list(celery.NOTES))
+    reader = _Reader(found)
+    reader.look(tree)
+    zone = reader.named_zone() or tz or "UTC"
+    found.notes.append(f"Times are those of {zone}.")
+    if not reader.entries and not found.left:
+        found.leave(source, f"it sets none of {', '.join(_SCHEDULES)}")
+    for name, node in reader.entries.items():
+        _entry(name, node, zone, reader, found)
+    return found
+
+
+class _Reader:
+    """Values that are written out, and constants that are set once above them."""
+
+    def __init__(self, found: Imported) -> None:
+        self.found = found
+        self.names: dict[str, ast.expr] = {}
+        # Which of its values such a name has where it is used, only executing would tell.
+        self.twice: set[str] = set()
+        self.entries: dict[str, ast.expr] = {}
+        self.zone: ast.expr | None = None
+        self.local = False
+
+    def look(self, tree: ast.AST) -> None:
+        """Every statement as it stands, also those in functions and classes."""
+        located = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)]
+        for node in sorted(located, key=lambda node: (node.lineno, node.col_offset)):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                self._assign(node.targets[0], node.value)
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value is not None:
+                self._assign(node.target, node.value)
+            elif isinstance(node, ast.Call):
+                self._call(node)
+            elif isinstance(node, ast.Dict):
+                self._settings(node)
+
+    def named_zone(self) -> str | None:
+        """The zone that the file sets; where it only computes one, that is told."""
+        if self.zone is None:
+            if self.local:
+                self.found.leave("enable_utc", f"{_LOCAL}; name its zone with --tz")
+            return None
+        node = self.zone
+        # As ZoneInfo("Europe/Rome") or pytz.timezone("Europe/Rome").
+        if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+            node = node.args[0]
+        try:
+            value = self.value(node)
+        except (_Unknown, RecursionError):
+            value = ""
+        if value is None or (isinstance(value, str) and value):
+            return value
+        self.found.leave(
+            "timezone", f"`{short(_source(self.zone))}` is not written out; name the zone with --tz", node.lineno
+        )
+        return None
+
+    def _settings(self, node: ast.Dict) -> None:
+        """All settings as one dictionary, which has the schedule among them."""
+        named = [(_text(key), value) for key, value in zip(node.keys, node.values, strict=True)]
+        if any(name in _SCHEDULES for name, _ in named):
+            for name, value in named:
+                self._set(name or "", value)
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", None)
+        if isinstance(target, ast.Subscript) and _last_name(target.value) in _SCHEDULES:
+            self._take(target.slice, value)
+        elif isinstance(target, ast.Subscript):
+            self._set(_text(target.slice) or "", value)
+        elif name is not None:
+            self._set(name, value)
+            if isinstance(target, ast.Name):
+                if name in self.names:
+                    self.twice.add(name)
+                self.names.setdefault(name, value)
+
+    def _call(self, node: ast.Call) -> None:
+        called = _last_name(node.func)
+        if called == "update":
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    self._set(keyword.arg, keyword.value)
+            if isinstance(node.func, ast.Attribute) and _last_name(node.func.value) in _SCHEDULES and node.args:
+                self._set(_SCHEDULES[0], node.args[0])
+        elif called == "add_periodic_task":
+            self.found.leave(_source(node), "tasks that code adds are not known before it runs", node.lineno)
+
+    def _set(self, name: str, value: ast.expr) -> None:
+        if name in _ZONES:
+            self.zone = value
+        elif name in _UTC:
+            self.local = isinstance(value, ast.Constant) and value.value is False
+        elif name in _SCHEDULES and isinstance(value, ast.Name) and isinstance(self.names.get(value.id), ast.Dict):
+            self._set(name, self.names[value.id])
+        elif name in _SCHEDULES and isinstance(value, ast.Dict):
+            for key, each in zip(value.keys, value.values, strict=True):
+                self._take(key, each)
+        elif name in _SCHEDULES:
+            self.found.leave(name, str(_Unknown(value)), value.lineno)
+
+    def _take(self, key: ast.expr | None, value: ast.expr) -> None:
+        if (name := _text(key)) is not None:
+            # As in Python itself, what comes last under a name is what counts.
+            if (before := self.entries.pop(name, None)) is not None and before is not value:
+                self.found.leave(name, f"it stands again in line {value.lineno}, which counts", before.lineno)
+            self.entries[name] = value
+        elif key is None and isinstance(value, ast.Name) and isinstance(named := self.names.get(value.id), ast.Dict):
+            # **others
+            self._set(_SCHEDULES[0], named)
+        else:
+            self.found.leave(_source(value), "its name is not written out", value.lineno)
+
+    def value(self, node: ast.expr) -> Any:
+        """What an expression stands for; raises _Unknown."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in self.names and node.id not in self.twice:
+            return self.value(self.names[node.id])
+        if isinstance(node, ast.Dict) and None not in node.keys:
+            return {self.value(k): self.value(v) for k, v in zip(node.keys, node.values, strict=True) if k is not None}
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return [self.value(each) for each in node.elts]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self.value(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in _SUMS:
+            left, right = self.value(node.left), self.value(node.right)
+            if all(isinstance(each, timedelta) or _is_small(each) for each in (left, right)):
+                return _SUMS[type(node.op)](left, right)
+        if isinstance(node, ast.Call):
+            return self._called(node)
+        raise _Unknown(node)
+
+    def _called(self, node: ast.Call) -> Any:
+        name = _last_name(node.func)
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise _Unknown(node)
+        args = [self.value(each) for each in node.args]
+        own = {str(keyword.arg) for keyword in node.keywords if keyword.arg in ("nowfun", "app")}
+        kwargs = {str(each.arg): self.value(each.value) for each in node.keywords if each.arg not in own}
+        if name == "dict" and not args and not own:
+            return kwargs
+        if name == "timedelta" and len(args) <= len(_LENGTHS) and set(kwargs) <= set(_LENGTHS):
+            return timedelta(*args, **kwargs)
+        if name == "range" and not kwargs and all(map(_is_small, args)) and len(made := range(*args)) <= _LONGEST_RANGE:
+            return list(made)
+        if name in ("crontab", "schedule", "solar"):
+            return name, args, {**kwargs, **({"nowfun": True} if "nowfun" in own else {})}
+        raise _Unknown(node)
+
+
+def _is_small(value: Any) -> bool:
+    """A number that can be reckoned with."""
+    return isinstance(value, int | float) and abs(value) < _LARGEST
+
+
+def _text(node: ast.expr | None) -> str | None:
+    """A text that is written out."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _last_name(node: ast.AST) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+
+
+def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported) -> None:
+    line = node.lineno
+    try:
+        written = reader.value(node)
+        if not isinstance(written, dict) or not isinstance(written.get("task"), str):
+            raise ValueError("it names no task")
+        entry = Entry(name, {}, f"{name}: {written['task']}", line)
+        _when(written.get("schedule"), tz, entry)
+        entry.fields |= {"task": written["task"], "overlap": "allow"}
+        celery.arguments(written.get("args"), written.get("kwargs"), entry)
+        celery.options(written.get("options"), entry)
+        if written.get("relative"):
+            raise ValueError("relative = True rounds its interval to the clock, in its own way")
+    except RecursionError:
+        found.leave(f"{name}: {_source(node)}", "it is nested too deeply, or made of itself", line)
+        return
+    except (_Unknown, ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
+        found.leave(f"{name}: {_source(node)}", str(error), line)
+        return
+    found.add(entry)
+
+
+def _when(when: Any, tz: str, entry: Entry) -> None:
+    if isinstance(when, timedelta):
+        celery.interval(when, None, entry)
+    elif isinstance(when, int | float) and not isinstance(when, bool):
+        celery.interval(timedelta(seconds=when), None, entry)
+    elif isinstance(when, tuple):
+        kind, args, kwargs = when
+        if kind == "solar":
+            raise ValueError("the sun's times are not a trigger here")
+        if kwargs.pop("nowfun", False):
+            entry.notes.append(celery.NOWFUN)
+        if kind not in ("crontab", "schedule"):
+            raise ValueError(f"its schedule is a {kind}, which cannot be said here")
+        if kind == "schedule":
+            length = args[0] if args else kwargs.get("run_every")
+            if kwargs.get("relative") or len(args) > 1:
+                raise ValueError("relative = True rounds its interval to the clock, in its own way")
+            celery.interval(length if isinstance(length, timedelta) else timedelta(seconds=length), None, entry)
+            return
+        if unknown := set(kwargs) - set(celery.CRONTAB):
+            raise ValueError(f"{', '.join(sorted(unknown))} of crontab is not known")
+        given = {**dict.fromkeys(celery.CRONTAB, "*"), **dict(zip(celery.CRONTAB, args, strict=False)), **kwargs}
+        fields, entry.fires = celery.crontab([given[each] for each in celery.CRONTAB], tz)
+        entry.fields |= fields
+    else:
+        raise ValueError("its schedule is neither a crontab nor a length of time")
+
+
+def execute_settings(file: str, source: str, *, tz: str | None = None, python: str | None = None) -> Imported:
+    """The same by executing the file, in a process of its own that has Celery."""
+    answer = ask_child("celery_child", file, python=python, what="executes the settings")
+    found = Imported("Celery", source, notes=list(celery.NOTES))
+    zone = answer["zone"] or tz or "UTC"
+    if answer["local"] and not answer["zone"] and tz is None:
+        found.leave("enable_utc", f"{_LOCAL}; name its zone with --tz")
+    found.notes.append(f"Times are those of {zone}.")
+    for told in answer["entries"]:
+        name, origin = str(told["name"]), f"{told['name']}: {told['task']}"
+        try:
+            if told["relative"]:
+                raise ValueError("relative = True rounds its interval to the clock, in its own way")
+            if not isinstance(told["task"], str):
+                raise ValueError("it names no task")
+            entry = Entry(name, {"task": told["task"], "overlap": "allow"}, origin)
+            _when(_told(told), zone, entry)
+            if told["nowfun"]:
+                entry.notes.append(celery.NOWFUN)
+            values = {part: _carried(told[part], part, entry) for part in ("args", "kwargs", "options")}
+            celery.arguments(values["args"], values["kwargs"], entry)
+            celery.options(values["options"], entry)
+        except ValueError as error:
+            found.leave(origin, str(error))
+            continue
+        found.add(entry)
+    return found
+
+
+def _told(told: dict[str, Any]) -> Any:
+    """A schedule as it would be read of a file."""
+    if "crontab" in told:
+        return "crontab", told["crontab"], {}
+    return told["seconds"] if "seconds" in told else (told["kind"], [], {})
+
+
+def _carried(part: dict[str, Any], name: str, entry: Entry) -> Any:
+    if "shown" in part:
+        entry.notes.append(f"{name} are no JSON, and not carried over: {part['shown']}")
+    return part.get("value")

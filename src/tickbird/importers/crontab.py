@@ -1,0 +1,230 @@
+"""A crontab: a person's, or the system's with a column for the user. The lines mean here what they meant to cron."""
+
+from __future__ import annotations
+
+import pwd
+import re
+import shlex
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.targets.command import SHELL
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.importers.entries import Entry, Imported, name_of
+
+_SETTING: Final = re.compile(r"""(?:"([^"]+)"|'([^']+)'|([^\s"'=]+))\s*=\s*(.*)""")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_NICKNAMES: Final = ("hourly", "daily", "midnight", "weekly", "monthly", "yearly", "annually")
+_STEP_OF_ONE: Final = re.compile(r"(?:^|[ ,])\w+/\d")
+# The command, and what comes behind the first % that is not escaped.
+_PERCENT: Final = re.compile(r"((?:[^\\%]|\\.?)*)%?(.*)", re.DOTALL)
+# What a shell would leave as it is, word by word.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_/.,:@+ \t-]+", re.ASCII)
+_SHELLS: Final = ("sh", "bash", "dash", "ksh", "zsh")
+# What stands before the program that a line is about.
+_WRAPPERS: Final = frozenset(
+    (
+        *("cd", "test", "sudo", "nice", "ionice", "exec", "flock", "env", "nohup", "timeout"),
+        *("sh", "bash", "python", "python3", "perl", "ruby", "php", "node"),
+    )
+)
+_NAMING: Final = 2_000
+_SYSTEM: Final = ("/etc/crontab", "/etc/cron.d/")
+_NOTES: Final = (
+    "Cron starts a command however many of it are running, and forgets what it misses: hence overlap and catch_up.",
+    "A tick that is planned within its grace still runs, so that a worker may be started anew.",
+    "What commands print is in their runs' logs (`tickbird logs`); nothing is mailed.",
+)
+
+
+@dataclass(slots=True)
+class _State:
+    """The settings so far; they hold for the lines below them."""
+
+    env: dict[str, str] = field(default_factory=dict)
+    shell: str = SHELL
+    tz: str = "UTC"
+    machine: str = "UTC"
+    delay: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def read_crontab(text: str, source: str, *, system: bool | None = None, tz: str = "UTC") -> Imported:
+    """Every line, in its zone: that of `CRON_TZ`, else `tz`; `system` says that the sixth column is the user."""
+    found = Imported("cron", source, notes=list(_NOTES))
+    # Only these end a line, to cron.
+    lines = [(number, line.strip(" \t\r")) for number, line in enumerate(text.split("\n"), 1)]
+    said = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    for number, line in said:
+        if not _is_text(line):
+            found.leave(line.encode("utf-8", "replace").decode(), "it is not UTF-8; save the file as that", number)
+    said = [(number, line) for number, line in said if _is_text(line)]
+    settings = {number: None if line[0] in "*@" else _SETTING.fullmatch(line) for number, line in said}
+    if system is None:
+        system = source.startswith(_SYSTEM) or _has_users([line for number, line in said if settings[number] is None])
+        if system:
+            found.notes.append("The word behind the time is taken for the user; --personal says that it is none.")
+    state = _State(tz=tz, machine=tz)
+    for number, line in said:
+        if (setting := settings[number]) is not None:
+            _set(state, setting[1] or setting[2] or setting[3], _unquoted(setting[4]), number, found)
+        else:
+            _entry(state, line, number, system, found)
+    found.notes.append(f"Times are those of {tz} where no CRON_TZ says otherwise; --tz names another zone.")
+    return found
+
+
+def _is_text(line: str) -> bool:
+    """Whether its bytes were text: those that were not are kept as surrogates."""
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _has_users(lines: list[str]) -> bool:
+    """Does a user of this machine stand before every command, as in the system's own crontab?"""
+    words = [line.split(None, 2 if line.startswith("@") else 6) for line in lines]
+    return bool(words) and all(
+        len(each) == (3 if each[0].startswith("@") else 7) and _is_user(each[-2]) and each[-1][0] not in "-<>|&;%"
+        for each in words
+    )
+
+
+def _is_user(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if quoted else value
+
+
+def _set(state: _State, name: str, value: str, line: int, found: Imported) -> None:
+    if name == "SHELL":
+        state.shell = value
+    elif name == "CRON_TZ":
+        # An empty one takes back what stood above.
+        state.tz = value or state.machine
+    elif name == "RANDOM_DELAY":
+        state.delay = int(value) * 60 if value.isdigit() else 0
+    elif name in ("MAILTO", "MAILFROM"):
+        if value:
+            found.leave(f"{name}={value}", "nothing is mailed here; let somebody watch for failed runs", line)
+    elif name.startswith("TICKBIRD_"):
+        found.leave(f"{name}={value}", "Tickbird sets such variables itself", line)
+    elif not _VARIABLE.fullmatch(name):
+        found.leave(f"{name}={value}", "that is not the name of a variable, and no program could use it", line)
+    elif "\0" in value:
+        found.leave(f"{name}={value}", "a variable cannot hold a NUL", line)
+    else:
+        state.env[name] = value
+
+
+def _entry(state: _State, line: str, number: int, system: bool, found: Imported) -> None:
+    line = line.removeprefix("-")
+    count = 1 if line.startswith("@") else 5
+    parts = line.split(None, count + system)
+    if len(parts) < count + system + 1:
+        found.leave(line, "it has too few fields", number)
+        return
+    when, command = " ".join(parts[:count]), parts[-1]
+    fields, why = _trigger(when)
+    if fields is None:
+        found.leave(line, why, number)
+        return
+    user = parts[count] if system else None
+    if user is not None and (match := re.fullmatch(r"([^:/]+)[:/].*", user)):
+        user = match[1]
+    line_of_shell, given = _split(command)
+    if not line_of_shell:
+        found.leave(line, "it has no command", number)
+        return
+    made = _command(line_of_shell, given, state, user)
+    entry = Entry(
+        _name(line_of_shell),
+        {**fields, "tz": state.tz, "command": made, "overlap": "allow", "catch_up": "skip", "grace": "10m"},
+        line,
+        number,
+    )
+    if state.delay:
+        entry.fields["spread"] = state.delay
+        entry.notes.append("RANDOM_DELAY: here every run is late by the same part of it, each schedule by its own.")
+    if _STEP_OF_ONE.search(when):
+        entry.notes.append(
+            "A step behind a single number goes to the end of the field here, as in cronie; Debian's cron"
+            " refuses it, and older ones take the number alone."
+        )
+    if "TZ" in state.env and state.env["TZ"] != state.tz:
+        entry.notes.append("TZ is for the command alone, as in cron; CRON_TZ, or tz here, is the zone of its times.")
+    if "HOME" in state.env:
+        entry.fields["command"]["folder"] = state.env["HOME"]
+    found.add(entry)
+
+
+def _trigger(when: str) -> tuple[dict[str, Any] | None, str]:
+    """The trigger, or why there is none."""
+    if when.lower() == "@reboot":
+        return None, "it runs when the machine starts, which is no time; let the service manager of the machine do it"
+    if when.startswith("@") and when[1:].lower() not in _NICKNAMES:
+        return None, f"{when} is not a time that this cron knows"
+    if "~" in when:
+        return None, "a random time (~) is chosen anew by each cron that reads it; choose one, or set spread"
+    try:
+        cron(when)
+    except InvalidError as error:
+        return None, str(error).rstrip(".")
+    return {"cron": when}, ""
+
+
+def _split(command: str) -> tuple[str, str | None]:
+    r"""The line for the shell, and what comes behind the first %, line by line; \% is a percent sign, \\% is not."""
+    found = _PERCENT.fullmatch(command)
+    assert found is not None
+    line = re.sub(r"\\(.)", lambda pair: "%" if pair[1] == "%" else pair[0], found[1])
+    given = re.sub(r"(?<!\\)%", "\n", found[2]).replace(r"\%", "%")
+    return line.strip(), (given if given.endswith("\n") else f"{given}\n") if given else None
+
+
+def _command(line: str, given: str | None, state: _State, user: str | None) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    if line.startswith("/") and _PLAIN.fullmatch(line) and state.shell.rpartition("/")[2] in _SHELLS:
+        program, *args = line.split()
+        made["program"] = program
+        if args:
+            made["args"] = args
+    else:
+        made["shell"] = line
+        if state.shell != SHELL:
+            made["program"] = state.shell
+    if state.env:
+        made["env"] = dict(state.env)
+    if user is not None:
+        made["user"] = user
+    if given is not None:
+        made["input"] = given
+    return made
+
+
+def _name(line: str) -> str:
+    """What a person would call it: the program, or the script that an interpreter is given."""
+    # Its beginning says what it is about, and splitting takes the square of its length.
+    line = line[:_NAMING]
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    before = ""
+    for word in words:
+        base = word.rpartition("/")[2].partition(".")[0]
+        is_name = before != "cd" and not word.startswith("-") and "=" not in word and re.search("[a-zA-Z]", base)
+        if is_name and base.lower() not in _WRAPPERS:
+            return name_of(base)
+        before = word
+    return name_of(words[0].rpartition("/")[2]) if words else "command"

@@ -1,0 +1,90 @@
+"""On which days an original and what was made of it part: around the clock changes of its zone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Final
+
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.time.zones import zone
+from tickbird.importers.entries import Entry
+
+# So long before and after a clock change the ticks are compared.
+_AROUND: Final = 36 * 3_600
+# Of one stretch; no clock change has more to do with it.
+_MOST_TICKS: Final = 500_000
+_MOST_TIMES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """Seconds since the epoch between which clock changes are looked at."""
+
+    after: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A day in the schedule's zone on which they do not fire at the same instants."""
+
+    day: date
+    theirs: tuple[datetime, ...]
+    ours: tuple[datetime, ...]
+
+    def words(self, system: str) -> str:
+        """In a sentence."""
+        return f"{self.day}: {system} {_times(self.theirs)}, Tickbird {_times(self.ours)}"
+
+
+def _times(at: tuple[datetime, ...]) -> str:
+    if not at:
+        return "does not"
+    shown = ", ".join(f"{each:%H:%M %Z}" for each in at[:_MOST_TIMES])
+    return f"at {shown}" + (f" and {len(at) - _MOST_TIMES} times more" if len(at) > _MOST_TIMES else "")
+
+
+def differences(entry: Entry, definition: Definition, horizon: Horizon) -> list[Difference]:
+    """The days of the horizon, in order."""
+    if entry.fires is None:
+        return []
+    tz = definition.trigger.tz
+    theirs, ours = set(), set()
+    for start, end in entry.stretches or changes(tz, horizon):
+        theirs |= {at for at in entry.fires(start, end) if start < at <= end}
+        ours |= _ticks(definition, start, end)
+    info = zone_info(tz)
+    days: dict[date, tuple[list[datetime], list[datetime]]] = {}
+    for side, found in enumerate((theirs - ours, ours - theirs)):
+        for at in sorted(found):
+            local = datetime.fromtimestamp(at, UTC).astimezone(info)
+            days.setdefault(local.date(), ([], []))[side].append(local)
+    return [Difference(day, tuple(one), tuple(other)) for day, (one, other) in sorted(days.items())]
+
+
+def changes(tz: str, horizon: Horizon) -> list[tuple[int, int]]:
+    """The stretches around the clock changes of a zone."""
+    found: list[tuple[int, int]] = []
+    offset: int | None = None
+    for span in zone(tz).spans(horizon.after, horizon.until):
+        before, offset = offset, span.offset
+        if before not in (None, offset) and horizon.after < span.start < horizon.until:
+            start, end = span.start - _AROUND, span.start + _AROUND
+            if found and start <= found[-1][1]:
+                found[-1] = (found[-1][0], end)
+            else:
+                found.append((start, end))
+    return found
+
+
+def _ticks(definition: Definition, after: int, until: int) -> set[int]:
+    grid = definition.grid
+    found: set[int] = set()
+    tick = grid.next(after)
+    while tick is not None and tick <= until and len(found) < _MOST_TICKS:
+        if not grid.excludes(tick):
+            found.add(tick)
+        tick = grid.next(tick)
+    return found

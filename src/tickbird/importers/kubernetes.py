@@ -1,0 +1,295 @@
+"""CronJobs of Kubernetes, as `kubectl get cronjobs -o yaml` prints them or as they are kept in files."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tickbird.domain.errors import InvalidError
+from tickbird.files.parse.nodes import Unreadable
+from tickbird.files.parse.yaml import read_yaml_documents
+from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, Clock, number_of, whole
+from tickbird.importers.entries import Entry, Imported, short
+
+_NICKNAMES: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_NAMES: Final = {
+    "month": {name: number for number, name in enumerate(MONTHS, 1)},
+    "weekday": {name: number for number, name in enumerate(WEEKDAYS)},
+}
+_FIELDS: Final = ("minute", "hour", "day", "month", "weekday")
+_OVERLAP: Final = {"Allow": "allow", "Forbid": "skip", "Replace": "replace"}
+_ZONE: Final = re.compile(r"\s*(?:CRON_)?TZ=(\S+)\s+")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+# What Kubernetes puts into arguments; two dollar signs stand for one.
+_REFERENCE: Final = re.compile(r"\$(\$|\(([A-Za-z0-9_.-]+)\))")
+_TRUE: Final = (True, "y", "yes", "on", "true")
+_DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_NOTES: Final = (
+    "Each CronJob ran in a container; here a worker starts its program, and must have it and what came from secrets.",
+    "Kubernetes makes up for the last tick that it missed: hence catch_up = latest.",
+)
+
+
+def read_cronjobs(text: str, source: str, *, tz: str = "UTC") -> Imported:
+    """All CronJobs of a text, YAML or JSON, one or several documents or lists; `tz` is that of the cluster."""
+    found = Imported("Kubernetes", source, notes=list(_NOTES))
+    found.notes.append(f"Times are those of {tz} where no timeZone says otherwise; --tz names the zone of the cluster.")
+    for each in objects_of(text):
+        if each.get("kind") == "CronJob":
+            _job(each, tz, found)
+        elif each:
+            name = full_name(each) if at_path(each, "metadata", "name") else ""
+            found.leave(f"{each.get('kind', 'an object')} {name}".strip(), "it is no CronJob")
+    return found
+
+
+def objects_of(text: str) -> Iterator[Mapping[str, Any]]:
+    """All objects of a text, YAML or JSON, one or several documents or lists."""
+    for document in _documents(text):
+        yield from _objects(document)
+
+
+def _documents(text: str) -> Iterator[Any]:
+    if text.lstrip().startswith("{"):
+        try:
+            yield json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InvalidError(f"this is not JSON ({error}).") from None
+        return
+    try:
+        yield from (node.plain for node in read_yaml_documents(text))
+    except Unreadable as error:
+        where = "" if error.at is None else f" in line {error.at[0]}, column {error.at[1]}"
+        raise InvalidError(
+            f"this cannot be read as YAML{where}: {error.reason};",
+            hint="or import what `kubectl get cronjobs -o json` prints.",
+        ) from None
+
+
+def _objects(document: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(document, list):
+        for each in document:
+            yield from _objects(each)
+    elif isinstance(document, Mapping):
+        if isinstance(document.get("items"), list):
+            yield from _objects(document["items"])
+        else:
+            yield document
+    elif document is not None:
+        yield {"kind": short(repr(document))}
+
+
+def at_path(value: Any, *path: str | int) -> Any:
+    """What stands at a place; None where there is nothing."""
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _listed(value: Any, name: str) -> list[Any]:
+    """A list in an object; an empty one where something else stands there."""
+    found = at_path(value, name)
+    return found if isinstance(found, list) else []
+
+
+def full_name(document: Mapping[str, Any]) -> str:
+    """Its name, behind its namespace unless that is the default one."""
+    name, namespace = at_path(document, "metadata", "name"), at_path(document, "metadata", "namespace")
+    return f"{namespace}.{name}" if namespace not in (None, "default") else str(name)
+
+
+def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
+    spec = at_path(document, "spec")
+    name, when = full_name(document), at_path(spec, "schedule")
+    if not isinstance(when, str):
+        found.leave(f"CronJob {name}", "it has no schedule")
+        return
+    origin = f"CronJob {name}: {short(when)}"
+    zone = str(at_path(spec, "timeZone") or tz)
+    prefix = _ZONE.match(when)
+    try:
+        if prefix is not None:
+            if at_path(spec, "timeZone"):
+                raise ValueError("it has a zone in its schedule beside timeZone, and Kubernetes takes one of them only")
+            zone, when = prefix[1], when[prefix.end() :]
+        trigger, clock = _trigger(when, zone)
+    except ValueError as error:
+        found.leave(origin, str(error))
+        return
+    entry = Entry(name, {**trigger, "tz": zone}, origin, fires=None if clock is None else clock.fires_by_clock(zone))
+    if prefix is not None:
+        entry.notes.append("A zone in the schedule is what older versions of Kubernetes understand.")
+    if clock is None:
+        entry.notes.append("Counted from 1970 on, not from when the CronJob was made.")
+    pod = at_path(spec, "jobTemplate", "spec", "template", "spec")
+    entry.fields |= _policies(spec, entry)
+    command = _command(pod, entry)
+    if command is None:
+        entry.off = "only its image says what it starts; name the program"
+        entry.fields["command"] = ["/bin/true"]
+    else:
+        entry.fields["command"] = command
+    suspended = at_path(spec, "suspend")
+    if (suspended.lower() if isinstance(suspended, str) else suspended) in _TRUE:
+        entry.off = "it is suspended" + (f", and {entry.off}" if entry.off else "")
+    found.add(entry)
+
+
+def _policies(spec: Any, entry: Entry) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "overlap": _OVERLAP.get(str(at_path(spec, "concurrencyPolicy")), "allow"),
+        "catch_up": "latest",
+    }
+    if (deadline := at_path(spec, "startingDeadlineSeconds")) is not None:
+        made["start_within"] = deadline
+    job = at_path(spec, "jobTemplate", "spec")
+    limit = at_path(job, "backoffLimit")
+    made["retries"] = 6 if limit is None else limit
+    if (seconds := at_path(job, "activeDeadlineSeconds")) is not None:
+        made["timeout"] = seconds
+        entry.notes.append("activeDeadlineSeconds is for all attempts together there, and for each here.")
+    for field in ("parallelism", "completions"):
+        if (at_path(job, field) or 1) != 1:
+            entry.notes.append(f"{field}: {at_path(job, field)} is not carried over: one run starts one program.")
+    return made
+
+
+def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
+    containers = _listed(pod, "containers")
+    container = at_path(containers, 0)
+    if len(containers) > 1 or at_path(pod, "initContainers"):
+        entry.notes.append("Other containers of it are not carried over.")
+    image = at_path(container, "image")
+    entry.notes.append(f"It ran in {image}.")
+    env = _env(container, entry)
+    given = (_listed(container, part) for part in ("command", "args"))
+    command, args = ([_filled(str(word), env, entry) for word in part] for part in given)
+    if not command:
+        if args:
+            entry.notes.append(f"Its image's own program is given: {short(shlex.join(args))}")
+        return None
+    words = [*command, *args]
+    made: dict[str, Any] = {"program": words[0], "args": words[1:]}
+    if words[0] in ("/bin/sh", "/bin/bash", "sh", "bash") and len(words) == 3 and words[1] == "-c":
+        made = {"shell": words[2]}
+        if words[0].endswith("bash"):
+            made["program"] = "/bin/bash"
+    elif not words[0].startswith("/"):
+        made = {"shell": f"exec {shlex.join(words)}"}
+    if folder := at_path(container, "workingDir"):
+        made["folder"] = folder
+    if env:
+        made["env"] = env
+    if not made.get("args", True):
+        del made["args"]
+    return made
+
+
+def _env(container: Any, entry: Entry) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for each in _listed(container, "env"):
+        name, source = str(at_path(each, "name")), at_path(each, "valueFrom")
+        if not _VARIABLE.fullmatch(name) or name.startswith("TICKBIRD_"):
+            entry.notes.append(
+                f"The variable {short(name)} is not carried over: no program here can have it by that name."
+            )
+            continue
+        if not isinstance(source, Mapping):
+            made[name] = _filled(str(at_path(each, "value") or ""), made, entry)
+            continue
+        made[name] = {"env": name}
+        kind, *_ = (*source,) or ("",)
+        places = (at_path(source, str(kind), place) for place in ("name", "fieldPath", "resource"))
+        wanted = next((place for place in places if place), "")
+        entry.notes.append(f"{name} came from {kind} {wanted}: give it to the worker.")
+    for each in _listed(container, "envFrom"):
+        entry.notes.append(f"All variables of {short(json.dumps(each))} are not carried over.")
+    return made
+
+
+def _filled(text: str, env: Mapping[str, Any], entry: Entry) -> str:
+    """A text with the variables that Kubernetes puts into it: those that are set above; others stay as they stand."""
+
+    def filled(found: re.Match[str]) -> str:
+        if found[1] == "$":
+            return "$"
+        value = env.get(found[2])
+        if isinstance(value, Mapping):
+            entry.notes.append(f"$({found[2]}) was filled in by Kubernetes, out of a secret or the like: do that here.")
+        return value if isinstance(value, str) else found[0]
+
+    return _REFERENCE.sub(filled, text)
+
+
+def _trigger(when: str, tz: str) -> tuple[dict[str, Any], Clock | None]:
+    """As the library robfig/cron reads it, which Kubernetes uses."""
+    text = when.strip()
+    if text.startswith("@every "):
+        hours, minutes, seconds = (int(part or 0) for part in _matched(text[7:].strip()))
+        return {"every": f"{hours * 3600 + minutes * 60 + seconds}s"}, None
+    text = _NICKNAMES.get(text, text)
+    parts = text.split()
+    if len(parts) != 5:
+        raise ValueError(f"{when!r} has {len(parts)} fields, not five")
+    sets, stars = {}, {}
+    for name, part in zip(_FIELDS, parts, strict=True):
+        sets[name], stars[name] = _field(part, name)
+    clock = Clock(
+        minutes=sets["minute"],
+        hours=sets["hour"],
+        days=sets["day"],
+        months=sets["month"],
+        weekdays=sets["weekday"],
+        # A step makes a field a restricted one there, and two of those are alternatives.
+        either=not (stars["day"] or stars["weekday"]),
+        starred=(_starred(parts[0]), _starred(parts[1])),
+    )
+    return clock.fields(), clock
+
+
+def _matched(text: str) -> tuple[str, ...]:
+    found = _DURATION.fullmatch(text)
+    if not found or not text:
+        raise ValueError(f"{text!r} is not a length of time")
+    return found.groups()
+
+
+def _starred(part: str) -> str:
+    return part.replace("?", "*") if re.fullmatch(r"[*?](/\d+)?", part) else ""
+
+
+def _field(text: str, name: str) -> tuple[frozenset[int], bool]:
+    """The values of a field, and whether it counts as unrestricted."""
+    values: set[int] = set()
+    star = False
+    for part in text.split(","):
+        low, high = min(whole(name)), max(whole(name))
+        span, slash, step = part.partition("/")
+        count = int(step) if step.isdigit() else 0
+        if slash and count < 1:
+            raise ValueError(f"{name}: {part!r} is not a step")
+        if span in ("*", "?"):
+            first, last = low, high
+            star = star or not slash or count == 1
+        else:
+            begin, dash, end = span.partition("-")
+            first = number_of(begin, _NAMES.get(name, {}))
+            last = number_of(end, _NAMES.get(name, {})) if dash else (high if slash else first)
+        if not low <= first <= last <= high:
+            raise ValueError(f"{name}: {part!r} is not from {low} to {high}")
+        values.update(range(first, last + 1, count or 1))
+    return frozenset(values), star

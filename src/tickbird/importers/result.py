@@ -1,0 +1,127 @@
+"""What was imported as one document, and its text: remarks say what became of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tickbird.domain.schedules.definition import Definition
+from tickbird.files.diagnostics import DocumentError
+from tickbird.files.document import Document, read_document
+from tickbird.files.loader import Format
+from tickbird.files.writer import to_plain, write
+from tickbird.importers.dst_differences import Difference, Horizon, differences
+from tickbird.importers.entries import Entry, Imported, Left, short
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The document, what it left out, and the days on which clock changes make a difference, by schedule."""
+
+    document: Document
+    imported: Imported
+    off: Sequence[Entry]
+    left: Sequence[Left]
+    differences: dict[str, list[Difference]]
+
+
+def make(imported: Imported, app: str, horizon: Horizon) -> Made:
+    """Read every entry as a file would be read; one that cannot be is left out, with the reason."""
+    schedules: dict[str, Definition] = {}
+    off, left = [], list(imported.left)
+    found: dict[str, list[Difference]] = {}
+    for entry in imported.entries:
+        try:
+            read = read_document({"app": app, "schedules": {entry.name: entry.fields}})
+        except DocumentError as error:
+            reasons = "; ".join(mistake.text.rstrip(".") for mistake in error.mistakes)
+            left.append(Left(short(entry.origin), reasons, entry.line))
+            continue
+        if entry.off:
+            off.append(entry)
+            continue
+        definition = schedules[entry.name] = read.schedules[entry.name]
+        if days := differences(entry, definition, horizon):
+            found[entry.name] = days
+    document = Document(app=app, schedules=schedules)
+    return Made(document, imported, off, sorted(left, key=lambda each: each.line or 0), found)
+
+
+def text_of(made: Made, spelling: Format) -> str:
+    """The file."""
+    remarks = {entry.name: _remarks(made, entry) for entry in made.imported.entries}
+    return write(made.document, spelling, head=_head(made), remarks=remarks)
+
+
+def remarks_of(made: Made) -> list[str]:
+    """All that a text with remarks has, in lines for where there are none."""
+    lines = [f"left out: {each}" for each in made.left]
+    lines += [f"not written as a schedule, since {each.off}: {each.name}" for each in made.off]
+    off = {each.name for each in made.off}
+    for entry in made.imported.entries:
+        if entry.name in made.document.schedules and entry.name not in off:
+            lines += [f"{entry.name}: {note.strip()}" for note in _remarks(made, entry)[1:]]
+    return lines
+
+
+def _remarks(made: Made, entry: Entry) -> list[str]:
+    lines = [entry.origin if entry.line is None else f"line {entry.line}: {entry.origin}", *entry.notes]
+    if days := made.differences.get(entry.name):
+        system = made.imported.system
+        lines.append(f"When clocks change, {system} has another rule. Not the same are:")
+        lines += [f"  {each.words(system)}" for each in days]
+    return lines
+
+
+def _head(made: Made) -> list[str]:
+    imported = made.imported
+    lines = [
+        f"Imported from {imported.source} ({imported.system}). See it with `tickbird diff`, then `tickbird apply`."
+    ]
+    lines += imported.notes
+    programs = sorted({each.target.name for each in made.document.schedules.values() if each.target.kind == "command"})
+    if programs:
+        allowed = " ".join(f"--allow-command {each}" for each in programs[:20])
+        programs_more = " …" if len(programs) > 20 else ""
+        lines.append(f"Its workers must allow them: tickbird worker {allowed}{programs_more}")
+        if variables := _variables(made):
+            allowed = " ".join(f"--allow-env {each}" for each in variables[:20])
+            lines.append(f"and the variables that they set: {allowed}{' …' if len(variables) > 20 else ''}")
+    if made.left:
+        lines += ["", "Left out:", *(f"  {each}" for each in made.left)]
+    for entry in made.off:
+        lines += ["", f"Not written as a schedule, since {entry.off}:", *_remarks(made, entry)]
+        single = read_document({"app": made.document.app, "schedules": {entry.name: entry.fields}})
+        lines += write(single, "toml").splitlines()[2:]
+    return lines
+
+
+def _variables(made: Made) -> list[str]:
+    programs = (each.target.program for each in made.document.schedules.values())
+    return sorted({name for program in programs if program is not None for name, _ in program.env})
+
+
+def document_of(made: Made) -> dict[str, Any]:
+    """All of it for programs."""
+    return {
+        "system": made.imported.system,
+        "source": made.imported.source,
+        "document": to_plain(made.document),
+        "notes": made.imported.notes,
+        "schedules": [
+            {"name": each.name, "origin": each.origin, "line": each.line, "notes": each.notes, "off": each.off or None}
+            for each in made.imported.entries
+        ],
+        "left_out": [{"origin": each.origin, "line": each.line, "reason": each.reason} for each in made.left],
+        "differences": [
+            {
+                "schedule": name,
+                "day": each.day.isoformat(),
+                "theirs": [at.isoformat() for at in each.theirs],
+                "ours": [at.isoformat() for at in each.ours],
+            }
+            for name, days in made.differences.items()
+            for each in days
+        ],
+    }

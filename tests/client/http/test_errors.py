@@ -1,0 +1,188 @@
+"""What is refused over HTTP is refused as on the store: the same error, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.client.http.conftest import URL, Both
+from tickbird.client import Client
+from tickbird.client.http import RemoteClient, Transport
+from tickbird.domain.errors import (
+    AccessError,
+    InvalidError,
+    NotFinishedError,
+    NotFoundError,
+    SchemaError,
+    StoreError,
+    StoreUnavailableError,
+    TickbirdError,
+)
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.workers import Worker
+
+NAIVE = datetime(2026, 1, 1)
+THEN = datetime(2026, 1, 1, tzinfo=UTC)
+WHO: Any = {"actor": "x"}
+SCHEMA = {"type": "object", "properties": {"limit": {"type": "integer"}}, "additionalProperties": False}
+
+REFUSED: dict[str, Callable[[Client], Awaitable[Any]]] = {
+    "no such schedule": lambda client: client.get("reprot"),
+    "a name with a slash": lambda client: client.get("a/b?c#d"),
+    "only dots": lambda client: client.get(".."),
+    "a name that holds everything": lambda client: client.get("ü '\"%2F \\"),
+    "changing what is not there": lambda client: client.pause("nothing", **WHO),
+    "a name that cannot be": lambda client: client.create("a b", cron("@daily"), "report", **WHO),
+    "a duplicate": lambda client: client.create("report", cron("@daily"), "report", unknown_task_ok=True, **WHO),
+    "a task that nobody knows": lambda client: client.create("new", cron("@daily"), "unheard", **WHO),
+    "an unknown option": lambda client: client.create("new", cron("@daily"), "report", retires=3, **WHO),
+    "an unknown field": lambda client: client.update("report", retires=3, **WHO),
+    "set and unset": lambda client: client.update("report", retries=3, unset=["retries"], **WHO),
+    "out of range": lambda client: client.update("report", priority=10_000, **WHO),
+    "a payload that does not fit": lambda client: client.trigger("report", payload={"limit": "many"}, **WHO),
+    "a payload that is no JSON": lambda client: client.update("report", payload={"a": object()}, **WHO),
+    "an unknown queue name": lambda client: client.enqueue("report", queue="a b", **WHO),
+    "a task without a worker": lambda client: client.enqueue("unheard", **WHO),
+    "at and delay": lambda client: client.enqueue("report", at=THEN, delay=5, **WHO),
+    "a stale revision": lambda client: client.pause("report", revision=77, **WHO),
+    "not paused": lambda client: client.resume("report", **WHO),
+    "a time without a zone": lambda client: client.pause("report", until=NAIVE, **WHO),
+    "a move to the past": lambda client: client.reschedule("report", THEN, **WHO),
+    "count and until": lambda client: client.skip("report", 2, until=THEN, **WHO),
+    "no ticks": lambda client: client.skip("report", 0, **WHO),
+    "an unknown state": lambda client: client.list(state="asleep"),  # type: ignore[arg-type]
+    "too large a page": lambda client: client.list(limit=10_001),
+    "no such revision": lambda client: client.roll_back("report", 5, **WHO),
+    "nothing of a revision": lambda client: client.roll_back("report", 0, **WHO),
+    "so already": lambda client: client.roll_back("report", 1, **WHO),
+    "no run": lambda client: client.run(99),
+    "no run at all": lambda client: client.run(-1),
+    "no logs of it": lambda client: client.logs(99),
+    "a final one": lambda client: client.cancel(99, **WHO),
+    "nothing to retry": lambda client: client.retry(99, **WHO),
+    "runs of nothing": lambda client: client.runs(schedule="reprot"),
+    "a zone that is none": lambda client: client.why("report", THEN, tz="Mars/Olympus"),
+    "why without a zone": lambda client: client.why("report", NAIVE),
+    "an audit backwards": lambda client: client.audit_ticks("report", datetime(2026, 2, 1, tzinfo=UTC), THEN),
+    "a backfill backwards": lambda client: client.backfill("report", datetime(2026, 2, 1, tzinfo=UTC), THEN, **WHO),
+    "no backfill": lambda client: client.get_backfill(7),
+    "no backfill at all": lambda client: client.get_backfill(2**70),
+    "no calendar": lambda client: client.get_calendar("fest"),
+    "nothing of a calendar": lambda client: client.get_calendar("a/b"),
+    "a calendar's name": lambda client: client.put_calendar("a b", {}, **WHO),
+    "a calendar that is none": lambda client: client.put_calendar("fest", {"weekday": ["sat"]}, **WHO),
+    "a calendar of long ago": lambda client: client.put_calendar("fest", {"weekdays": ["sat"]}, revision=3, **WHO),
+    "no calendar to delete": lambda client: client.delete_calendar("fest", **WHO),
+    "too far a horizon": lambda client: client.preview_calendar("fest", {"weekdays": ["sat"]}, horizon="9999d"),
+    "no worker": lambda client: client.drain_worker("w9", **WHO),
+    "nothing of a worker": lambda client: client.drain_worker("a/b", **WHO),
+    "a tick of the past": lambda client: client.override("report", THEN, skip=True, **WHO),
+    "no whole second": lambda client: client.override("report", THEN.replace(microsecond=5), skip=True, **WHO),
+    "nothing decided": lambda client: client.override("report", datetime(2100, 1, 1, tzinfo=UTC), **WHO),
+    "nothing to undo": lambda client: client.undo_override("report", datetime(2100, 1, 1, tzinfo=UTC), **WHO),
+    "nothing held": lambda client: client.release_held("report", **WHO),
+    "none of nothing": lambda client: client.drop_held("report", count=0, **WHO),
+    "held of nothing": lambda client: client.held("reprot"),
+    "a limit of none": lambda client: client.set_limit("a", 0, **WHO),
+    "a key of two lines": lambda client: client.set_limit("a\nb", 1, **WHO),
+    "no limit": lambda client: client.remove_limit("a", **WHO),
+    "no key": lambda client: client.remove_limit("", **WHO),
+    "a rate that is none": lambda client: client.limit_queue("mail", "often", **WHO),
+    "a queue that is none": lambda client: client.limit_queue("a b", "1/s", **WHO),
+    "no rate": lambda client: client.limit_queue("mail", None, **WHO),
+    "a role that is none": lambda client: client.create_token("x", "king", **WHO),  # type: ignore[arg-type]
+    "a token of the past": lambda client: client.create_token("x", "viewer", expires_at=THEN, **WHO),
+    "no token": lambda client: client.revoke_token("aaaaaaaa", **WHO),
+    "nothing of a token": lambda client: client.revoke_token("a/b", **WHO),
+    "no copy": lambda client: client.accept_copy(**WHO),
+    "nothing to adopt": lambda client: client.adopt_zones(**WHO),
+    "too many days": lambda client: client.zone_moves(0),
+    "too many ticks": lambda client: client.next_ticks("report", 0),
+}
+
+
+@pytest.fixture
+async def shop(both: Both) -> Both:
+    """A schedule whose task a live worker publishes."""
+    await both.create("report")
+    tasks = {"report": {"queue": "default", "schema": SCHEMA}}
+    worker = Worker(id="w", namespace="default", app="shop", host="h", pid=1, version="0", slots=1, tasks=tasks)
+    await both.store.report_worker(worker, 600)
+    # Zone rules are first adopted by a look at them.
+    await both.local.zones()
+    return both
+
+
+async def told(asked: Awaitable[Any]) -> TickbirdError:
+    """The error that must come of it."""
+    with pytest.raises(TickbirdError) as caught:
+        await asked
+    return caught.value
+
+
+@pytest.mark.parametrize("what", REFUSED)
+async def test_it_is_refused_in_the_same_words(shop: Both, what: str) -> None:
+    here, there = await told(REFUSED[what](shop.local)), await told(REFUSED[what](shop.remote))
+    assert type(there) is type(here)
+    assert str(there) == str(here)
+    assert (there.message, there.hint) == (here.message, here.hint)
+    assert getattr(there, "field", None) == getattr(here, "field", None)
+
+
+async def test_waiting_ends(shop: Both) -> None:
+    run = await shop.remote.trigger("report", actor="x")
+    error = await told(shop.remote.wait(run.id, timeout=1))
+    assert isinstance(error, NotFinishedError)
+    assert str(error).startswith(f"run {run.id} is queued after 1 s of waiting, and goes on;")
+    assert isinstance(await told(shop.remote.trigger("report", actor="x", wait=1)), NotFinishedError)
+
+
+async def test_a_token_that_opens_nothing(shop: Both) -> None:
+    token = await shop.token()
+    unknown = RemoteClient(Transport(URL, token[:-4] + "aaaa", wire=shop.wire))
+    error = await told(unknown.list())
+    assert isinstance(error, AccessError)
+    assert str(error).startswith("the server refuses this token: it is unknown, expired or revoked; make one with")
+    assert token not in str(error)
+    none = RemoteClient(Transport(URL, wire=shop.wire))
+    assert str(await told(none.list())).startswith("the server asks for a token; make one with")
+
+
+async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
+    viewer = await shop.client("viewer", "default")
+    assert (await viewer.get("report")).name == "report"
+    error = await told(viewer.pause("report", actor="x"))
+    assert isinstance(error, AccessError)
+    assert str(error) == "This needs the role operator, and the token 'viewer' has viewer; use another token."
+    elsewhere = await shop.client("admin", "shop", namespace="default")
+    assert isinstance(await told(elsewhere.get("report")), AccessError)
+    whole = await shop.client("admin", "default")
+    error = await told(whole.doctor())
+    assert "about the whole store" in str(error)
+    assert "--all-namespaces" in str(error)
+
+
+async def test_which_namespace(shop: Both) -> None:
+    for opened in (("default",), ("default", "shop")):
+        assert (await (await shop.client("viewer", *opened)).get("report")).namespace == "default"
+    error = await told((await shop.client("viewer", "depot", "shop")).get("report"))
+    assert isinstance(error, InvalidError)
+    assert error.field == "namespace"
+    assert "depot, shop; name one: namespace=… in code, --namespace in a command." in str(error)
+    with pytest.raises(InvalidError, match="usable name"):
+        RemoteClient(Transport(URL), "a b")
+    assert isinstance(await told((await shop.client(namespace="shop")).get("report")), NotFoundError)
+
+
+async def test_a_store_that_is_away(shop: Both) -> None:
+    await shop.remote.list()
+    await shop.store.close()
+    error = await told(shop.remote.list())
+    assert isinstance(error, StoreError)
+    assert not isinstance(error, SchemaError | AccessError)
+    assert isinstance(error, StoreUnavailableError)
+    assert "server's log" in str(error)
+    await shop.store.open()

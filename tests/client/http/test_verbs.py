@@ -1,0 +1,452 @@
+"""Every verb of the client is there over HTTP, and gives and does the same."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.client.http.conftest import Both
+from tickbird.client import Client
+from tickbird.client.http import RemoteClient
+from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError, StoreError
+from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.workers import Worker
+from tickbird.files.diagnostics import DocumentError
+
+WORKER = Worker(id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=("default",), slots=1)
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+def verbs(kind: Any) -> set[str]:
+    """What everybody may call."""
+    return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
+
+
+def test_every_verb_is_there() -> None:
+    own = {
+        name
+        for each in RemoteClient.__mro__
+        if each.__module__.startswith("tickbird.client.http")
+        for name in vars(each)
+    }
+    assert verbs(Client) - own == set()
+    for name in verbs(Client):
+        local, remote = (inspect.signature(getattr(kind, name)) for kind in (Client, RemoteClient))
+        assert local.parameters == remote.parameters, name
+
+
+async def test_what_needs_the_store_says_so(both: Both) -> None:
+    told = (both.remote.settle(), both.remote.live_tokens([]), both.remote.note_token_use("x"))
+    for asked in (*told, both.remote.open_session("aaaaaaaa"), both.remote.note_session_use("x")):
+        with pytest.raises(StoreError, match="on the store itself, not through a server; do it where the store"):
+            await asked
+
+
+async def test_many_are_changed_at_once(both: Both) -> None:
+    for name in ("a", "b"):
+        await both.local.create(name, cron("0 9 * * *"), "report", actor="ana", unknown_task_ok=True, tags=["post"])
+    paused = await both.remote.pause_all(actor="nobody", tag="post", expected=2, note="upgrade")
+    assert (paused.changed, paused.left) == (["a", "b"], [])
+    again = await both.remote.pause_all(actor="nobody", note="again")
+    assert (again.matched, again.changed) == (2, [])
+    assert again == await both.local.pause_all(actor="ana")
+    with pytest.raises(CountChangedError):
+        await both.remote.resume_all(actor="nobody", contains="a", expected=2)
+    assert (await both.remote.resume_all(actor="nobody", contains="a")).changed == ["a"]
+    runs = (await both.remote.trigger_all(actor="nobody", state="active")).runs
+    assert {run.schedule: run.id for run in await both.local.runs()} == runs
+    assert runs.keys() == {"a"}
+
+
+async def test_schedules_are_the_same(both: Both) -> None:
+    made = await both.remote.create(
+        "report",
+        cron("0 9 * * 1-5", tz="Europe/Rome"),
+        "report",
+        actor="nobody",
+        payload={"limit": 5, "ü": [1.5, None]},
+        unknown_task_ok=True,
+        tags=["mail"],
+        timeout="10m",
+        exclude=["sat"],
+        start_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    assert made == await both.local.get("report") == await both.remote.get("report")
+    assert await both.remote.list() == await both.local.list()
+    assert await both.remote.list(state="paused") == []
+    changed = await both.remote.update("report", actor="x", retries=3, unset=["tags"], payload={"limit": 6})
+    assert changed == await both.local.get("report")
+    assert changed.definition is not None
+    assert (changed.definition.retries, changed.definition.tags, changed.definition.timeout) == (3, (), 600)
+    none = await both.remote.update("report", actor="x", timeout=None, task="other")
+    assert none.definition is not None
+    assert (none.definition.timeout, none.definition.target) == (None, Target("other"))
+    paused = await both.remote.pause("report", actor="x", note="quiet", until=await soon(both, days=1))
+    assert paused == await both.local.get("report")
+    assert paused.pause is not None
+    assert paused.pause.note == "quiet"
+    assert paused.pause.by.startswith("admin (token ")
+    assert await both.remote.resume("report", actor="x") == await both.local.get("report")
+    moved = await both.remote.reschedule("report", await soon(both, minutes=30), actor="x", note="later")
+    assert moved == await both.local.get("report")
+    assert len(moved.cursor.tick_overrides) == 1
+    skipped = await both.remote.skip("report", 3, actor="x", note="not these")
+    assert skipped == await both.local.get("report")
+    assert skipped.cursor.skip_until is not None
+    assert await both.remote.next_ticks("report", 5) == await both.local.next_ticks("report", 5)
+    assert await both.remote.revisions("report") == await both.local.revisions("report")
+    assert len(await both.remote.revisions("report", limit=2)) == 2
+    assert await both.remote.revisions("report", before=2) == await both.local.revisions("report", before=2)
+    assert await both.remote.history("report", limit=3) == await both.local.history("report", limit=3)
+    back = await both.remote.roll_back("report", 1, actor="x", note="as it was", revision=skipped.revision)
+    assert back == await both.local.get("report")
+    assert back.definition is not None
+    assert (back.definition.tags, back.definition.timeout) == (("mail",), 600)
+    gone = await both.remote.delete("report", actor="x")
+    assert gone.state == "deleted"
+    assert await both.remote.list(state="deleted") == await both.local.list(state="deleted")
+    assert {each.actor for each in await both.local.audit()} == {moved.cursor.tick_overrides[0].actor, "ada"}
+
+
+async def soon(both: Both, **length: int) -> datetime:
+    """An instant so far ahead."""
+    return await both.local.now() + timedelta(**length)
+
+
+async def test_lists_come_in_pages(both: Both) -> None:
+    for number in range(25):
+        await both.create(f"s{number:02}", tags=["even"] if number % 2 == 0 else [])
+    found = [row.schedule.name for row in await both.remote.list(limit=10)]
+    assert found == [f"s{number:02}" for number in range(10)]
+    assert [row.schedule.name for row in await both.remote.list(after="s22")] == ["s23", "s24"]
+    assert len(await both.remote.list(tag="even", contains="s1")) == 5
+    assert await both.remote.audit(limit=7) == await both.local.audit(limit=7)
+    after = (await both.local.audit(limit=7))[-1].id
+    assert await both.remote.audit(before=after, limit=5) == await both.local.audit(before=after, limit=5)
+    assert await both.remote.audit(schedule="s03") == await both.local.audit(schedule="s03")
+
+
+async def test_more_than_a_page_takes_several(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tickbird.client.http.base._PAGE", 3)
+    for number in range(8):
+        await both.create(f"s{number}")
+    assert await both.remote.list(limit=7) == await both.local.list(limit=7)
+    assert await both.remote.list() == await both.local.list()
+
+
+async def ran(both: Both, *statuses: str) -> list[int]:
+    """Runs that ended so; and their ids."""
+    await both.store.report_worker(WORKER, 60)
+    claimed = await both.store.claim_runs(WORKER, 10, 60, queues=["default"], tasks=["report"])
+    ended = [
+        Outcome(run.id, run.attempt, status, error="it broke" if status == "failed" else None)  # type: ignore[arg-type]
+        for run, status in zip(claimed.runs, statuses, strict=True)
+    ]
+    await both.store.finish(ended)
+    return [run.id for run in claimed.runs]
+
+
+async def test_runs_are_the_same(both: Both) -> None:
+    await both.create("report", overlap="allow")
+    run = await both.remote.trigger("report", actor="x", payload={"limit": 1}, idempotency_key="a")
+    assert run == await both.local.run(run.id)
+    assert await both.remote.trigger("report", actor="x", payload={"limit": 1}, idempotency_key="a") == run
+    other = await both.remote.trigger("report", actor="x")
+    assert other.id != run.id
+    assert await both.remote.active_runs("report") == await both.local.active_runs("report")
+    adhoc = await both.remote.enqueue("report", {"limit": 2}, actor="x", delay="1h", priority=5, unknown_task_ok=True)
+    assert await both.remote.run(adhoc) == await both.local.run(adhoc)
+    assert [each.id for each in await both.remote.runs(limit=2)] == [adhoc, other.id]
+    assert await both.remote.runs(before=adhoc) == await both.local.runs(before=adhoc)
+    assert await both.remote.runs(schedule="report", status="queued") == [other, run]
+    assert await both.remote.turn(run.id) == await both.local.turn(run.id)
+    assert [*await ran(both, "succeeded", "failed")] == [run.id, other.id]
+    assert (await both.remote.wait(other.id, timeout=1)).error == "it broke"
+    assert await both.remote.attempts(other.id) == await both.local.attempts(other.id)
+    assert await both.remote.progress(other.id) is None
+    assert await both.remote.logs(other.id) == []
+    again = await both.remote.retry(other.id, actor="x", payload={"limit": 9})
+    assert (again.retry_of, again.payload) == (other.id, {"limit": 9})
+    cancelled = await both.remote.cancel(again.id, actor="x", reason="not now")
+    assert cancelled == await both.local.run(again.id)
+    assert (cancelled.status, cancelled.reason) == ("cancelled", "not now")
+    since = NOW - timedelta(days=10_000)
+    assert await both.remote.happenings(since) == await both.local.happenings(since)
+    assert await both.remote.happenings(await both.local.now() + timedelta(hours=1)) == []
+
+
+async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tickbird.client.http.runs._REST", 0.0)
+    await both.create("report")
+    run = await both.remote.trigger("report", actor="x")
+    await both.store.report_worker(WORKER, 60)
+    [claimed] = (await both.store.claim_runs(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
+    lines = [LogLine(run.id, claimed.attempt, number, NOW, 25, f"line {number}\n“it”") for number in range(1, 5)]
+    await both.store.write_logs(lines, [])
+    await both.store.finish([Outcome(run.id, claimed.attempt, "succeeded")])
+    for client in (both.local, both.remote):
+        assert [line async for line in client.follow_logs(run.id)] == lines
+        assert [line async for line in client.follow_logs(run.id, after=(claimed.attempt, 3))] == lines[3:]
+        with pytest.raises(NotFoundError, match="there is no run 99;"):
+            await anext(client.follow_logs(99))
+    assert (await both.remote.read_logs(run.id, limit=2)).lines == lines[:2]
+
+
+async def test_files_are_the_same(both: Both) -> None:
+    document: dict[str, Any] = {
+        "app": "shop",
+        "schedules": {
+            "digest": {"cron": "0 9 * * 1-5", "tz": "Europe/Rome", "task": "report", "payload": {"limit": 5}},
+            "cleanup": {"every": "1h", "task": "cleanup", "tags": ["night"], "calendars": ["fest"]},
+        },
+        "calendars": {"fest": {"weekdays": ["sat"]}},
+        "limits": {"warehouse": 3},
+        "queues": {"mail": "5/s"},
+    }
+    would = await both.remote.apply(document, actor="x", dry_run=True)
+    plain = replace(would, schedules=[replace(each, command=None) for each in would.schedules])
+    same = await both.local.apply(document, actor="x", dry_run=True)
+    assert would == plain
+    assert [(each.name, each.kind, each.fields, each.ticks) for each in would.schedules] == [
+        (each.name, each.kind, each.fields, each.ticks) for each in same.schedules
+    ]
+    assert (would.settings, would.unserved) == (same.settings, same.unserved)
+    assert await both.local.list() == []
+    done = await both.remote.apply(document, actor="x")
+    assert {each.name for each in done.schedules} == {"digest", "cleanup"}
+    assert (await both.remote.apply(document, actor="x")).is_empty
+    assert await both.remote.export() == await both.local.export() == await both.remote.export(app="shop")
+    await both.remote.pause("digest", actor="x", note="quiet")
+    stored = await both.remote.export()
+    assert await both.remote.remarks(stored) == await both.local.remarks(stored)
+    fewer = {**document, "schedules": {"digest": document["schedules"]["digest"]}}
+    pruned = await both.remote.apply(fewer, actor="x", prune=True)
+    assert [(each.name, each.kind) for each in pruned.schedules] == [("cleanup", "delete")]
+    # What a worker publishes refuses a payload, where it stands.
+    await both.store.report_worker(replace(WORKER, tasks={"report": {"schema": {"maxProperties": 0}}}), 60)
+    worse = {**fewer, "schedules": {"digest": {**document["schedules"]["digest"], "retries": 2}}}
+    told = []
+    for client in (both.local, both.remote):
+        with pytest.raises(DocumentError) as caught:
+            await client.apply(worse, actor="x")
+        told.append([each.text for each in caught.value.mistakes])
+    assert told[0] == told[1] != []
+
+
+async def test_another_namespace(both: Both) -> None:
+    await both.local.in_namespace("shop").create("theirs", every(hours=1), "report", actor="x", unknown_task_ok=True)
+    assert (await both.remote.in_namespace("shop").get("theirs")).namespace == "shop"
+    assert await both.remote.list() == []
+
+
+async def test_ticks_are_the_same(both: Both) -> None:
+    definition = Definition(trigger=every(hours=1), target=Target("report"), overlap="allow")
+    begun = await both.local.now() - timedelta(days=1)
+    await both.store.change_schedule(
+        "default", "old", Create(actor="ana", namespace="default", definition=definition), now=begun
+    )
+    await both.store.plan_due()
+    now = await both.local.now()
+    decided = await both.local.decisions("old", begun, now)
+    assert decided.runs
+    assert decided.skips
+    assert await both.remote.decisions("old", begun, now) == decided
+    assert len((await both.remote.decisions("old", begun, now, limit=1)).runs) == 1
+    tick = decided.runs[0].scheduled_for
+    assert tick is not None
+    # What begins behind a tick does not touch it, be it by half a second.
+    assert decided.runs[0].covers is not None
+    behind = decided.runs[0].covers.last + timedelta(seconds=0.5)
+    assert await both.remote.decisions("old", behind, now) == await both.local.decisions("old", behind, now)
+    assert decided.runs[0] not in (await both.remote.decisions("old", behind, now)).runs
+    for at in (tick, decided.skips[0].first, now + timedelta(days=3), now):
+        there, here = [await client.why("old", at, tz="Asia/Tokyo") for client in (both.remote, both.local)]
+        # How long something waits is another with each look.
+        assert replace(there, steps=()) == replace(here, steps=())
+        assert [(each.ok, each.name, each.at) for each in there.steps] == [
+            (each.ok, each.name, each.at) for each in here.steps
+        ]
+    assert await both.remote.audit_ticks("old", begun, now) == await both.local.audit_ticks("old", begun, now)
+    first = begun - timedelta(days=2)
+    planned = await both.remote.backfill("old", begun, now, actor="x", dry_run=True)
+    assert planned == await both.local.backfill("old", begun, now, actor="x", dry_run=True)
+    made = await both.remote.backfill("old", first, now, actor="x", order="newest", note="again", payload={"a": 1})
+    assert made.backfill_id is not None
+    assert await both.remote.get_backfill(made.backfill_id) == await both.local.get_backfill(made.backfill_id)
+    assert await both.remote.list_backfills(schedule="old") == await both.local.list_backfills(schedule="old")
+    ended = await both.remote.cancel_backfill(made.backfill_id, actor="x", note="no")
+    assert ended == await both.local.get_backfill(made.backfill_id)
+    assert ended.cancelled_at is not None
+
+
+async def test_a_preview_is_the_same(both: Both) -> None:
+    await both.create("other")
+    after = datetime(2027, 3, 27, tzinfo=UTC)
+    trigger = cron("30 2 * * *", tz="Europe/Rome")
+    found = await both.remote.preview(trigger, count=3, after=after, spread="5m", name="x")
+    assert len(found.ticks) == 3
+    assert found.load is not None
+    assert found == await both.local.preview(trigger, count=3, after=after, spread=300, name="x")
+
+
+async def test_single_ticks_are_the_same(both: Both) -> None:
+    await both.create("report")
+    first, second, third = [tick.scheduled_for for tick in await both.local.next_ticks("report", 3)]
+    made = await both.remote.override("report", first, actor="x", skip=True, note="holiday", revision=1)
+    moved = await both.remote.override(
+        "report", third, actor="x", move_to=third + timedelta(minutes=5), payload={"limit": 1}
+    )
+    assert [made, moved] == await both.local.overrides("report") == await both.remote.overrides("report")
+    assert (made.skip, moved.moved, moved.payload) == (True, True, {"limit": 1})
+    assert second not in (made.scheduled_for, moved.scheduled_for)
+    undone = await both.remote.undo_override("report", first, actor="x", note="no holiday")
+    assert undone == await both.local.get("report")
+    assert await both.remote.overrides("report") == [moved]
+
+
+async def test_held_runs_are_the_same(both: Both) -> None:
+    definition = Definition(trigger=every(hours=1), target=Target("report"), catch_up="all", hold_above=2)
+    command = Create(actor="ana", namespace="default", definition=definition)
+    await both.store.change_schedule("default", "late", command, now=await soon(both, days=-1))
+    await both.store.plan_due()
+    [held] = await both.local.held()
+    assert [held] == await both.remote.held() == await both.remote.held("late")
+    assert held.count > 10
+    assert await both.remote.list_held("late") == await both.local.list_held("late")
+    page = await both.remote.list_held("late", limit=2)
+    after = page[-1].id
+    assert await both.remote.list_held("late", after=after, limit=3) == await both.local.list_held(
+        "late", after=after, limit=3
+    )
+    assert await both.remote.release_held("late", actor="x", count=2, per_minute=60, note="slowly") == 2
+    assert await both.remote.drop_held("late", actor="x") == held.count - 2
+    assert await both.remote.held() == []
+
+
+async def test_limits_are_the_same(both: Both) -> None:
+    odd = "ware/house: ü?#%"
+    for key in (odd, "..", "b"):
+        limit = await both.remote.set_limit(key, 3, actor="x")
+        assert (limit.key, limit.most, limit.is_set) == (key, 3, True)
+    assert await both.remote.limits() == await both.local.limits()
+    assert [each.key for each in await both.remote.limits(after="..", limit=1)] == ["b"]
+    assert (await both.remote.remove_limit(odd, actor="x")).is_set is False
+    queue = await both.remote.limit_queue("mail", "100/min", actor="x")
+    assert [queue] == await both.local.queues() == await both.remote.queues()
+    assert (await both.remote.limit_queue("mail", None, actor="x")).rate is None
+
+
+async def test_calendars_are_the_same(both: Both) -> None:
+    definition = {"weekdays": ["sat"], "dates": ["12-25", "2027-01-06"], "include": ["2027-02-06"]}
+    assert await both.remote.list_calendars() == []
+    told = await both.remote.put_calendar("fest", definition, actor="x", revision=0)
+    assert told.calendar == await both.local.get_calendar("fest") == await both.remote.get_calendar("fest")
+    await both.create("report", calendars=["fest"], trigger=cron("0 9 * * *"), roll="next")
+    other = {"weekdays": ["sun"]}
+    would = await both.remote.preview_calendar("fest", other, horizon="30d")
+    assert would == await both.local.preview_calendar("fest", other, horizon="30d")
+    assert would.effects
+    put = await both.remote.put_calendar("fest", other, actor="x", revision=1)
+    assert put.calendar == await both.local.get_calendar("fest")
+    await both.remote.put_calendar("feast", other, actor="x")
+    assert await both.remote.list_calendars() == await both.local.list_calendars()
+    assert [each.name for each in await both.remote.list_calendars(after="feast", limit=1)] == ["fest"]
+    await both.remote.delete_calendar("feast", actor="x", revision=1)
+    assert [each.name for each in await both.local.list_calendars()] == ["fest"]
+
+
+async def test_tokens_are_the_same(both: Both) -> None:
+    made, text = await both.remote.create_token("bot", "viewer", actor="x", expires_at=datetime(2200, 1, 1, tzinfo=UTC))
+    assert text.startswith(f"tbk_{made.id}_")
+    assert (made.namespaces, made.digest) == (("default",), "")
+    stored = await both.local.find_token(made.id)
+    assert stored is not None
+    assert stored.digest
+    assert (stored.name, stored.role, stored.expires_at) == ("bot", "viewer", made.expires_at)
+    assert await both.remote.find_token(made.id) == made
+    assert await both.remote.find_token("aaaaaaaa") is None
+    assert await both.remote.find_token("nonsense!") is None
+    everything, _ = await both.remote.create_token("all", "viewer", actor="x", namespaces=None)
+    assert everything.namespaces is None
+    ids = [each.id for each in await both.local.tokens(live=True)]
+    assert [each.id for each in await both.remote.tokens(live=True)] == ids
+    assert [each.id for each in await both.remote.tokens(after=ids[0], limit=1)] == ids[1:2]
+    assert [each.id for each in await both.remote.tokens(within=["default"])] == [made.id]
+    revoked = await both.remote.revoke_token(made.id, actor="x")
+    assert revoked.state == "revoked"
+    assert revoked.revoked_by is not None
+
+
+async def test_sessions_are_the_same(both: Both) -> None:
+    token, _ = await both.local.create_token("ana", "viewer", actor="x")
+    other, _ = await both.local.create_token("root", "viewer", actor="x", namespaces=None)
+    made = [(await both.local.open_session(each.id, agent="Firefox"))[0] for each in (token, token, other)]
+    stored = {each.id: replace(each, digest="") for each in made}
+    ids = sorted(stored)
+    assert [stored[each] for each in ids] == await both.remote.sessions()
+    assert [each.id for each in await both.remote.sessions(after=ids[0], limit=1)] == ids[1:2]
+    mine = sorted(each.id for each in made[:2])
+    assert [each.id for each in await both.remote.sessions(token_id=token.id)] == mine
+    assert [each.id for each in await both.remote.sessions(within=["default"])] == mine
+    assert await both.remote.find_session(made[0].id) == stored[made[0].id]
+    for nothing in ("a" * 16, "nonsense!"):
+        assert await both.remote.find_session(nothing) is None
+        for client in (both.local, both.remote):
+            with pytest.raises(NotFoundError, match="there is no session"):
+                await client.close_session(nothing, actor="x")
+            with pytest.raises(NotFoundError, match="there is no token"):
+                await client.sessions(token_id=nothing)
+    found = await both.remote.find_token(token.id)
+    assert found is not None
+    assert found.sessions == 2
+    closed = await both.remote.close_session(made[0].id, actor="x")
+    assert closed == replace(await both.local.close_session(made[0].id, actor="x"), digest="")
+    assert (await both.remote.close_sessions(token.id, actor="x"), closed.state) == (1, "closed")
+    assert [each.id for each in await both.remote.sessions(live=True)] == [made[2].id]
+
+
+async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
+    await both.create("report", trigger=cron("0 9 * * *", tz="Europe/Rome"))
+    before = await both.local.now()
+    assert before <= await both.remote.now() <= await both.local.now()
+    for number in range(3):
+        await both.store.report_worker(replace(WORKER, id=f"w{number}", tasks={"report": {"schema": {}}}), 60)
+    assert await both.remote.workers() == await both.local.workers()
+    drained = await both.remote.drain_worker("w1", actor="x", note="old")
+    assert drained.drain_requested_by is not None
+    assert drained in await both.local.workers()
+    assert [each.check for each in await both.remote.doctor()] == [each.check for each in await both.local.doctor()]
+    assert await both.remote.place() == await both.local.place()
+    assert await both.remote.zones() == await both.local.zones()
+    assert await both.remote.zone_history() == await both.local.zone_history()
+    assert await both.remote.zone_moves() == await both.local.zone_moves() == []
+
+
+async def test_pings_are_told_and_read(both: Both) -> None:
+    await both.create("backup", shadow=True)
+    first = await both.remote.ping("backup", NOW)
+    assert first == NOW == await both.local.ping("backup", NOW)
+    for second in range(1, 4):
+        await both.local.ping("backup", NOW + timedelta(seconds=second, microseconds=500_000))
+    bounds = (NOW, NOW + timedelta(seconds=3))
+    assert await both.remote.pings("backup", *bounds) == await both.local.pings("backup", *bounds)
+    found = await both.remote.pings("backup", *bounds, after=NOW, limit=1)
+    assert found == [NOW + timedelta(seconds=1.5)]
+    with pytest.raises(InvalidError, match="still to come"):
+        await both.remote.ping("backup", datetime.now(UTC) + timedelta(days=1))
+    with pytest.raises(NotFoundError):
+        await both.remote.ping("nobody")
+    # To look is not to tell.
+    viewer = await both.client("viewer", namespace="default")
+    assert len(await viewer.pings("backup", *bounds)) == 3
+    with pytest.raises(AccessError):
+        await viewer.ping("backup")

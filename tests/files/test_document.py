@@ -1,0 +1,384 @@
+"""From files to definitions: every field, and every mistake where it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tickbird.domain.calendars.calendar import exclude
+from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.schedules.definition import Backoff, Definition, Target, command_target
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.targets.command import command
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import any_of, at
+from tickbird.files.diagnostics import DocumentError, Mistake
+from tickbird.files.document import Document, read_bytes, read_document, read_files
+from tickbird.files.fields import NAMES, unwritten
+from tickbird.files.loader import FORMATS, Format
+from tickbird.files.writer import write
+
+FULL = """
+app = "ops"
+namespace = "west"
+
+[schedules.nightly]
+cron = "0 3 * * *"
+tz = "Europe/Rome"
+task = "digest"
+description = "the digest"
+payload = { limit = 5, deep = { list = [1, 2.5, "x", true] } }
+tags = ["billing"]
+queue = "slow"
+priority = 5
+catch_up = "all"
+catch_up_limit = 50
+hold_above = 10
+grace = "1m"
+start_within = 7200
+overlap = "queue"
+max_concurrent = 2
+spread = "10m"
+start_at = 2026-01-01T00:00:00
+end_at = "2027-01-01T00:00:00Z"
+max_runs = 9
+exclude = ["sat", 2026-12-25]
+calendars = "bank"
+roll = "next"
+retries = 3
+backoff = { base = "5s", most = "1h" }
+timeout = "10m"
+on_crash = "fail"
+concurrency_key = "load:{limit}"
+depends_on = [{ after = "load", within = "24h", wait = "2h" }]
+
+[schedules.load]
+every = "1h30m"
+anchor = 2026-01-01T00:07:00
+task = "load"
+
+[schedules.once]
+at = 2026-12-24T18:00:00
+tz = "Europe/Rome"
+task = "gift"
+backoff = 7
+exclude = "sun"
+
+[schedules.often]
+any_of = [{ cron = "0 1 * * *" }, { every = { months = 1 } }, { at = 2030-01-01T00:00:00Z }, { every = 90, tz = "UTC" }]
+tz = "Asia/Tokyo"
+task = "x"
+payload = '{"nothing": null}'
+
+[calendars.bank]
+weekdays = ["sun"]
+dates = [2026-12-25, "12-26"]
+
+[limits]
+"load:5" = 3
+
+[queues]
+mail = "100/min"
+slow = { rate = "5/s" }
+"""
+
+
+def document(text: str) -> Document:
+    return read_bytes(text.encode(), "x.toml", "toml")
+
+
+def mistakes(text: str) -> list[str]:
+    with pytest.raises(DocumentError) as caught:
+        document(text)
+    return [str(each) for each in caught.value.mistakes]
+
+
+def test_every_field_is_read() -> None:
+    read = document(FULL)
+    assert (read.app, read.namespace) == ("ops", "west")
+    assert read.schedules["nightly"] == Definition(
+        trigger=cron("0 3 * * *", tz="Europe/Rome"),
+        target=Target("digest"),
+        description="the digest",
+        payload={"limit": 5, "deep": {"list": [1, 2.5, "x", True]}},
+        tags=("billing",),
+        queue="slow",
+        priority=5,
+        catch_up="all",
+        catch_up_limit=50,
+        hold_above=10,
+        grace=60,
+        start_within=7_200,
+        overlap="queue",
+        max_concurrent=2,
+        spread=600,
+        start_at=datetime(2025, 12, 31, 23, tzinfo=UTC),
+        end_at=datetime(2027, 1, 1, tzinfo=UTC),
+        max_runs=9,
+        exclude=exclude("sat", date(2026, 12, 25)),
+        calendars=("bank",),
+        roll="next",
+        retries=3,
+        backoff=Backoff(5, 3_600),
+        timeout=600,
+        on_crash="fail",
+        concurrency_key="load:{limit}",
+        depends_on=(After("load", 86_400, 7_200),),
+    )
+    assert read.schedules["load"].trigger == every(hours=1, minutes=30, anchor=datetime(2026, 1, 1, 0, 7))
+    once = read.schedules["once"]
+    assert once.trigger == at(datetime(2026, 12, 24, 17, tzinfo=UTC))
+    assert (once.backoff, once.exclude) == (Backoff(7), exclude("sun"))
+    often = read.schedules["often"]
+    assert often.trigger == any_of(
+        cron("0 1 * * *", tz="Asia/Tokyo"),
+        every(months=1, tz="Asia/Tokyo"),
+        at(datetime(2030, 1, 1, tzinfo=UTC)),
+        every(seconds=90),
+    )
+    assert often.payload == {"nothing": None}
+    assert read.calendars == {"bank": {"weekdays": ["sun"], "dates": ["2026-12-25", "12-26"]}}
+    assert read.limits == {"load:5": 3}
+    assert read.queues == {"mail": Rate(100, 60), "slow": Rate(5, 1)}
+
+
+def test_a_command_is_read_with_references_to_its_environment() -> None:
+    text = """
+        [schedules.backup]
+        every = "1d"
+        command.program = "/usr/bin/pg_dump"
+        command.args = ["-v"]
+        command.env = { PGPASSWORD = { env = "DB_PASSWORD" }, A = "$B" }
+        [schedules.sync]
+        every = "1h"
+        command = ["/usr/bin/rsync", "-a"]
+    """
+    backup, sync = document(text).schedules.values()
+    program = command(["/usr/bin/pg_dump", "-v"], env={"PGPASSWORD": {"env": "DB_PASSWORD"}, "A": "$B"})
+    assert backup.target == command_target(program)
+    assert sync.target == command_target(command(["/usr/bin/rsync", "-a"]))
+
+
+def test_a_file_has_words_for_every_field_of_a_definition() -> None:
+    """Whoever gives definitions a field gives it to the table of fields too."""
+    assert unwritten() == set()
+
+
+def test_the_three_spellings_say_the_same() -> None:
+    plain: dict[str, Any] = {
+        "schedules": {"a": {"cron": "0 3 * * *", "task": "x", "tags": ["t"], "at ": None}},
+        "limits": {"k": 2},
+    }
+    del plain["schedules"]["a"]["at "]
+    text = json.dumps(plain)
+    # JSON is YAML too.
+    spellings = [read_bytes(text.encode(), "x", "json"), read_bytes(text.encode(), "x", "yaml"), read_document(plain)]
+    toml = '[schedules.a]\ncron = "0 3 * * *"\ntask = "x"\ntags = ["t"]\n[limits]\nk = 2'
+    assert all(each == document(toml) for each in spellings)
+    assert document(toml).app == "files"
+
+
+TWENTY = """
+app = 5
+namepace = "x"
+[schedules.nightly]
+cron = "0 3 * * 9"
+tz = "Europe/Roma"
+task = "digest"
+payload = { limit = nan, when = 2026-01-01, deep = [1, {x = 10:00:00}] }
+catchup = "all"
+catch_up = "al"
+hold_above = 5
+retries = "3"
+grace = "10x"
+tags = ["a b", 5]
+backoff = {base = "1s", mots = 3}
+depends_on = [{after = "x"}, "y"]
+exclude = ["sat", "nope", 2026-12-25]
+timeout = 0
+[schedules.two]
+cron = "* * * * *"
+every = "10m"
+[schedules."odd name"]
+at = 2026-01-01T00:00:00
+task = "x"
+"""
+
+
+def test_a_file_with_many_mistakes_gives_a_message_for_each() -> None:
+    said = mistakes(TWENTY)
+    wanted = {
+        "2:7": "app: expected a text, not a whole number; put it in quotes",
+        "3:1": "'namepace' is not a field of a file of schedules; did you mean namespace?",
+        "5:8": "day of week: 9 is not within 0-7",
+        "6:6": "no zone is called 'Europe/Roma'",
+        "8:21": "payload: nan is no number",
+        "8:33": "payload: a date cannot be stored",
+        "8:61": "payload: a time cannot be stored",
+        "9:1": "'catchup' is not a field of a schedule; did you mean catch_up?",
+        "10:12": "catch_up: 'al' is no choice; did you mean all?",
+        "12:11": "retries: expected a whole number, not a text",
+        "13:9": "grace: '10x' is not a length of time",
+        "14:9": "tags: 'a b' is not a usable name",
+        "14:16": "tags: expected a text, not a whole number",
+        "15:25": "'mots' is not a field of backoff; did you mean most?",
+        "16:15": "depends_on: within is missing",
+        "16:30": "depends_on: expected objects",
+        "17:19": "exclude: 'nope' is neither a weekday nor a date",
+        "18:11": "timeout: 0 is out of range",
+        "19:12": "schedule two: target: is missing; give task or command.",
+        "21:1": "it has cron and every",
+        "22:12": "'odd name' is not a usable name",
+        "23:6": "has no offset; write 2026-01-01T00:00:00Z, or put tz beside it",
+    }
+    assert [each.split(": ")[0] for each in said] == [f"x.toml:{place}" for place in wanted]
+    for each, words in zip(said, wanted.values(), strict=True):
+        assert words in each
+
+
+ONE = '[schedules.a]\ntask = "x"\n'
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("schedules = 3", "1:13: schedules: expected an object of schedules by name, not a whole number."),
+        ("[schedules]\na = 3", "2:5: schedule a: schedule: expected an object with a trigger and a target"),
+        (ONE, "1:12: schedule a: trigger: needs exactly one of cron, every, at, any_of; it has none."),
+        (f"{ONE}cron = 5", "3:8: schedule a: cron: expected a text, not a whole number; put it in quotes."),
+        (f"{ONE}every = true", "every: expected a text"),
+        (f"{ONE}every = 'often'", "every: 'often' is not an interval"),
+        (f"{ONE}every = {{ fortnights = 1 }}", "no unit is called 'fortnights'"),
+        (f"{ONE}every = 0", "seconds: must be at least 1"),
+        (f"{ONE}every = 5\nanchor = 2026-01-01T00:00:00.5", "has parts of a second"),
+        (f"{ONE}cron = '0 1 * * *'\nanchor = 2026-01-01T00:00:00", "4:1: schedule a: anchor: belongs to every"),
+        (f"{ONE}at = 10:00:00", "at: expected a date with a time"),
+        (f"{ONE}at = 'soon'", "at: 'soon' is not an ISO 8601"),
+        (f"{ONE}any_of = []", "any_of: expected a list of 1 to 32 objects"),
+        (f"{ONE}any_of = [{{ any_of = [] }}]", "no any_of within another"),
+        (f"{ONE}any_of = [5]", "any_of: expected an object with one trigger"),
+        (f"{ONE}any_of = [{{ cron = '0 1 * * *', crn = 1 }}]", "'crn' is not a field of a trigger; did you mean cron?"),
+        (f"{ONE}every = 5\npayload = 5", "payload: expected an object, or a text that holds one as JSON"),
+        (f"{ONE}every = 5\npayload = '[1]'", "payload: expected an object, not a list"),
+        (f"{ONE}every = 5\npayload = '{{'", "payload: is a text, and not one of JSON"),
+        (f"{ONE}every = 5\npayload = '{{\"a\": NaN}}'", "payload: is not JSON"),
+        (f'{ONE}every = 5\npayload = {{ a = "\\u0000" }}', "payload: holds a NUL character"),
+        (f"{ONE}every = 5\nhold_above = 5", "hold_above: '5' needs catch_up=\"all\""),
+        (f"{ONE}every = 5\nroll = 'next'", "roll: 'next' is for at most"),
+        (f"{ONE}every = 5\nmax_runs = true", "max_runs: expected a whole number, not true or false"),
+        (f"{ONE}every = 5\ntimeout = 1.5", "timeout: expected a length of time"),
+        (f"{ONE}every = 5\ntags = [['a']]", "tags: expected a text, not a list."),
+        (f"{ONE}every = 5\nconcurrency_key = '{{x}}'", "needs the field 'x', which is not in the payload"),
+        (f"{ONE}every = 5\nend_at = 2026-01-01T00:00:00", "end_at: 2026-01-01T00:00:00 has no offset"),
+        (f"{ONE}every = 5\ncommand = ['/bin/ls']", "4:1: schedule a: target: has task and command, and needs one."),
+        ("[schedules.a]\nevery = 5\ncommand = 'ls'", "3:11: schedule a: command: expected a list such as"),
+        ("[schedules.a]\nevery = 5\ncommand = ['ls']", "program 'ls' is not a whole path"),
+        ("[schedules.a]\nevery = 5\ncommand = { programm = '/bin/ls' }", "'programm' is not a field of a command"),
+        (f"{ONE}every = 5\ncalendars = ['weekends', 'a b']", "calendars: 'a b' is not a usable name"),
+        ("[calendars.weekends]\nweekdays = ['sat']", "1:12: calendar weekends"),
+        ("[calendars.c]\ndate = [2026-01-01]", "'date' is not a field of a calendar"),
+        ("[calendars.c]", "closes nothing"),
+        ("[calendars]\nc = 5", "expected an object with weekdays"),
+        ("[limits]\na = true", "2:5: limit a: expected a whole number from 1 to 100,000, not 'True'."),
+        ("[queues]\nmail = {}", "expected a rate"),
+        ("[queues]\nmail = { rat = '5/s', rate = '5/s' }", "'rat' is not a field of a queue; did you mean rate?"),
+        ("app = 'a b'", "1:7: app: 'a b' is not a usable name"),
+    ],
+)
+def test_a_mistake_is_one_sentence(text: str, said: str) -> None:
+    [mistake] = mistakes(text)
+    assert said in mistake
+    assert mistake.startswith("x.toml:")
+
+
+def test_what_relies_on_something_wrong_is_left_alone() -> None:
+    said = mistakes(f"{ONE}every = 5\ncatch_up = 'no'\nhold_above = 5\npayload = 5\nconcurrency_key = '{{a}}'")
+    assert ["catch_up: 'no'" in said[0], "payload: expected" in said[1], len(said)] == [True, True, 2]
+
+
+def test_several_files_are_one_document(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(f'app = "ops"\n{ONE}every = 5\n')
+    (tmp_path / "b.yaml").write_text("schedules:\n  b: {every: 10m, task: x}\nlimits: {k: 2}\n")
+    read = read_files([tmp_path])
+    assert (read.app, sorted(read.schedules), read.limits) == ("ops", ["a", "b"], {"k": 2})
+    assert str(read.place("schedules", "b", "every")).endswith("b.yaml:2:14")
+
+
+def test_a_name_in_two_files_is_told_with_both_places(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(f'app = "ops"\n{ONE}every = 5\n')
+    (tmp_path / "b.yaml").write_text("app: other\nschedules:\n  a: {every: 10m, task: x}\n")
+    with pytest.raises(DocumentError) as caught:
+        read_files([tmp_path / "b.yaml", tmp_path / "a.toml"])
+    first, second = map(str, caught.value.mistakes)
+    assert "a.toml:1:7: app: is 'ops' here and 'other' at" in first
+    assert "a.toml:2:12: schedule a: 'a' is defined twice, here and at" in second
+    assert second.endswith("b.yaml:3:3.")
+
+
+@pytest.mark.parametrize("value", [None, 5, [], {"schedules": {"a": {"at": datetime(2026, 1, 1, tzinfo=UTC)}}}])
+def test_plain_values_that_make_no_document_are_refused(value: object) -> None:
+    with pytest.raises(DocumentError, match="document: "):
+        read_document(value)
+
+
+def test_plain_values_may_not_nest_without_end() -> None:
+    value: Any = {}
+    value["schedules"] = value
+    with pytest.raises(DocumentError, match="nested more than 64 deep"):
+        read_document(value)
+
+
+def test_the_files_of_the_documentation_can_be_read() -> None:
+    page = Path(__file__).parents[2] / "docs" / "files.md"
+    snippets = re.findall(r"^```(toml|yaml|json)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    assert snippets
+    for spelling, text in snippets:
+        read_bytes(text.encode(), "files.md", spelling)
+
+
+def attempt(read: Callable[[], Document]) -> tuple[Document | None, Sequence[Mistake]]:
+    """A document, or what is wrong with it; nothing else can come of it."""
+    try:
+        return read(), ()
+    except DocumentError as error:
+        return None, error.mistakes
+
+
+@pytest.mark.parametrize("spelling", FORMATS)
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_whatever_stands_in_a_file_it_is_a_document_or_mistakes(spelling: Format, data: st.DataObject) -> None:
+    text = write(document(FULL), spelling)
+    odd = st.text(alphabet="\\'\"[]{}()=:,#*&!|>%@`~-+.0aé\n\t\0\ud800 \u2028", max_size=6)
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text)))
+        text = text[:start] + data.draw(odd) + text[start + data.draw(st.integers(0, 12)) :]
+    found, told = attempt(lambda: read_bytes(text.encode(errors="surrogatepass"), "x", spelling))
+    assert (found is None) == bool(told)
+    assert all(each.place.file == "x" for each in told)
+    if found is not None:
+        assert read_bytes(write(found, spelling).encode(), "x", spelling) == found
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.dates() | st.datetimes(),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(max_size=5), each, max_size=3),
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from([*NAMES, "other"]), VALUES, st.sampled_from(["every", "cron", "at", "any_of"]))
+def test_whatever_a_field_holds_it_is_a_document_or_mistakes(name: str, value: Any, trigger: str) -> None:
+    fields = {trigger: {"every": "1h", "cron": "0 3 * * *"}.get(trigger, "2030-01-01T00:00:00Z"), "task": "x"}
+    plain = {"schedules": {"a": {**fields, name: value}}, "calendars": {"c": {name: value}}}
+    found, told = attempt(lambda: read_document(plain))
+    assert (found is None) == bool(told)

@@ -1,0 +1,295 @@
+"""What is written as a document and read again is what it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.wire.made import INSTANTS, JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
+from tickbird.api.routes.files import told_plan
+from tickbird.domain.access.sessions import SessionRecord
+from tickbird.domain.access.tokens import TokenRecord
+from tickbird.domain.calendars.calendar import Calendar, exclude
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.doctor import checks
+from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.forecast.preview import Preview
+from tickbird.domain.ledger import verification
+from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.ledger.verification import Audit
+from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
+from tickbird.domain.planning.calendar_impact import CalendarReport, Effect, Resolved
+from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.runs.held import HeldSchedule
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord, Status
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.definition import Backoff, Definition, Target
+from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
+from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule, State
+from tickbird.domain.schedules.tick_overrides import Overridden, OverrideRecord, TickOverride
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import any_of, at
+from tickbird.domain.workers import Worker
+from tickbird.files.plan import FilePlan, ScheduleChange
+from tickbird.store.protocol.store import AuditRecord, Decisions, Place, ScheduleRow, ZoneRecord, Zones
+from tickbird.wire import encode
+from tickbird.wire.decode import (
+    backfills,
+    calendars,
+    concurrency,
+    files,
+    previews,
+    runs,
+    schedules,
+    system,
+    ticks,
+    tokens,
+    workers,
+)
+
+thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
+
+OBJECTS = st.dictionaries(TEXTS, JSON, max_size=2)
+TARGETS = st.builds(Target, st.just("report"))
+RATES = st.builds(Rate, st.integers(1, 1_000), st.integers(1, 31 * 86_400))
+RUNS = records(
+    RunRecord,
+    target=TARGETS,
+    override=st.none() | records(Overridden, made_at=SECONDS),
+)
+SKIPS = records(SkipRecord)
+TRIGGERS = st.sampled_from(
+    [
+        cron("0 9 * * 1-5", tz="America/New_York"),
+        cron("*/10 * * * * *"),
+        every(minutes=5),
+        every(hours=5, anchor=datetime(2026, 11, 1, 6, 30, tzinfo=UTC), tz="America/New_York"),
+        every(months=1, anchor=datetime(2026, 1, 31), tz="Europe/Berlin"),
+        at(datetime(2027, 1, 1, tzinfo=UTC)),
+        any_of(cron("0 9 * * *"), every(days=3, tz="Pacific/Apia")),
+    ]
+)
+DEFINITIONS = st.builds(
+    Definition,
+    trigger=TRIGGERS,
+    target=TARGETS,
+    payload=OBJECTS,
+    description=TEXTS,
+    tags=st.sampled_from([(), ("mail", "eu")]),
+    priority=st.integers(-1_000, 1_000),
+    catch_up=st.sampled_from(["one", "latest", "all", "skip"]),
+    overlap=st.sampled_from(["skip", "queue", "replace", "allow"]),
+    spread=st.integers(0, 3_600),
+    start_at=st.none() | st.just(datetime(2020, 1, 1, tzinfo=UTC)),
+    max_runs=st.none() | st.integers(1, 100),
+    exclude=st.sampled_from([Calendar(), exclude("sat", date(2026, 12, 24))]),
+    calendars=st.just(("closed",)),
+    closed=st.just({"closed": Calendar(frozenset([date(2026, 1, 6)]), frozenset([6]), frozenset([(12, 25)]))}),
+    backoff=st.builds(Backoff, st.integers(1, 10), st.integers(10, 100)),
+    timeout=st.none() | st.integers(1, 100),
+    concurrency_key=st.none() | st.just("warehouse"),
+    depends_on=st.just((After("etl", 3_600),)) | st.just(()),
+)
+CLOSED = st.sampled_from(
+    [
+        Calendar(),
+        Calendar(
+            frozenset([date(2026, 1, 6)]), frozenset([5, 6]), frozenset([(12, 25)]), frozenset([date(2026, 12, 25)])
+        ),
+    ]
+)
+MOVES = st.lists(st.tuples(INSTANTS, INSTANTS), max_size=2).map(tuple)
+
+
+@st.composite
+def stored(draw: Any) -> Schedule:
+    """A schedule of any kind, with what people decided for its coming ticks."""
+    definition = draw(DEFINITIONS)
+    decided = draw(st.none() | st.integers(1_800_000_000, 1_900_000_000))
+    overrides: list[TickOverride] = []
+    if decided is not None:
+        later = draw(st.sets(st.integers(decided + 1, decided + 10**7), max_size=4))
+        made = records(
+            TickOverride, made_at=SECONDS, due_at=st.none() | SECONDS, payload=st.none() | OBJECTS, done=st.just(False)
+        )
+        for place, tick in enumerate(sorted(later)):
+            overrides.append(TickOverride(tick, done=True) if place == 2 else replace(draw(made), tick=tick))
+    skips = draw(st.booleans())
+    cursor = Cursor(
+        planned_until=decided,
+        next_run_at=draw(st.none() | SECONDS),
+        runs_planned=draw(NUMBERS),
+        skip_until=draw(SECONDS) if skips else None,
+        skip_by=draw(TEXTS) if skips else None,
+        skip_note=draw(TEXTS) if skips else "",
+        tick_overrides=tuple(overrides),
+    )
+    optional = st.none() | TEXTS
+    return Schedule(
+        id=draw(NUMBERS),
+        namespace="shop",
+        name="report",
+        revision=draw(NUMBERS),
+        state=draw(any_of_type(State)),
+        definition=definition,
+        cursor=cursor,
+        pause=draw(st.none() | records(Pause, until=st.none() | SECONDS)),
+        error=draw(optional),
+        app=draw(optional),
+        fingerprint=draw(optional),
+        raw=encode_definition(definition),
+        overrides=draw(OBJECTS),
+        created_at=draw(any_of_type(datetime | None)),
+        changed_at=draw(any_of_type(datetime | None)),
+    )
+
+
+FILE_CHANGES = records(
+    ScheduleChange,
+    command=st.none(),
+    schedule=stored(),
+    pause=st.none() | records(Pause, until=st.none() | SECONDS),
+)
+
+
+def again(document: Any) -> Any:
+    """What arrives of a document that is sent."""
+    return json.loads(json.dumps(document, allow_nan=False))
+
+
+KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "schedule": (stored(), encode.schedule_document, schedules.read_schedule),
+    "row": (
+        records(ScheduleRow, schedule=stored(), last_run=st.none() | RUNS),
+        lambda row: encode.row_document(row, ["no live worker serves it"]),
+        schedules.read_row,
+    ),
+    "override": (records(OverrideRecord), encode.override_document, schedules.read_override),
+    "revision": (
+        records(RevisionRecord, definition=OBJECTS, detail=OBJECTS),
+        encode.revision_document,
+        schedules.read_revision,
+    ),
+    "history": (records(HistoryEntry), encode.history_document, schedules.read_history),
+    "run": (RUNS, encode.run_document, runs.read_run),
+    "attempt": (records(AttemptRecord), encode.attempt_document, runs.read_attempt),
+    "turn": (records(Turn, rate=st.none() | RATES), encode.turn_document, runs.read_turn),
+    "held": (records(HeldSchedule), encode.held_document, runs.read_held),
+    "tick": (
+        records(ComingTick, override=st.none() | records(OverrideRecord)),
+        encode.tick_document,
+        ticks.read_tick,
+    ),
+    "skip": (SKIPS, encode.skip_document, ticks.read_skip),
+    "decisions": (
+        records(Decisions, runs=st.lists(RUNS, max_size=2), skips=st.lists(SKIPS, max_size=2)),
+        encode.decisions_document,
+        ticks.read_decisions,
+    ),
+    "happening": (
+        records(Happening, run=st.none() | RUNS, skip=st.none() | SKIPS, namespace=st.just("")),
+        encode.happening_document,
+        ticks.read_happening,
+    ),
+    "explanation": (records(Explanation), Explanation.to_json, ticks.read_explanation),
+    "audit": (
+        records(
+            Audit,
+            first=st.none() | SECONDS,
+            last=st.none() | SECONDS,
+            complete_from=st.none() | SECONDS,
+            findings=st.lists(records(verification.Finding, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
+        ),
+        Audit.to_json,
+        ticks.read_audit,
+    ),
+    "backfill plan": (records(BackfillPlan), encode.backfill_plan_document, backfills.read_backfill_plan),
+    "backfill": (
+        records(BackfillRecord, counts=st.dictionaries(any_of_type(Status), st.integers(1, 100))),
+        encode.backfill_document,
+        backfills.read_backfill,
+    ),
+    "preview": (records(Preview, definition=DEFINITIONS), encode.preview_document, previews.read_preview),
+    "calendar": (records(CalendarRecord, closed=CLOSED), encode.calendar_document, calendars.read_calendar_record),
+    "calendar report": (
+        records(
+            CalendarReport,
+            calendar=records(Resolved, closed=CLOSED) | records(CalendarRecord, closed=CLOSED),
+            effects=st.lists(records(Effect, moved=MOVES), max_size=2),
+            failed=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
+        ),
+        encode.calendar_report_document,
+        calendars.read_calendar_report,
+    ),
+    "plan": (
+        records(FilePlan, schedules=st.lists(FILE_CHANGES, max_size=2)),
+        lambda plan: told_plan(plan, applied=True),
+        files.read_plan,
+    ),
+    "limit": (records(Limit), encode.limit_document, concurrency.read_limit),
+    "queue": (records(Queue, rate=st.none() | RATES), encode.queue_document, concurrency.read_queue),
+    "worker": (
+        records(Worker, tasks=OBJECTS, declares=st.dictionaries(st.text(), st.text(), max_size=2), vitals=OBJECTS),
+        encode.worker_document,
+        workers.read_worker,
+    ),
+    "token": (records(TokenRecord, digest=st.just("")), encode.token_document, tokens.read_token),
+    "session": (records(SessionRecord, digest=st.just("")), encode.session_document, tokens.read_session),
+    "audit record": (records(AuditRecord), encode.audit_document, system.read_audit_record),
+    "finding": (records(Finding), checks.to_json, system.read_finding),
+    "place": (records(Place), encode.place_document, system.read_place),
+    "zone record": (records(ZoneRecord), encode.zone_record_document, system.read_zone_record),
+    "zones": (records(Zones), encode.zones_document, system.read_zones),
+    "moves": (records(TickMoves, until=WHOLE), encode.moves_document, system.read_moves),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_read_is_what_was_written(kind: str) -> None:
+    values, write, read = KINDS[kind]
+
+    @thorough
+    @given(values)
+    def holds(value: Any) -> None:
+        assert read(again(write(value))) == value
+
+    holds()
+
+
+@thorough
+@given(records(LogLine))
+def test_lines_are_those_of_their_run(line: LogLine) -> None:
+    assert runs.read_log(line.run_id, again(encode.log_document(line))) == line
+
+
+@thorough
+@given(DEFINITIONS)
+def test_every_definition_is_read_whole(definition: Definition) -> None:
+    made = Schedule(1, "shop", "report", 1, "active", definition, raw=encode_definition(definition))
+    read = schedules.read_schedule(again(encode.schedule_document(made)))
+    assert read.definition == definition
+    assert read.grid.next(1_800_000_000) == made.grid.next(1_800_000_000)
+
+
+def test_a_definition_that_cannot_be_read_here_is_none() -> None:
+    made = Schedule(1, "shop", "report", 1, "parked", None, raw={"v": 1}, error="trigger: is missing.")
+    assert schedules.read_schedule(again(encode.schedule_document(made))) == made
+    # One of a newer server: it works there, and here it is shown without what it means.
+    newer = again(encode.schedule_document(replace(made, definition=None)))
+    newer |= {"what": "At dawn", "definition": {"v": 2}}
+    assert schedules.read_schedule(newer).definition is None
