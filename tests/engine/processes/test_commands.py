@@ -28,7 +28,7 @@ from tickbird.domain.schedules.definition import Target, command_target
 from tickbird.domain.targets.command import Program
 from tickbird.targets.command import Command, allowed
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DAILY = cron("0 3 * * *")
 # A process that is found whatever becomes of its parents and of its environment, and that no SIGTERM ends.
 SLEEPER = f"(trap '' TERM; exec env -i /bin/sleep 600.{MARK})"

@@ -27,7 +27,7 @@ from tickbird.engine.task_errors import Failed, LateStart
 from tickbird.targets.command import Command
 from tickbird.targets.protocol import Kept, Launch, Run
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 # A thousand take minutes; the number that every change is tested with is smaller.
 RUNS = int(os.environ.get("TICKBIRD_TEST_ISOLATED_RUNS", "50"))
 MIXED = {
