@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.workers import Worker
-from tickbird.testing.conformance.steps import a_worker
 
 PATH = "/api/v1/schedules"
 DIGEST = {"trigger": {"cron": "0 9 * * *", "tz": "Europe/Rome"}, "target": {"task": "digest"}}

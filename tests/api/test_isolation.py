@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api
 from tests.api.test_routes import walk
-from tickbird.testing.conformance.steps import a_worker
 
 # Streams have tests of their own; they do not end.
 STREAMS = ("/api/v1/events",)

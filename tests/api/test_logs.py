@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tickbird.api.middleware.guard import Limits
 from tickbird.api.models.runs import LogLineModel, LogPage
@@ -16,7 +17,6 @@ from tickbird.api.streams import log_feed
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import ClaimedRun, Outcome, Status
-from tickbird.testing.conformance.steps import a_worker
 
 Events = list[tuple[str, str, Any]]
 

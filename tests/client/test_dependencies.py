@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from conformance.dependencies import create_load, end_run
+from conformance.steps import change, create, finish, later, plan, plan_all, runs_of, start
 from tests.client.test_why import alive, ask
 from tickbird import After, Tickbird, after, every
 from tickbird.client import Client
@@ -15,8 +17,6 @@ from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.planning.commands import Trigger, Update
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
-from tickbird.testing.conformance.dependencies import create_load, end_run
-from tickbird.testing.conformance.steps import change, create, finish, later, plan, plan_all, runs_of, start
 
 NEEDS = (after("load", within="1h"),)
 WAITS = (after("load", within="1h", wait="30m"),)

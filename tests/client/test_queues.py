@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker, create, enqueue, later, plan
 from tickbird.client import Client
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.limits.rate_limits import Queue, Rate
 from tickbird.store.sqlite import SqliteStore
-from tickbird.testing.conformance.steps import a_worker, create, enqueue, later, plan
 
 WORKER = a_worker(queues=("default", "mail"), slots=4, tasks={"work": {}})
 

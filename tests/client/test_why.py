@@ -11,19 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from tickbird.client import Client
-from tickbird.domain.calendars.calendar import exclude
-from tickbird.domain.errors import NotFoundError, TriggerError
-from tickbird.domain.explain.explanation import Explanation, Step
-from tickbird.domain.planning.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.planning.upcoming import coming_ticks
-from tickbird.domain.schedules.definition import spread_offset
-from tickbird.domain.triggers.cron.cron import cron
-from tickbird.domain.triggers.every import every
-from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol.store import Store
-from tickbird.store.sqlite import SqliteStore
-from tickbird.testing.conformance.steps import (
+from conformance.steps import (
     NAME,
     NAMESPACE,
     T0,
@@ -40,6 +28,18 @@ from tickbird.testing.conformance.steps import (
     start,
     work_off,
 )
+from tickbird.client import Client
+from tickbird.domain.calendars.calendar import exclude
+from tickbird.domain.errors import NotFoundError, TriggerError
+from tickbird.domain.explain.explanation import Explanation, Step
+from tickbird.domain.planning.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.upcoming import coming_ticks
+from tickbird.domain.schedules.definition import spread_offset
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import at
+from tickbird.store.protocol.store import Store
+from tickbird.store.sqlite import SqliteStore
 
 DAY = 86_400
 W1 = a_worker("w1", queues=("default",), slots=2, tasks={"work": {}})

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import postgres_store, shared_url, sqlite_store  # noqa: F401
 from tests.api.test_isolation import STREAMS
 from tests.api.test_routes import walk
@@ -26,7 +27,6 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol.store import Store
-from tickbird.testing.conformance.steps import a_worker
 from tickbird.web.app import DOORS, create_site
 
 STEP = 3 if os.environ.get("TICKBIRD_FUZZ", "1") == "1" else 1

@@ -11,14 +11,14 @@ from typing import Any
 import psycopg
 import pytest
 
+from conformance import Plain
 from tests.rows import delete_rows
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
-from tickbird.testing.conformance import Plain
 from tickbird.testing.servers import PostgresServer
 
-pytest.register_assert_rewrite("tickbird.testing.conformance")
+pytest.register_assert_rewrite("conformance")
 
 Pair = tuple[Store, Store]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from conformance.histories import History
 from tickbird.store.protocol.store import Store
-from tickbird.testing.conformance.histories import History
 
 
 @pytest.mark.parametrize("seed", range(100, 106))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.testing.conformance import Exercise
+from conformance import Exercise
 
 
 class TestConformance(Exercise):

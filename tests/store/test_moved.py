@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from conformance.steps import NAME, NAMESPACE, define, epoch, later, plan, runs_of
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.store.postgres import PostgresStore
@@ -17,7 +18,6 @@ from tickbird.store.protocol.store import Store
 from tickbird.store.shared.migrations import Migration
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite import schema as sqlite_schema
-from tickbird.testing.conformance.steps import NAME, NAMESPACE, define, epoch, later, plan, runs_of
 
 MOVE = TickOverride(epoch(60), "ada", epoch(10), due_at=epoch(90), note="later")
 DETAIL = json.dumps({"tick": epoch(60), "to": epoch(90), "note": "later"})

@@ -14,12 +14,12 @@ from typing import Any
 import psycopg
 import pytest
 
+from conformance.steps import NAMESPACE, claim, enqueue, later
 from tests.store.test_postgres import Database, opened, until
 from tickbird.domain.limits.rate_limits import Rate
 from tickbird.domain.views import RunFilter
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
-from tickbird.testing.conformance.steps import NAMESPACE, claim, enqueue, later
 
 DAY = 86_400
 SIZES = (1_000, 8_000)

@@ -16,17 +16,7 @@ from typing import Any
 
 import psycopg
 
-from tickbird import any_of, at, cron, every
-from tickbird.app import open_store
-from tickbird.domain.calendars.calendar import Calendar, exclude
-from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.runs.held import Drop, Release
-from tickbird.domain.runs.logs import LogLine, Progress
-from tickbird.domain.runs.run import NewRun
-from tickbird.domain.schedules.codec import fingerprint
-from tickbird.store.protocol.store import Store
-from tickbird.testing.conformance.steps import (
+from conformance.steps import (
     NAMESPACE,
     Outcome,
     a_worker,
@@ -41,6 +31,16 @@ from tickbird.testing.conformance.steps import (
     plan_all,
     start,
 )
+from tickbird import any_of, at, cron, every
+from tickbird.app import open_store
+from tickbird.domain.calendars.calendar import Calendar, exclude
+from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.commands import Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.runs.held import Drop, Release
+from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.runs.run import NewRun
+from tickbird.domain.schedules.codec import fingerprint
+from tickbird.store.protocol.store import Store
 
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 BROKEN = {"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "work"}}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tests.api.streams import Listener
 from tickbird.api.middleware.guard import Limits
@@ -20,7 +21,6 @@ from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres.connection import Session
 from tickbird.store.protocol.store import Store
-from tickbird.testing.conformance.steps import a_worker
 
 
 def streaming(store: Store, limits: Limits | None = None, **pauses: Any) -> Api:

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tickbird.api.models.concurrency import LimitModel, QueueModel
-from tickbird.testing.conformance.steps import a_worker
 
 
 async def send(api: Api, method: str, path: str, **request: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tickbird.api.routes.health import LOOK_EVERY, Readiness
 from tickbird.client import Client
@@ -14,7 +15,6 @@ from tickbird.domain.errors import SchemaError, StoreUnavailableError
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
-from tickbird.testing.conformance.steps import a_worker
 
 
 async def test_a_process_lives_and_is_ready_without_a_token(api: Api) -> None:

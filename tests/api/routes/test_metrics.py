@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import T0
 from tests.api.conftest import Api, refused
 from tickbird.api.routes.metrics import LOOK_EVERY, MEDIA_TYPE, Gauges, exposed
 from tickbird.domain.doctor.metrics import Measures
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.testing.conformance.steps import T0
 
 # They stay.
 NAMES = [

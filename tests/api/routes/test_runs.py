@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tickbird.api.models.runs import AttemptModel, RunDetail, RunModel
 from tickbird.api.models.steps import StepModel
@@ -15,7 +16,6 @@ from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import ClaimedRun, Outcome, Status
 from tickbird.domain.schedules.dependencies import after
 from tickbird.domain.workers import Worker
-from tickbird.testing.conformance.steps import a_worker
 
 PATH = "/api/v1/runs"
 WORKER: Worker = a_worker(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tickbird.api.models.workers import WorkerModel
-from tickbird.testing.conformance.steps import a_worker
 
 PATH = "/api/v1/workers"
 

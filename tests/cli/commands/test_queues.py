@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.steps import a_worker
 from tests.cli.conftest import Cli
 from tickbird.client import Client
 from tickbird.store.protocol.store import Store
-from tickbird.testing.conformance.steps import a_worker
 
 WORKER = a_worker(queues=("default",), slots=4, tasks={"report": {}})
 

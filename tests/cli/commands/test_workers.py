@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.steps import a_worker
 from tests.cli.conftest import Cli
 from tickbird.api.models.workers import WorkerModel
 from tickbird.client import Client
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
 from tickbird.store.protocol.store import Store
-from tickbird.testing.conformance.steps import a_worker
 
 
 def report(cli: Cli, name: str, **fields: Any) -> None:

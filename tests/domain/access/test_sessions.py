@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.steps import T0
 from tickbird.domain.access.sessions import (
     SESSION_NOISE,
     NewSession,
@@ -21,7 +22,6 @@ from tickbird.domain.access.sessions import (
 )
 from tickbird.domain.access.tokens import NOISE, is_token_id, make_token, parse_token
 from tickbird.domain.errors import InvalidError
-from tickbird.testing.conformance.steps import T0
 
 TEXT = make_session(bytes(range(SESSION_NOISE)))[2]
 

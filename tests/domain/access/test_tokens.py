@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.steps import T0
 from tickbird.domain.access.tokens import (
     NOISE,
     ROLES,
@@ -26,7 +27,6 @@ from tickbird.domain.access.tokens import (
     state_at,
 )
 from tickbird.domain.errors import InvalidError
-from tickbird.testing.conformance.steps import T0
 
 TEXT = make_token(bytes(range(NOISE)))[2]
 

@@ -1,0 +1,35 @@
+"""How long runs took: of each schedule apart, by those that succeeded, and bounded."""
+
+from __future__ import annotations
+
+from conformance.steps import NAMESPACE, create, finish, plan, start
+from tickbird.domain.runs.durations import LOOKED_AT, MOST_MEASURED, RunLength
+from tickbird.store.protocol.store import Store
+
+
+class Durations:
+    """Lengths of runs."""
+
+    async def test_the_last_successful_runs_tell_how_long_they_take(self, store: Store) -> None:
+        await create(store, "a")
+        await create(store, "b")
+        for number, (seconds, status) in enumerate([(50, "failed"), (1, "succeeded"), (3, "succeeded"), (5, "failed")]):
+            at = 60 * (number + 1)
+            await plan(store, at)
+            runs = {run.schedule: run for run in (await start(store, at), await start(store, at))}
+            await finish(store, runs["a"], at + seconds, status)  # type: ignore[arg-type]
+            await finish(store, runs["b"], at + 59, "failed")
+        found = await store.durations(NAMESPACE, ["a", "b", "nobody"])
+        assert found == {"a": RunLength(2.0, 3.0, 2)}
+        assert await store.durations("elsewhere", ["a"]) == {}
+        assert await store.durations(NAMESPACE, []) == {}
+
+    async def test_only_the_newest_runs_are_looked_at(self, store: Store) -> None:
+        await create(store, "a")
+        for number in range(MOST_MEASURED + 3):
+            at = 60 * (number + 1)
+            await plan(store, at)
+            await finish(store, await start(store, at), at + 10 + number)
+        found = (await store.durations(NAMESPACE, ["a"]))["a"]
+        assert (found.runs, found.median) == (MOST_MEASURED, 10 + 3 + (MOST_MEASURED - 1) / 2)
+        assert LOOKED_AT > MOST_MEASURED

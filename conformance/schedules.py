@@ -1,0 +1,112 @@
+"""Reading schedules: one, or a list that is paged, filtered and shows how each is doing."""
+
+from __future__ import annotations
+
+from conformance.steps import (
+    NAME,
+    NAMESPACE,
+    change,
+    create,
+    finish,
+    get,
+    later,
+    plan,
+    runs_of,
+    start,
+)
+from tickbird.domain.planning.commands import Delete, PauseCommand
+from tickbird.domain.runs.run import Status
+from tickbird.domain.schedules.schedule import State
+from tickbird.domain.triggers.trigger import at
+from tickbird.store.protocol.store import Store
+
+
+class Schedules:
+    """Lists, filters and streaks."""
+
+    async def test_migrating_again_applies_nothing(self, store: Store) -> None:
+        assert list(await store.migrate()) == []
+
+    async def test_the_address_shows_no_password(self, store: Store) -> None:
+        assert store.url
+        assert "secret" not in store.url
+
+    async def test_unknown_schedule_is_none(self, store: Store) -> None:
+        assert await store.get_schedule(NAMESPACE, NAME) is None
+        assert list(await store.list_schedules(NAMESPACE)) == []
+
+    async def test_lists_are_sorted_and_paged_by_name(self, store: Store) -> None:
+        names = ["b", "a", "c-1", "c.2", "c_3", "B", "a10", "a2"]
+        for name in names:
+            await create(store, name)
+        await create(store, "z", namespace="elsewhere")
+        found = [row.schedule.name for row in await store.list_schedules(NAMESPACE)]
+        assert sorted(found) == sorted(names)
+        paged: list[str] = []
+        while page := await store.list_schedules(NAMESPACE, after=paged[-1] if paged else "", limit=3):
+            assert len(page) <= 3
+            paged += [row.schedule.name for row in page]
+        assert paged == found
+
+    async def test_rows_show_whole_schedules(self, store: Store) -> None:
+        await create(store, tags=("x",), payload={"n": 1})
+        [row] = await store.list_schedules(NAMESPACE)
+        assert row.schedule == await get(store)
+        assert (row.last_run, row.failure_streak) == (None, 0)
+
+    async def test_lists_filter_by_part_of_the_name(self, store: Store) -> None:
+        for name in ("daily_report", "daily-report", "weekly", "x.daily"):
+            await create(store, name)
+        for part, expected in (
+            ("daily", ["daily-report", "daily_report", "x.daily"]),
+            ("y_r", ["daily_report"]),
+            ("%", []),
+            ("nothing", []),
+        ):
+            found = await store.list_schedules(NAMESPACE, contains=part)
+            assert sorted(row.schedule.name for row in found) == expected, part
+
+    async def test_lists_filter_by_tag(self, store: Store) -> None:
+        await create(store, "a", tags=("red", "blue"))
+        await create(store, "b", tags=("blue",))
+        await create(store, "c", tags=("bluer",))
+        for tag, expected in (("red", ["a"]), ("blue", ["a", "b"]), ("green", [])):
+            assert [row.schedule.name for row in await store.list_schedules(NAMESPACE, tag=tag)] == expected
+
+    async def test_lists_filter_by_state(self, store: Store) -> None:
+        for name in ("active", "paused", "deleted"):
+            await create(store, name)
+        await create(store, "ended", at(later(30)))
+        await change(store, PauseCommand(actor="ada"), 10, name="paused")
+        await change(store, Delete(actor="ada"), 10, name="deleted")
+        await plan(store, 30)
+        found = [row.schedule.name for row in await store.list_schedules(NAMESPACE)]
+        assert found == ["active", "ended", "paused"]
+        states: tuple[State, ...] = ("active", "paused", "ended", "deleted")
+        for state in states:
+            rows = await store.list_schedules(NAMESPACE, state=state)
+            assert [row.schedule.name for row in rows] == [state]
+        assert list(await store.list_schedules(NAMESPACE, state="parked")) == []
+
+    async def test_a_row_shows_the_newest_run_and_the_streak(self, store: Store) -> None:
+        await create(store, "failing")
+        await create(store, "other")
+        streaks: list[int] = []
+        ends: tuple[Status, ...] = ("failed", "failed", "failed", "succeeded", "failed")
+        for number, status in enumerate(ends, start=1):
+            await plan(store, number * 60)
+            for _ in range(2):
+                run = await start(store, number * 60 + 1)
+                await finish(store, run, number * 60 + 2, status if run.schedule == "failing" else "succeeded")
+            rows = await store.list_schedules(NAMESPACE)
+            assert [row.schedule.name for row in rows] == ["failing", "other"]
+            streaks.append(rows[0].failure_streak)
+            assert rows[1].failure_streak == 0
+            for name, row in zip(("failing", "other"), rows, strict=True):
+                assert row.last_run == (await runs_of(store, name))[-1]
+        assert streaks == [1, 2, 3, 0, 1]
+
+    async def test_a_deleted_schedule_is_found_by_name(self, store: Store) -> None:
+        await create(store)
+        await change(store, Delete(actor="ada"), 10)
+        assert (await get(store)).state == "deleted"

@@ -1,0 +1,207 @@
+"""Zone rules: the newest win once, cursors follow them, and who has others plans only what is in UTC."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.steps import (
+    MINUTE,
+    NAMESPACE,
+    a_worker,
+    change,
+    create,
+    epoch,
+    get,
+    later,
+    plan,
+    runs_of,
+    skips_of,
+)
+from tickbird.domain.planning.commands import PauseCommand, Reschedule, Skip, Update
+from tickbird.domain.time.zone_data import ZoneData, zone_source
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.store.protocol.store import MovedLook, Store
+from tickbird.testing.zones import write_zone, zones_of
+
+ZONE = "Europe/Berlin"
+NEWER = ZoneData("9999a", "n" * 32)
+OLDER = ZoneData("1999a", "o" * 32)
+DAY = 86_400
+
+
+class Zones:
+    """T0 is in winter: 09:00 in Berlin is 08:00 in UTC, and 07:00 by rules that put it an hour farther east."""
+
+    async def test_the_first_rules_are_the_stores(self, store: Store) -> None:
+        zones = await store.check_zones(now=later(0))
+        assert zones.same
+        assert zones.stored is not None
+        assert zones.stored.digest == zone_source().data.digest
+        [newest, *_] = await store.list_zones()
+        assert newest == zones.stored
+
+    async def test_newer_rules_win_once_and_older_ones_never(self, store: Store, other: Store) -> None:
+        first = (await store.check_zones(adopt=True)).stored
+        assert first is not None
+        taken = await other.check_zones(NEWER, adopt=True, now=later(1))
+        assert taken.adopted
+        assert taken.same
+        assert taken.stored is not None
+        assert taken.stored.generation == first.generation + 1
+        assert not (await other.check_zones(NEWER, adopt=True)).adopted
+        for left in (OLDER, zone_source().data, ZoneData("9998z", "x" * 32)):
+            zones = await store.check_zones(left, adopt=True)
+            assert not zones.adopted
+            assert not zones.same
+        same_version = await store.check_zones(ZoneData("9999a", "m" * 32), adopt=True)
+        assert same_version.adopted
+        # Rules that the store had and left do not come back by themselves, or two workers would take turns.
+        assert not (await other.check_zones(NEWER, adopt=True)).adopted
+        await store.check_zones(adopt=True, actor="ada")
+        assert (await store.check_zones()).same
+        assert (await store.list_zones())[0].adopted_by == "ada"
+
+    async def test_only_a_planner_adopts(self, store: Store) -> None:
+        await store.check_zones(adopt=True)
+        assert not (await store.check_zones(NEWER)).adopted
+        await store.check_zones()
+
+    async def test_with_other_rules_only_utc_is_planned(self, store: Store, other: Store) -> None:
+        await create(store, "utc")
+        await create(store, "zoned", every(seconds=60, tz=ZONE))
+        await create(store, "new", every(days=1, tz=ZONE))
+        await store.check_zones(OLDER, adopt=True)
+        planned = await plan(store, 60)
+        assert (planned.schedules, planned.runs) == (1, 1)
+        assert planned.next_at == later(120)
+        assert await runs_of(store, "zoned") == []
+        await store.check_zones()
+        planned = await plan(store, 60)
+        assert planned.runs == 1
+        assert len(await runs_of(store, "zoned")) == 1
+
+    async def test_an_edit_by_other_rules_plans_nothing_and_is_looked_at_again(self, store: Store) -> None:
+        await create(store, "zoned", every(seconds=60, tz=ZONE))
+        await store.check_zones(OLDER)
+        await change(store, Update(actor="ada", fields={"retries": 1}), 90, name="zoned")
+        assert await runs_of(store, "zoned") == []
+        assert (await plan(store, 90)).runs == 0
+        await store.check_zones()
+        assert (await plan(store, 90)).runs == 1
+        [run] = await runs_of(store, "zoned")
+        assert run.scheduled_for == later(60)
+
+    async def test_cursors_follow_new_rules(self, store: Store, other: Store, tmp_path: Path) -> None:
+        """Next ticks move, each move is audited, and nothing else changes."""
+        names = {"daily": cron("0 9 * * *", ZONE), "utc": cron("0 9 * * *"), "hourly": cron("0 * * * *", ZONE)}
+        for name, trigger in names.items():
+            await create(store, name, trigger)
+        await create(store, "paused", cron("0 9 * * *", ZONE))
+        await change(store, PauseCommand(actor="ada", until=epoch(3 * DAY)), 0, name="paused")
+        before = {name: await get(store, name) for name in (*names, "paused")}
+        with zones_of(write_zone(tmp_path / "east", ZONE, "EET-2", "9999a")):
+            await adopt(other, store)
+            moved: list[MovedLook] = []
+            reached = 0
+            while True:
+                followed = await other.follow_zones(reached, 1, now=later(10))
+                moved += followed.moved
+                if followed.reached is None:
+                    break
+                reached = followed.reached
+        assert [(each.schedule, each.before, each.after) for each in moved] == [
+            ("daily", later(8 * 3600), later(7 * 3600))
+        ]
+        after = {name: await get(store, name) for name in before}
+        assert after["daily"].cursor.next_run_at == epoch(7 * 3600)
+        for name in ("utc", "hourly", "paused"):
+            assert after[name] == before[name]
+        assert after["daily"].revision == before["daily"].revision
+        [row] = [row for row in await store.list_audit(NAMESPACE) if row.action == "zones"]
+        assert (row.schedule, row.actor, row.at) == ("daily", "zone data 9999a", later(10))
+        assert (row.detail["from"], row.detail["to"]) == (later(8 * 3600).isoformat(), later(7 * 3600).isoformat())
+        [newest, *_] = await store.list_zones()
+        assert newest.followed_at == later(10)
+        # Who still has the old rules leaves it alone; who has the new ones runs it at its new time.
+        assert (await plan(store, 9 * 3600 - 1)).runs == 0
+
+    async def test_a_tick_no_longer_on_the_grid_is_not_fired(self, store: Store, other: Store, tmp_path: Path) -> None:
+        """Due by the old rules, and nobody has computed it anew yet: the planner does, and waits."""
+        await create(store, trigger=cron("0 9 * * *", ZONE))
+        with zones_of(write_zone(tmp_path / "west", ZONE, "WET0", "9999a")):
+            await adopt(other, store)
+            assert (await plan(other, 8 * 3600)).runs == 0
+            assert (await get(store)).cursor.next_run_at == epoch(9 * 3600)
+            assert (await plan(other, 9 * 3600)).runs == 1
+        [run] = await runs_of(store)
+        assert run.scheduled_for == later(9 * 3600)
+
+    async def test_what_has_run_by_the_old_rules_does_not_run_again(
+        self, store: Store, other: Store, tmp_path: Path
+    ) -> None:
+        """09:00 was at 08:00 UTC and ran; by the new rules it is at 09:00 UTC, which is a skip that day."""
+        await create(store, trigger=cron("0 9 * * *", ZONE), overlap="allow")
+        await plan(store, 8 * 3600)
+        assert len(await runs_of(store)) == 1
+        with zones_of(write_zone(tmp_path / "west", ZONE, "WET0", "9999a")):
+            await adopt(other, store)
+            await other.follow_zones(now=later(8 * 3600 + 60))
+            await plan(other, 9 * 3600)
+            assert len(await runs_of(store)) == 1
+            [skip] = await skips_of(store)
+            assert (skip.reason, skip.first, skip.count) == ("zone_data", later(9 * 3600), 1)
+            await plan(other, DAY + 9 * 3600)
+        assert [run.scheduled_for for run in await runs_of(store)] == [later(8 * 3600), later(DAY + 9 * 3600)]
+
+    async def test_what_the_new_rules_put_into_the_past_is_late(
+        self, store: Store, other: Store, tmp_path: Path
+    ) -> None:
+        await create(store, trigger=cron("0 9 * * *", ZONE))
+        with zones_of(write_zone(tmp_path / "east", ZONE, "EET-2", "9999a")):
+            await adopt(other, store)
+            await other.follow_zones(now=later(7 * 3600 + 1800))
+            assert (await plan(other, 7 * 3600 + 1800)).runs == 1
+        [run] = await runs_of(store)
+        assert (run.scheduled_for, run.origin) == (later(7 * 3600), "catch_up")
+
+    async def test_what_a_person_moved_or_skipped_stays_so(self, store: Store, other: Store, tmp_path: Path) -> None:
+        await create(store, "moved", cron("0 9 * * *", ZONE))
+        await change(store, Reschedule(actor="ada", to=epoch(10 * 3600)), 0, name="moved")
+        await create(store, "skipped", cron("0 9 * * *", ZONE))
+        await change(store, Skip(actor="ada"), 0, name="skipped")
+        with zones_of(write_zone(tmp_path / "west", ZONE, "WET0", "9999a")):
+            await adopt(other, store)
+            await other.follow_zones(now=later(60))
+            await plan(other, 9 * 3600)
+            assert (await runs_of(store, "moved"), await runs_of(store, "skipped")) == ([], [])
+            await plan(other, 10 * 3600)
+        [run] = await runs_of(store, "moved")
+        assert (run.scheduled_for, run.due_at) == (later(9 * 3600), later(10 * 3600))
+        [skip] = await skips_of(store, "skipped")
+        assert (skip.reason, skip.first) == ("operator", later(9 * 3600))
+
+    async def test_a_schedule_that_comes_to_have_a_zone_is_marked(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await change(store, Update(actor="ada", fields={"trigger": every(seconds=60, tz=ZONE).to_json()}), 0)
+        await store.check_zones(OLDER)
+        assert (await plan(store, 60)).runs == 0
+        await store.check_zones()
+        await change(store, Update(actor="ada", fields={"trigger": MINUTE.to_json()}), 70)
+        await store.check_zones(OLDER)
+        assert (await plan(store, 120)).runs == 1
+
+    async def test_a_report_tells_the_generation(self, store: Store) -> None:
+        await store.check_zones(adopt=True)
+        first = await store.report_worker(a_worker(), 30)
+        await store.check_zones(NEWER, adopt=True)
+        assert (await store.report_worker(a_worker(), 30)).zones == first.zones + 1
+
+
+async def adopt(store: Store, first: Store) -> None:
+    """Let the store take over the rules of this process, as a worker does that starts with them."""
+    if store is first:
+        pytest.skip("one instance keeps the rules that it read definitions with")
+    assert (await store.check_zones(adopt=True)).adopted

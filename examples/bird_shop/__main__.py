@@ -1,0 +1,208 @@
+"""`python -m examples.bird_shop`: run the example app and show what it does, until Ctrl-C drains it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import logging
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from examples.bird_shop import view
+from examples.bird_shop.app import bird, prepare
+from examples.bird_shop.ledger import Ledger
+from examples.bird_shop.snapshot import Snapshot
+from examples.bird_shop.terminal import Display, Lines, Screen, plain_shapes
+from tickbird.app import open_store
+from tickbird.domain.errors import StoreUnavailableError, TickbirdError
+from tickbird.engine.engine import EngineOptions
+from tickbird.worker import ECHO, WorkerProcess
+
+# Few slots, so that runs have to wait for one now and then; a short lease, so that a killed demo is soon made good.
+SLOTS = 7
+OPTIONS = EngineOptions(lease=10.0, heartbeat=5.0, drain=20.0)
+_REFRESH = 0.25
+_LINES_WIDTH = 120
+
+
+class Notices(logging.Handler):
+    """Keeps the newest warning of the worker for the view, since lines of a log would tear the screen."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.newest = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep its first line."""
+        self.newest = record.getMessage().partition("\n")[0]
+
+
+class Demo:
+    """The worker, the ledger's reader and the display, until drained."""
+
+    def __init__(self, display: Display, notices: Notices) -> None:
+        self._display = display
+        self._notices = notices
+        self._process = WorkerProcess(bird, slots=SLOTS, options=OPTIONS)
+        self._draining = False
+        self._signalled_at = float("-inf")
+
+    async def run(self, seconds: float | None) -> Snapshot:
+        """Work and show; the last snapshot."""
+        store = open_store(bird.url)
+        await store.open()
+        try:
+            client = bird.client_on(store)
+            await prepare(client)
+            ledger = Ledger(client, store, self._process.worker)
+            await ledger.begin()
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, self._on_signal, number)
+            if seconds is not None:
+                loop.call_later(seconds, self._drain)
+            self._display.begin(store.url)
+            try:
+                return await self._show(ledger)
+            finally:
+                self._display.end()
+        finally:
+            await store.close()
+
+    async def _show(self, ledger: Ledger) -> Snapshot:
+        working = asyncio.create_task(self._process.run())
+        while True:
+            # Asked before the look, so that the last look sees all that the worker has recorded.
+            ended = working.done()
+            try:
+                snapshot = await ledger.look()
+            except StoreUnavailableError as error:
+                if ended:
+                    raise
+                self._notices.newest = str(error)
+            else:
+                waits = ledger.executing(snapshot.now) if self._draining else None
+                snapshot = replace(snapshot, draining=waits, notice=self._notices.newest)
+                self._display.show(snapshot, ledger.take_new())
+                if ended:
+                    await working
+                    return snapshot
+            await asyncio.wait({working}, timeout=_REFRESH)
+
+    def _on_signal(self, number: int) -> None:
+        now = time.monotonic()
+        if self._draining and now - self._signalled_at < ECHO:
+            return
+        self._signalled_at = now
+        if self._draining:
+            self._display.end()
+            print("Ended at once; what was executing is tried again at the next start.", flush=True)
+            os._exit(128 + number)
+        self._drain()
+
+    def _drain(self) -> None:
+        self._draining = True
+        self._process.drain()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code: 0 after a drain."""
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.bird_shop", description="An example app and what it does."
+    )
+    parser.add_argument("--db", type=Path, default=Path(".tickbird/demo.db"), help="the SQLite file (%(default)s)")
+    parser.add_argument("--seconds", type=float, help="drain and end after so long")
+    parser.add_argument("--no-server", action="store_true", help="serve neither dashboard nor HTTP API")
+    parser.add_argument("--no-browser", action="store_true", help="do not open the dashboard in a browser")
+    parser.add_argument("--plain", action="store_true", help="lines instead of a screen")
+    options = parser.parse_args(arguments)
+    notices = Notices()
+    logging.getLogger("tickbird").addHandler(notices)
+    logging.getLogger("tickbird").propagate = False
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal without Unicode still shows the rest.
+        sys.stdout.reconfigure(errors="replace")
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _LINES_WIDTH
+    on_screen = console.is_terminal and not console.is_dumb_terminal and not options.plain
+    try:
+        options.db.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        print(f"demo: cannot make {options.db.parent}: {error.strerror}; choose a file with --db.", file=sys.stderr)
+        return 1
+    bird.url = f"sqlite:///{options.db}"
+    beside = None if options.no_server else _serve()
+    try:
+        if beside is not None:
+            console.print(f"The dashboard is at {beside.address}/ for this machine alone.", soft_wrap=True)
+            console.print(f"The HTTP API is at {beside.address}/api/v1.", soft_wrap=True)
+            if on_screen and not options.no_browser:
+                _show(beside.address)
+        last = asyncio.run(Demo(Screen(console) if on_screen else Lines(console), notices).run(options.seconds))
+    except TickbirdError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Nobody reads any more, as with `| head`; Python must not try to flush what is left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    finally:
+        if beside is not None:
+            beside.stop()
+    say_goodbye(console, last, options.db)
+    return 0
+
+
+def _serve() -> Any:
+    """The dashboard and the HTTP API beside the app; None where what they need is not installed."""
+    try:
+        import fastapi  # noqa: F401
+        import jinja2  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        return None
+    from tickbird.server import Beside
+
+    beside = Beside(bird.url, bird.namespace)
+    beside.start()
+    return beside
+
+
+def _show(address: str) -> None:
+    """Open the dashboard where there is a desktop; on a server, a browser of the terminal would take the screen."""
+    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:
+    """How it went, and what to try next."""
+    console.print()
+    console.print(view.summary(last, console.width, plain_shapes=plain_shapes(console)), "")
+    console.print("Drained. What is queued or missed is made good at the next start, as each policy says. Try also:")
+    tickbird = "tickbird" if shutil.which("tickbird") else _seen_from_shell(Path(sys.executable).with_name("tickbird"))
+    for command in ("ls", "why sync-orders", "runs --status failed", "show ledger"):
+        console.print(f"  {tickbird} --url sqlite:///{_seen_from_shell(db)} {command}", soft_wrap=True)
+
+
+def _seen_from_shell(path: Path) -> Path:
+    """Short where the reader's shell is in this folder; `./dev` may have been called from another."""
+    full = Path.cwd() / path
+    here = Path.cwd() == Path(os.environ.get("PWD", "/"))
+    return full.relative_to(Path.cwd()) if here and full.is_relative_to(Path.cwd()) else full
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""Where a snapshot goes: a live screen for a person, lines for pipes and logs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+
+from examples.bird_shop import view
+from examples.bird_shop.snapshot import Event, Snapshot
+
+_SUMMARY_EVERY = 10.0
+
+
+class Display(Protocol):
+    """Shows snapshots as they come."""
+
+    def begin(self, url: str) -> None:
+        """Before the first snapshot."""
+        ...
+
+    def show(self, snapshot: Snapshot, new: Sequence[Event]) -> None:
+        """The newest snapshot, and the events that were not in the one before."""
+        ...
+
+    def end(self) -> None:
+        """Leave the terminal as it was."""
+        ...
+
+
+class Screen:
+    """Fills the terminal, and gives it back at the end."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, screen=True, auto_refresh=False)
+
+    def begin(self, url: str) -> None:
+        """Take the screen."""
+        self._live.start()
+
+    def show(self, snapshot: Snapshot, new: Sequence[Event]) -> None:
+        """Draw it."""
+        width, height = self._console.size
+        drawn = view.render(snapshot, width, height, plain_shapes=plain_shapes(self._console))
+        self._live.update(drawn, refresh=True)
+
+    def end(self) -> None:
+        """Give the screen back."""
+        self._live.stop()
+
+
+class Lines:
+    """One line per event, and now and then the table; each is flushed at once."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._shown_at = time.monotonic()
+        self._caught_up = ""
+        self._draining: str | None = None
+        self._notice = ""
+
+    def begin(self, url: str) -> None:
+        """Say where we are."""
+        self._say(f"Tickbird demo on {url}; Ctrl-C drains and ends")
+
+    def show(self, snapshot: Snapshot, new: Sequence[Event]) -> None:
+        """Print what is new."""
+        for event in new:
+            self._say(view.line_of(event, plain_shapes=plain_shapes(self._console)))
+        if snapshot.caught_up and str(snapshot.caught_up) != self._caught_up:
+            self._caught_up = str(snapshot.caught_up)
+            self._say(self._caught_up)
+        if snapshot.notice != self._notice:
+            self._notice = snapshot.notice
+            self._say(f"worker: {self._notice}")
+        self._tell_draining(snapshot)
+        if snapshot.draining is None and time.monotonic() - self._shown_at >= _SUMMARY_EVERY:
+            self._shown_at = time.monotonic()
+            self._console.print()
+            shapes = plain_shapes(self._console)
+            self._console.print(view.summary(snapshot, self._console.width, plain_shapes=shapes), "")
+
+    def end(self) -> None:
+        """Nothing to give back."""
+
+    def _tell_draining(self, snapshot: Snapshot) -> None:
+        """Once when it begins, then only as it waits for fewer."""
+        if snapshot.draining is None:
+            return
+        names = ", ".join(each.partition(" (")[0] for each in snapshot.draining)
+        if names != self._draining:
+            self._draining = names
+            self._say(view.draining_words(snapshot))
+
+    def _say(self, text: str) -> None:
+        print(text, file=self._console.file, flush=True)
+
+
+def plain_shapes(console: Console) -> bool:
+    """Must shapes be ASCII here?"""
+    return not console.encoding.lower().startswith("utf")

@@ -1,0 +1,176 @@
+"""Records in words: what a run, a skip or a schedule says of itself in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from examples.bird_shop.snapshot import Activity, Kind, clock, plural
+from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.durations import in_words
+
+_SOON = 0.5
+_LONGEST = 160
+
+_REASONS = {
+    "misfire": "too late to be of use",
+    "coalesced": "{run} stands for it",
+    "overlap": "{run} has not ended",
+    "paused": "it was paused",
+    "calendar": "excludes this day",
+    "limit": "more than catch_up_limit",
+    "rescheduled": "another instant was chosen",
+    "operator": "somebody said so",
+    "invalid": "its definition could not be read",
+    "zone_data": "by the zone rules before, its time had come already",
+    "edited": "its schedule changed before it was due",
+    "shadow": "a shadow runs nothing",
+    "deleted": "its schedule was deleted before it was due",
+}
+_SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r" seconds?\b", " s"),
+    (r" minutes?\b", " min"),
+    (r" hours?\b", " h"),
+    (r"; or At\b", " or at"),
+    (r" past the min$", " past"),
+    (r"\(\w+/(?:\w+/)?(\w+)\)", lambda zone: str(zone[1]).replace("_", " ")),
+)
+_ATTEMPTS: dict[str, Kind] = {"lost": "lost", "drained": "put back"}
+
+
+def name_of(run: RunRecord) -> str:
+    """The schedule's name, or the task's for a run that has none."""
+    return run.schedule or run.target.name
+
+
+def planned(run: RunRecord) -> tuple[Kind, str]:
+    """Why a run came to be."""
+    waits = ", waits for room" if run.status == "waiting" else ""
+    tick = clock(run.scheduled_for) if run.scheduled_for else ""
+    if run.origin == "schedule":
+        return "tick", f"run {run.id} of {tick}{waits}"
+    if run.origin == "catch_up":
+        if run.covers is None:
+            return "caught up", f"run {run.id} for the missed tick of {tick}{waits}"
+        first, last = clock(run.covers.first), clock(run.covers.last)
+        return "caught up", f"run {run.id} for {plural(run.covers.count, 'missed tick')}, {first} to {last}{waits}"
+    asked = f", asked for by {run.actor}" if run.actor else ""
+    return "manual", f"run {run.id}{asked}{waits}"
+
+
+def started(run: RunRecord) -> str:
+    """Which attempt began, and whether it had to wait."""
+    words = f"run {run.id}" + (f", attempt {run.attempt}" if run.attempt > 1 else "")
+    if run.started_at is not None:
+        late = (run.started_at - run.available_at).total_seconds()
+        words += f", had waited {in_words(late)}" if late > _SOON else ""
+    return words
+
+
+def ended_attempt(run: RunRecord, attempt: AttemptRecord) -> tuple[Kind, str]:
+    """How an attempt ended that did not end the run."""
+    words = f"run {run.id}, attempt {attempt.attempt}: {short_error(attempt.error) or attempt.outcome}"
+    if run.status == "queued" and run.attempt == attempt.attempt:
+        wait = (run.available_at - attempt.ended_at).total_seconds()
+        words += f"; again in {in_words(wait)}" if wait > 0 else "; again at once"
+    return _ATTEMPTS.get(attempt.outcome, "retry"), words
+
+
+def ended(run: RunRecord) -> tuple[Kind, str]:
+    """How a run ended."""
+    attempts = f", attempt {run.attempt}" if run.attempt > 1 else ""
+    if run.status == "succeeded":
+        result = "" if run.result is None else f": {run.result}"
+        return "ok", f"run {run.id}{attempts}, {_took(run)}{result}"[:_LONGEST]
+    if run.status == "failed":
+        return "failed", f"run {run.id}{attempts}: {short_error(run.error) or run.failure_kind or 'no reason recorded'}"
+    # The planner asks a run to stop only where a newer tick replaces it.
+    replaced = "replaced by a newer tick" if run.cancel_requested_by == "planner" else ""
+    return "cancelled", f"run {run.id}: {replaced or run.reason or 'no reason recorded'}"[:_LONGEST]
+
+
+def skipped(skip: SkipRecord, count: int) -> str:
+    """Which ticks were newly skipped, and why."""
+    which = clock(skip.last) if count == 1 else f"{plural(count, 'tick')} up to {clock(skip.last)}"
+    why = _REASONS[skip.reason].format(run="a run" if skip.run_id is None else f"run {skip.run_id}")
+    note = f" ({skip.note})" if skip.note else ""
+    return f"{which} {skip.reason}: {why}{note}"
+
+
+def doing(schedule: Schedule, active: Sequence[RunRecord], now: datetime, *, full: bool) -> tuple[Activity, str]:
+    """What a schedule's runs do at this moment; `full` when no slot is free."""
+    running = [run for run in active if run.status == "running"]
+    queued = [run for run in active if run.status == "queued"]
+    waiting = sum(run.status == "waiting" for run in active)
+    more = [f"{waiting} {'waits' if waiting == 1 else 'wait'}"] if waiting else []
+    if running:
+        oldest = running[0]
+        stopping = oldest.cancel_requested_at is not None
+        words = "stopping" if stopping else "running" if len(running) == 1 else f"{len(running)} running"
+        words += f" {seconds_since(oldest.started_at, now)}" + (f" try {oldest.attempt}" if oldest.attempt > 1 else "")
+        more += [f"{len(queued)} queued"] if queued else []
+        return "stopping" if stopping else "running", ", ".join([words, *more])
+    if queued:
+        run = queued[0]
+        wait = (run.available_at - now).total_seconds()
+        if run.failures and wait > 0:
+            return "retrying", ", ".join([f"try {run.attempt + 1} in {wait:.0f} s", *more])
+        late = f" {-wait:.0f} s" if wait < -1 else ""
+        words = "no slot" if full else "queued"
+        words = f"{words}{late}" if len(queued) == 1 else f"{len(queued)} {words}{late}"
+        return "waiting", ", ".join([words, *more])
+    if waiting:
+        return "waiting", more[0]
+    if schedule.state == "paused":
+        return "paused", f"paused by {schedule.pause.by}" if schedule.pause else "paused"
+    if schedule.state == "parked":
+        return "parked", f"parked: {schedule.error}"
+    if schedule.state == "ended":
+        return "ended", "ended"
+    return "idle", "idle"
+
+
+def policy(definition: Definition | None) -> str:
+    """The policies that differ from the defaults, and the two that always matter."""
+    if definition is None:
+        return ""
+    words = [f"overlap {definition.overlap}", f"catch up {definition.catch_up}"]
+    if definition.retries:
+        words.append(f"{definition.retries} retries" if definition.retries > 1 else "1 retry")
+    if definition.timeout:
+        words.append(f"timeout {in_words(definition.timeout)}")
+    if definition.spread:
+        words.append(f"spread {in_words(definition.spread)}")
+    if definition.exclude or definition.calendars:
+        words.append("calendar")
+    if definition.priority:
+        words.append(f"priority {definition.priority}")
+    return ", ".join(words)
+
+
+def when(definition: Definition | None) -> str:
+    """The trigger in few words: units as symbols, zones by their city."""
+    if definition is None:
+        return ""
+    text = definition.trigger.describe()
+    for long, short in _SHORTER:
+        text = re.sub(long, short, text)
+    return text[:1].lower() + text[1:]
+
+
+def short_error(error: str | None) -> str:
+    """The last line of a traceback: the error itself."""
+    lines = [line.strip() for line in (error or "").splitlines() if line.strip()]
+    return lines[-1][:_LONGEST] if lines else ""
+
+
+def seconds_since(at: datetime | None, now: datetime) -> str:
+    """How long ago, in tenths of a second."""
+    return "" if at is None else f"{max(0.0, (now - at).total_seconds()):.1f} s"
+
+
+def _took(run: RunRecord) -> str:
+    return "never started" if run.duration is None else f"{run.duration:.1f} s"

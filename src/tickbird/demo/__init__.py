@@ -1,1 +1,0 @@
-"""An example app on embedded SQLite and a live view of what it does: `python -m tickbird.demo`."""
