@@ -12,15 +12,15 @@ from fastapi import FastAPI
 from psycopg_pool import AsyncConnectionPool
 
 from tickbird.api.app import create_api
-from tickbird.api.middleware.guard import Limits
-from tickbird.api.middleware.slow_clients import Patient
+from tickbird.api.middleware.guard import RequestLimits
+from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.server import STATEMENT_WITHIN
 from tickbird.web.app import create_site
 
 # The pace of one token is not what is measured.
-_NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
+_NO_LIMITS: Final = RequestLimits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
 LOOK_UP: Final = b"SELECT id, name, revision FROM tickbird.schedules WHERE namespace = %s AND name = %s"
 
 
@@ -62,7 +62,7 @@ async def main(which: str, url: str) -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     print(listening.getsockname()[1], token, flush=True)
     settings: dict[str, Any] = {"lifespan": "off", "access_log": False, "log_level": "warning"}
-    await uvicorn.Server(uvicorn.Config(app, http=Patient, **settings)).serve([listening])
+    await uvicorn.Server(uvicorn.Config(app, http=HeaderTimeoutProtocol, **settings)).serve([listening])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tickbird import cron, every
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.shared.plans import Known, KnownRevisions
+from tickbird.store.shared.plans import RevisionCache, RevisionInfo
 from tickbird.store.shared.sql import load_statements
 from tickbird.testing.servers import PostgresServer
 
@@ -116,9 +116,9 @@ class Schedules:
         return cursor.fetchall() if cursor.description else []
 
 
-def warm(count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> KnownRevisions:
+def warm(count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> RevisionCache:
     """What a planner knows that has planned all of these schedules before."""
-    known = KnownRevisions(max(count, 1) * 10_000)
+    known = RevisionCache(max(count, 1) * 10_000)
     for number in range(1, count + 1):
-        known.add(number, 1, Known("default", f"s{number}", definitions[number % len(definitions)]))
+        known.add(number, 1, RevisionInfo("default", f"s{number}", definitions[number % len(definitions)]))
     return known

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bench.common import Options, Report, Samples, Table, say
-from tickbird.domain.forecast.forecast import Ground, Served, WhatIf, simulate
-from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.forecast.forecast import ForecastInput, WhatIf, WorkerCapacity, simulate
+from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Cursor, Schedule
 from tickbird.domain.time.instants import DAY, to_seconds
@@ -32,7 +32,7 @@ async def measure(options: Options, report: Report) -> None:
     samples.add("bare stepping, CPU s", time.process_time() - began)
     samples.add("bare stepping, s", time.perf_counter() - clock)
     for name, slots in VARIANTS.items():
-        workers = [] if slots is None else [Served(slots, frozenset({"default"}), frozenset({"work"}))]
+        workers = [] if slots is None else [WorkerCapacity(slots, frozenset({"default"}), frozenset({"work"}))]
         began, clock = time.process_time(), time.perf_counter()
         found = simulate(replace(ground, workers=workers), WhatIf(), limit=0)
         samples.add(f"{name}, CPU s", time.process_time() - began)
@@ -57,7 +57,7 @@ async def measure(options: Options, report: Report) -> None:
         report.hold("a month of 5,000 schedules, CPU seconds", "≤ 20 s", whole, whole <= 20, "s")
 
 
-def _step(ground: Ground) -> int:
+def _step(ground: ForecastInput) -> int:
     ticks = 0
     for schedule in ground.schedules:
         step, tick = schedule.grid.next, schedule.grid.next(ground.start - 1)
@@ -67,7 +67,7 @@ def _step(ground: Ground) -> int:
     return ticks
 
 
-def _ground(count: int, days: int) -> Ground:
+def _ground(count: int, days: int) -> ForecastInput:
     """Most tick once a day, a quarter each hour, the others every 15 or 5 minutes; many at minute 0, as people do."""
     rng = random.Random(1)
     schedules, lengths = [], {}
@@ -83,5 +83,7 @@ def _ground(count: int, days: int) -> Ground:
         definition = Definition(trigger=trigger, target=Target("work"))
         schedules.append(Schedule(number, "default", f"s{number}", 1, "active", definition, Cursor(START - 1)))
         seconds = float(rng.randrange(1, 60))
-        lengths[f"s{number}"] = RunLength(seconds, seconds, 20)
-    return Ground(namespace="default", schedules=schedules, start=START, end=START + days * DAY, durations=lengths)
+        lengths[f"s{number}"] = DurationStats(seconds, seconds, 20)
+    return ForecastInput(
+        namespace="default", schedules=schedules, start=START, end=START + days * DAY, durations=lengths
+    )

@@ -18,9 +18,9 @@ import psycopg
 from bench import bare
 from bench.common import Options, Report, Table, interleave, percentile
 from bench.database import NOW, Schedules, warm
-from tickbird.engine.planner_step import Planning
+from tickbird.engine.planner_step import PlannerStep
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol.store import Planned
+from tickbird.store.protocol.store import PlanResult
 
 T = TypeVar("T")
 SPAWN: Final = multiprocessing.get_context("spawn")
@@ -200,13 +200,13 @@ def _engine(store: PostgresStore) -> Callable[[], Awaitable[int]]:
     made: list[int] = []
     plan_due = store.plan_due
 
-    async def counted(limit: int = 500, **options: Any) -> Planned:
+    async def counted(limit: int = 500, **options: Any) -> PlanResult:
         planned = await plan_due(limit, **options)
         made.append(planned.runs)
         return planned
 
     store.plan_due = counted  # type: ignore[method-assign]
-    planning = Planning(store, _Noon(), lambda: None)
+    planning = PlannerStep(store, _Noon(), lambda: None)
 
     async def step() -> int:
         made.clear()

@@ -31,7 +31,7 @@ from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.connection import Connections
 from tickbird.store.postgres.schema_name import STATEMENTS as POSTGRES
-from tickbird.store.protocol.store import Claimed, Store
+from tickbird.store.protocol.store import ClaimResult, Store
 from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.statements import SQL as SQLITE
@@ -227,7 +227,7 @@ async def _work(side: Side) -> None:
     await _time(side, "prune a batch of 200", lambda _: store.prune(older_than=age, keep=2, limit=200, now=now))
 
 
-async def _claim(now: datetime, side: Side) -> Claimed:
+async def _claim(now: datetime, side: Side) -> ClaimResult:
     return await side.store.claim_runs(WORKER, 500, 60, queues=("default",), tasks=("noop",), now=now)
 
 

@@ -12,15 +12,15 @@ from typing import Final
 from bench import bare, cron_speed, firing, held, plan_sqlite, stored
 from bench.common import Options, Report, Samples, Table, figure, interleave, step
 from bench.database import DUE, NOW, Schedules, server, version
-from tickbird.engine.planner_step import Planning
+from tickbird.engine.planner_step import PlannerStep
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.plans import RevisionCache
 from tickbird.testing.servers import PostgresServer
 
 Measure = Callable[[], Awaitable[float]]
 OURS: Final = "Tickbird"
 # As the engine does it.
-BATCH: Final = int(inspect.signature(Planning).parameters["batch"].default)
+BATCH: Final = int(inspect.signature(PlannerStep).parameters["batch"].default)
 
 
 async def measure(options: Options, report: Report) -> None:
@@ -109,7 +109,7 @@ class _Due:
 
     async def cold(self, count: int, batch: int) -> float:
         """As after a start: no definition is in memory."""
-        self._store._known = KnownRevisions()
+        self._store._known = RevisionCache()
         return await self.tickbird(count, batch, 1)
 
     async def bare(self, name: str, count: int, batch: int, planners: int) -> float:

@@ -17,26 +17,26 @@ from conformance.steps import (
     since,
     start,
 )
-from tickbird.domain.ledger.activity import Happened, Mark
-from tickbird.domain.planning.commands import PauseCommand, Resume
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage
+from tickbird.domain.planning.commands import Pause, Resume
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol.store import Store
 
 
-async def begin(store: Store, at: float = 0) -> Mark:
+async def begin(store: Store, at: float = 0) -> ActivityCursor:
     """The place behind all that has happened by then."""
     return (await store.settle(now=later(at))).mark
 
 
 async def told(
-    store: Store, after: Mark, at: float, namespaces: Collection[str] = (NAMESPACE,), limit: int = 20_000
-) -> Happened:
+    store: Store, after: ActivityCursor, at: float, namespaces: Collection[str] = (NAMESPACE,), limit: int = 20_000
+) -> ActivityPage:
     """What happened behind a place up to so many seconds after T0."""
     return await store.happened(namespaces, after, await store.settle(now=later(at)), limit=limit)
 
 
-def brief(happened: Happened) -> list[tuple[int | None, str]]:
+def brief(happened: ActivityPage) -> list[tuple[int | None, str]]:
     """Seconds after T0 and the kind of each."""
     assert not happened.more
     return [(since(each.at), each.kind) for _, each in happened.items]
@@ -82,7 +82,7 @@ class Happenings:
         await store.enqueue(NAMESPACE, runs, "ada", now=later(1))
         for at in (2, 2, 3):
             await finish(store, await start(store, at), at)
-        await change(store, PauseCommand(actor="ada"), 4)
+        await change(store, Pause(actor="ada"), 4)
         await change(store, Resume(actor="ada"), 5)
         whole = await told(store, mark, 10)
         assert len(whole.items) >= 13

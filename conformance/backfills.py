@@ -32,7 +32,7 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.backfills import BackfillPlan, NewBackfill
-from tickbird.domain.planning.commands import Delete, PauseCommand, Resume, Trigger, Update
+from tickbird.domain.planning.commands import Delete, Pause, Resume, Trigger, Update
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
@@ -57,7 +57,7 @@ def instants(found: list[ClaimedRun]) -> list[int | None]:
 async def past(store: Store, until: int, **options: Any) -> None:
     """A schedule, made at T0, whose ticks until an instant were all skipped because it was paused."""
     await create(store, **options)
-    await change(store, PauseCommand(actor="ada"), 0)
+    await change(store, Pause(actor="ada"), 0)
     await change(store, Resume(actor="ada"), until)
 
 
@@ -67,7 +67,7 @@ class Backfills:
     async def test_ten_days_of_which_two_have_run(self, store: Store) -> None:
         await create(store, trigger=DAILY)
         for day in (3, 7, 11):
-            await change(store, PauseCommand(actor="ada"), (day - 4) * DAY + 60 if day > 3 else 60)
+            await change(store, Pause(actor="ada"), (day - 4) * DAY + 60 if day > 3 else 60)
             await change(store, Resume(actor="ada"), day * DAY - 60)
             if day < 11:
                 await plan(store, day * DAY)
@@ -326,7 +326,7 @@ class Backfills:
 
     async def test_a_backfill_of_a_paused_schedule_runs(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ada"), 10)
+        await change(store, Pause(actor="ada"), 10)
         await backfill(store, -60, 0, 310)
         assert instants(await work_off(store, 311)) == [-60, 0]
         assert (await get(store)).state == "paused"
@@ -390,9 +390,7 @@ class Backfills:
         with pytest.raises(NotFoundError, match="there is no backfill 77; `tickbird backfills`"):
             await store.cancel_backfill(NAMESPACE, 77, "ada")
 
-    @pytest.mark.parametrize(
-        "command", [Delete(actor="ada", cancel_runs=True), PauseCommand(actor="ada", cancel_runs=True)]
-    )
+    @pytest.mark.parametrize("command", [Delete(actor="ada", cancel_runs=True), Pause(actor="ada", cancel_runs=True)])
     async def test_cancelling_all_runs_ends_a_backfill(self, store: Store, command: Any) -> None:
         await past(store, 300)
         made = await backfill(store, 60, 240, 310)
@@ -476,7 +474,7 @@ class Backfills:
         for tick in (60, 120, 180):
             await plan(store, tick)
             await work_off(store, tick)
-        await change(store, PauseCommand(actor="ada"), 200)
+        await change(store, Pause(actor="ada"), 200)
         await change(store, Resume(actor="ada"), 310)
         await store.prune(older_than=100, keep=0, now=later(310))
         # A range that ends before the first tick that may run, one that begins behind it, and one with both.

@@ -23,13 +23,13 @@ from conformance.steps import (
 )
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
-from tickbird.domain.limits.rate_limits import Rate
-from tickbird.domain.planning.commands import Command, Create, Delete, PauseCommand, Redefine, Resume, Update
+from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.planning.commands import Command, Create, Delete, Pause, Resume, SyncFromCode, Update
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger, at
-from tickbird.store.protocol.store import Changes, NewCalendar, Store
+from tickbird.store.protocol.store import CalendarUpdate, ChangeSet, Store
 
 HOUR = every(hours=1)
 
@@ -42,17 +42,17 @@ def declare(trigger: Trigger = MINUTE, **policies: Any) -> Create:
     )
 
 
-def declare_anew(revision: int | None, trigger: Trigger = MINUTE, **policies: Any) -> Redefine:
+def declare_anew(revision: int | None, trigger: Trigger = MINUTE, **policies: Any) -> SyncFromCode:
     """Another definition of an app's schedule."""
     definition = define(trigger, **policies)
-    return Redefine(
+    return SyncFromCode(
         actor="bo", revision=revision, definition=definition, app="files", fingerprint=fingerprint(definition)
     )
 
 
 async def change_all(store: Store, at: float, *commands: tuple[str, Command], **others: Any) -> None:
     """All of these, so many seconds after T0."""
-    await store.change_all(NAMESPACE, Changes(commands=commands, **others), "bo", now=later(at))
+    await store.change_all(NAMESPACE, ChangeSet(commands=commands, **others), "bo", now=later(at))
 
 
 async def actions(store: Store) -> list[tuple[str | None, str, str]]:
@@ -93,7 +93,7 @@ class Together:
             ("kept", declare_anew(1, retries=2)),
             ("moved", declare_anew(1, HOUR)),
             ("gone", Delete(actor="bo", revision=1)),
-            ("paused", PauseCommand(actor="bo", revision=1, note="n")),
+            ("paused", Pause(actor="bo", revision=1, note="n")),
             ("new", declare()),
         )
         # What was due came first, under the old revision.
@@ -118,7 +118,7 @@ class Together:
 
     async def test_several_changes_of_one_schedule_come_in_their_order(self, store: Store) -> None:
         await create(store, "a", app="files")
-        await change(store, PauseCommand(actor="ada"), 1, name="a")
+        await change(store, Pause(actor="ada"), 1, name="a")
         await change_all(store, 5, ("a", declare_anew(2, HOUR)), ("a", Resume(actor="bo", revision=3)))
         schedule = await get(store, "a")
         assert (schedule.revision, schedule.state, schedule.pause) == (4, "active", None)
@@ -127,7 +127,7 @@ class Together:
     async def test_an_override_and_a_pause_outlive_it(self, store: Store) -> None:
         await create(store, "a", app="files")
         await change(store, Update(actor="ada", fields={"retries": 7}), 1, name="a")
-        await change(store, PauseCommand(actor="ada", note="broken"), 2, name="a")
+        await change(store, Pause(actor="ada", note="broken"), 2, name="a")
         await change_all(store, 5, ("a", declare_anew(3, retries=1, priority=4)), ("b", declare()))
         schedule = await get(store, "a")
         assert (schedule.raw["retries"], schedule.raw["priority"], schedule.overrides) == (7, 4, {"retries": 7})
@@ -148,10 +148,12 @@ class Together:
     )
     async def test_all_or_none(self, store: Store, command: Command, error: type[Exception]) -> None:
         await create(store, "there", app="files")
-        calendar = NewCalendar("fest", {"weekdays": ["sun"]}, Calendar(weekdays=frozenset({6})), {})
+        calendar = CalendarUpdate("fest", {"weekdays": ["sun"]}, Calendar(weekdays=frozenset({6})), {})
         commands = [*((f"s{n}", declare()) for n in range(3)), ("there", command), ("z", declare())]
         with pytest.raises(error):
-            await change_all(store, 90, *commands, calendars=[calendar], limits={"k": 2}, queues={"mail": Rate(1, 60)})
+            await change_all(
+                store, 90, *commands, calendars=[calendar], limits={"k": 2}, queues={"mail": RateLimit(1, 60)}
+            )
         assert [row.schedule.name for row in await store.list_schedules(NAMESPACE)] == ["there"]
         assert (await get(store, "there")).revision == 1
         assert await runs_of(store, "there") == []
@@ -167,20 +169,20 @@ class Together:
         assert await store.get_schedule(NAMESPACE, "a") is None
 
     async def test_settings_come_before_the_schedules_that_need_them(self, store: Store) -> None:
-        calendar = NewCalendar("fest", {"weekdays": ["thu"]}, Calendar(weekdays=frozenset({3})), {})
+        calendar = CalendarUpdate("fest", {"weekdays": ["thu"]}, Calendar(weekdays=frozenset({3})), {})
         await change_all(
             store,
             0,
             ("a", declare(calendars=("fest",))),
             calendars=[calendar],
             limits={"k": 2},
-            queues={"mail": Rate(5, 60)},
+            queues={"mail": RateLimit(5, 60)},
         )
         assert (await get(store, "a")).raw["closed"] == {"fest": ["thu"]}
         [limit] = await store.list_limits(NAMESPACE)
         assert (limit.key, limit.most, limit.is_set) == ("k", 2, True)
         [queue] = await store.list_queues(NAMESPACE)
-        assert (queue.name, queue.rate) == ("mail", Rate(5, 60))
+        assert (queue.name, queue.rate) == ("mail", RateLimit(5, 60))
         found = [action for _, action, _ in await actions(store)]
         assert found == ["put_calendar", "limit", "rate", "create"]
 
@@ -273,7 +275,7 @@ class Together:
 
     async def test_it_is_told_how_far_it_is(self, store: Store) -> None:
         told: list[int] = []
-        changes = Changes(commands=[(f"s{number}", declare()) for number in range(7)])
+        changes = ChangeSet(commands=[(f"s{number}", declare()) for number in range(7)])
         await store.change_all(NAMESPACE, changes, "bo", counted=told.append, now=later(0))
         assert told
         assert told == sorted(told)

@@ -25,7 +25,7 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import Calendar, calendar_to_json
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
-from tickbird.domain.planning.commands import Delete, PauseCommand, Recalendar, Redefine, Update
+from tickbird.domain.planning.commands import Delete, Pause, RefreshCalendar, SyncFromCode, Update
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -132,10 +132,10 @@ class Calendars:
         before = await create(store, NAME, every(days=1), calendars=("fest",), overlap="allow")
         await put(store, "fest", SATURDAY, 10)
         assert await get(store) == before
-        changed = (await change(store, Recalendar(actor="cy", calendar="fest"), 20)).schedule
+        changed = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 20)).schedule
         assert changed.raw["closed"] == {"fest": calendar_to_json(SATURDAY)}
         assert (changed.revision, changed.cursor) == (2, before.cursor)
-        assert (await change(store, Recalendar(actor="cy", calendar="fest"), 30)).schedule.revision == 2
+        assert (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 30)).schedule.revision == 2
         [newest, *_] = await store.list_revisions(before.id)
         assert (newest.action, newest.actor, newest.detail) == ("calendar", "cy", {"calendar": "fest"})
         assert await through(store, 4) == [DAY, 3 * DAY]
@@ -144,7 +144,7 @@ class Calendars:
         await put(store, "fest", FRIDAY)
         await create(store, NAME, every(days=1), calendars=("fest",))
         await put(store, "fest", SATURDAY, DAY + 5)
-        await change(store, Recalendar(actor="cy", calendar="fest"), DAY + 6)
+        await change(store, RefreshCalendar(actor="cy", calendar="fest"), DAY + 6)
         [skip] = await skips_of(store)
         assert (skip.reason, since(skip.first), skip.revision) == ("calendar", DAY, 1)
 
@@ -155,7 +155,7 @@ class Calendars:
         schedule = await create(store, NAME, trigger, calendars=("fest", "weekends"), roll="next", overlap="allow")
         assert since(schedule.next_run_at) == 4 * DAY + 9 * 3_600
         await put(store, "fest", SATURDAY, 10)
-        changed = (await change(store, Recalendar(actor="cy", calendar="fest"), 20)).schedule
+        changed = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 20)).schedule
         assert since(changed.next_run_at) == DAY + 9 * 3_600
         assert await through(store, 12) == [DAY + 9 * 3_600, 11 * DAY + 9 * 3_600]
         assert await ranges(store) == []
@@ -165,7 +165,7 @@ class Calendars:
         await create(store, NAME, cron("0 9 2 * *"), calendars=("fest", "weekends"), roll="next")
         await put(store, "fest", SATURDAY, 2 * DAY)
         # By now Friday at nine is a tick of the new grid, and past.
-        changed = (await change(store, Recalendar(actor="cy", calendar="fest"), 2 * DAY)).schedule
+        changed = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 2 * DAY)).schedule
         assert since(changed.next_run_at) == 32 * DAY + 9 * 3_600
         assert await through(store, 5) == []
 
@@ -205,13 +205,13 @@ class Calendars:
         assert schedule.definition is not None
         assert fingerprint(schedule.definition) == mark
         await put(store, "fest", SATURDAY, 10)
-        changed = (await change(store, Recalendar(actor="cy", calendar="fest"), 20)).schedule
+        changed = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 20)).schedule
         assert changed.definition is not None
         assert fingerprint(changed.definition) == mark == changed.fingerprint
         assert changed.overrides == {}
         # An operator's calendars stand over the code's, and a deploy resolves those.
         await change(store, Update(actor="bo", fields={"calendars": ["weekends"]}), 30)
-        redefine = Redefine(
+        redefine = SyncFromCode(
             actor="sync", definition=define(every(hours=6), calendars=("fest",)), app="app", fingerprint="n"
         )
         synced = (await change(store, redefine, 40)).schedule
@@ -220,9 +220,9 @@ class Calendars:
     async def test_a_paused_schedule_takes_a_new_calendar(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
         await create(store, NAME, cron("0 9 2 * *"), calendars=("fest",), roll="next")
-        await change(store, PauseCommand(actor="ada"), 5)
+        await change(store, Pause(actor="ada"), 5)
         await put(store, "fest", SATURDAY, 10)
-        changed = (await change(store, Recalendar(actor="cy", calendar="fest"), 20)).schedule
+        changed = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 20)).schedule
         assert (changed.state, changed.raw["closed"]) == ("paused", {"fest": calendar_to_json(SATURDAY)})
 
     async def test_a_plain_row_whose_calendar_is_not_resolved_is_parked_until_it_is(
@@ -235,5 +235,5 @@ class Calendars:
         parked = await get(store)
         assert parked.state == "parked"
         assert "fest" in (parked.error or "")
-        repaired = (await change(store, Recalendar(actor="cy", calendar="fest"), 10 * 365 * DAY + 5)).schedule
+        repaired = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 10 * 365 * DAY + 5)).schedule
         assert (repaired.state, repaired.raw["closed"]) == ("active", {"fest": ["2026-01-02"]})

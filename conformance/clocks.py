@@ -13,15 +13,15 @@ from conformance.steps import (
     plan,
     read,
 )
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.run import ClaimedRun
-from tickbird.store.protocol.store import Expected, Store
+from tickbird.store.protocol.store import ClockBounds, Store
 
 HOUR = 3_600
 DAY = 24 * HOUR
 
 
-def _around(at: float) -> Expected:
+def _around(at: float) -> ClockBounds:
     """What a worker expects whose steady clock says that it is this late."""
     return later(at - 30), later(at + 30)
 
@@ -101,7 +101,7 @@ class ClockAlarms:
         assert [run.id for run in await _claim(store, -DAY + 10, 10)] == [ready]
 
     async def test_rates_go_by_the_clock_that_others_may_believe(self, store: Store) -> None:
-        await store.limit_queue(NAMESPACE, "default", Rate(2, 60), "ada", now=later(0))
+        await store.limit_queue(NAMESPACE, "default", RateLimit(2, 60), "ada", now=later(0))
         for _ in range(5):
             await enqueue(store)
         assert len(await _claim(store, DAY, 10)) == 2

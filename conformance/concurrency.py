@@ -29,16 +29,16 @@ from conformance.steps import (
     statuses,
 )
 from tickbird.domain.errors import DefinitionError
-from tickbird.domain.limits.concurrency import Limit
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Create, Delete, PauseCommand, Resume, Trigger, Update
+from tickbird.domain.planning.commands import Create, Delete, Pause, Resume, Trigger, Update
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.store.protocol.store import Store
 
 KEY = "warehouse"
 
 
-async def limit(store: Store, most: int | None, key: str = KEY, at: float = 0) -> Limit:
+async def limit(store: Store, most: int | None, key: str = KEY, at: float = 0) -> ConcurrencyLimit:
     """Let so many runs of the key go on."""
     return await store.set_limit(NAMESPACE, key, most, "ada", now=later(at))
 
@@ -61,7 +61,7 @@ class Limits:
             await create(store, name, concurrency_key=KEY)
         await plan(store, 60)
         assert await all_statuses(store) == {"queued": 1, "waiting": 2}
-        assert await store.list_limits(NAMESPACE) == [Limit(KEY, 1, False, 1, 2)]
+        assert await store.list_limits(NAMESPACE) == [ConcurrencyLimit(KEY, 1, False, 1, 2)]
         order = []
         for at_ in (61, 62, 63):
             run = await start(store, at_)
@@ -81,12 +81,12 @@ class Limits:
         }
 
     async def test_a_limit_of_its_own(self, store: Store) -> None:
-        assert await limit(store, 2) == Limit(KEY, 2, True, 0, 0)
+        assert await limit(store, 2) == ConcurrencyLimit(KEY, 2, True, 0, 0)
         for name in "abcd":
             await create(store, name, concurrency_key=KEY)
         await plan(store, 60)
         assert await all_statuses(store) == {"queued": 2, "waiting": 2}
-        assert await store.list_limits(NAMESPACE, key=KEY) == [Limit(KEY, 2, True, 2, 2)]
+        assert await store.list_limits(NAMESPACE, key=KEY) == [ConcurrencyLimit(KEY, 2, True, 2, 2)]
         assert await store.list_limits(NAMESPACE, key="other") == []
         assert await store.list_limits("elsewhere") == []
 
@@ -110,7 +110,7 @@ class Limits:
         for name in "abcde":
             await create(store, name, concurrency_key=KEY)
         await plan(store, 60)
-        assert await limit(store, 3, at=61) == Limit(KEY, 3, True, 3, 2)
+        assert await limit(store, 3, at=61) == ConcurrencyLimit(KEY, 3, True, 3, 2)
         released = [run for run in await store.list_runs(NAMESPACE, status="queued") if run.available_at == later(61)]
         assert len(released) == 2
         [audited] = [record for record in await store.list_audit(NAMESPACE) if record.action == "limit"]
@@ -121,11 +121,11 @@ class Limits:
         for name in "abcde":
             await create(store, name, concurrency_key=KEY)
         await plan(store, 60)
-        assert await limit(store, 1, at=61) == Limit(KEY, 1, True, 3, 2)
+        assert await limit(store, 1, at=61) == ConcurrencyLimit(KEY, 1, True, 3, 2)
         for at_ in (62, 63):
             assert (await finish(store, await start(store, at_), at_)).released == 0
         assert (await finish(store, await start(store, 64), 64)).released == 1
-        assert await limit(store, None, at=65) == Limit(KEY, 1, False, 1, 1)
+        assert await limit(store, None, at=65) == ConcurrencyLimit(KEY, 1, False, 1, 1)
 
     async def test_the_most_important_goes_first_then_the_oldest(self, store: Store) -> None:
         await enqueue(store, concurrency_key=KEY)
@@ -277,7 +277,7 @@ class Limits:
         await create(store, overlap="allow", concurrency_key=KEY)
         blocker = await enqueue(store, concurrency_key=KEY)
         schedule = await get(store)
-        await change(store, PauseCommand(actor="ada"), 1)
+        await change(store, Pause(actor="ada"), 1)
         await change(store, Resume(actor="ada"), 301)
         new = NewBackfill(actor="ada", first=epoch(60), last=epoch(240), concurrency=3)
         await store.backfill(NAMESPACE, schedule.name, new, now=later(302))
@@ -291,7 +291,7 @@ class Limits:
 
     async def test_cancelling_a_backfill_lets_others_go(self, store: Store) -> None:
         await create(store, concurrency_key=KEY)
-        await change(store, PauseCommand(actor="ada"), 1)
+        await change(store, Pause(actor="ada"), 1)
         await change(store, Resume(actor="ada"), 301)
         new = NewBackfill(actor="ada", first=epoch(60), last=epoch(240))
         made = await store.backfill(NAMESPACE, (await get(store)).name, new, now=later(302))

@@ -20,10 +20,10 @@ from conformance.steps import (
     runs_of,
     start,
 )
-from tickbird.domain.planning.commands import Delete, PauseCommand, Update
+from tickbird.domain.planning.commands import Delete, Pause, Update
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.dependencies import After
-from tickbird.domain.views import AuditFilter, Count, RunFilter, RunMark, ScheduleFilter, SkipMark
+from tickbird.domain.views import AuditFilter, CappedCount, RunFilter, RunPoint, ScheduleFilter, SkipPoint
 from tickbird.store.protocol.store import Store
 
 
@@ -31,7 +31,7 @@ async def found(store: Store, **wanted: Any) -> list[str]:
     """The names of the schedules that are wanted, and as many are counted."""
     page = await store.readings.schedules(NAMESPACE, ScheduleFilter(**wanted))
     names = [row.schedule.name for row in page]
-    assert await store.readings.count_schedules(NAMESPACE, ScheduleFilter(**wanted)) == Count(len(names))
+    assert await store.readings.count_schedules(NAMESPACE, ScheduleFilter(**wanted)) == CappedCount(len(names))
     return names
 
 
@@ -90,7 +90,7 @@ class DashboardReadings:
     async def test_schedules_are_found_by_several_states(self, store: Store) -> None:
         for name in ("a", "b", "c", "d"):
             await create(store, name)
-        await change(store, PauseCommand(actor="ada"), 1, name="b")
+        await change(store, Pause(actor="ada"), 1, name="b")
         await change(store, Delete(actor="ada"), 1, name="c")
         assert await found(store) == ["a", "b", "d"]
         assert await found(store, states=["active"]) == ["a", "d"]
@@ -115,7 +115,7 @@ class DashboardReadings:
         assert await page(before="s2") == names[:2]
         assert await page(before="s0") == []
         count = store.readings.count_schedules
-        assert await count(NAMESPACE, ScheduleFilter(), 9) == Count(9)
+        assert await count(NAMESPACE, ScheduleFilter(), 9) == CappedCount(9)
         assert str(await count(NAMESPACE, ScheduleFilter(), 8)) == "8+"
 
     async def test_failing_schedules_are_found_and_told(self, store: Store) -> None:
@@ -149,12 +149,12 @@ class DashboardReadings:
         for at in (60, 120, 180):
             await plan(store, at)
         runs, skips = await store.readings.marks([one.id, two.id], 2)
-        assert {type(mark) for mark in runs} == {RunMark}
+        assert {type(mark) for mark in runs} == {RunPoint}
         assert [mark.status for mark in runs if mark.schedule_id == one.id] == ["queued"]
         newest = sorted(mark.due_at for mark in runs if mark.schedule_id == two.id)
         assert newest == [later(120), later(180)]
         [skip] = skips
-        assert skip == SkipMark(one.id, skip.id, "overlap", later(120), later(180), 2)
+        assert skip == SkipPoint(one.id, skip.id, "overlap", later(120), later(180), 2)
         assert await store.readings.marks([]) == ([], [])
 
     async def test_a_timeline_shows_who_fails_first(self, store: Store) -> None:
@@ -256,7 +256,7 @@ class DashboardReadings:
         made = [
             await create(store, f"s{number}", payload={"big": "x" * 100}, tags=(f"{number}",)) for number in range(3)
         ]
-        await change(store, PauseCommand(actor="ada"), 1, name="s1")
+        await change(store, Pause(actor="ada"), 1, name="s1")
         await create(store, "shadow", shadow=True)
         await plan(store, 60)
         for taken in (3, 5):
@@ -375,8 +375,8 @@ class DashboardReadings:
     async def test_the_audit_is_found_by_everything_at_once(self, store: Store) -> None:
         for place, name in enumerate(("a", "b")):
             await create(store, name, at=place)
-        await change(store, PauseCommand(actor="Ben@example.com", note="x"), 10, name="a")
-        await change(store, PauseCommand(actor="cleo"), 20, name="b")
+        await change(store, Pause(actor="Ben@example.com", note="x"), 10, name="a")
+        await change(store, Pause(actor="cleo"), 20, name="b")
         await create(store, "a", namespace="elsewhere")
 
         async def told(**wanted: Any) -> list[tuple[str, str | None]]:

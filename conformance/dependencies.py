@@ -33,12 +33,12 @@ from conformance.steps import (
 )
 from tickbird.domain.errors import ConflictError, DefinitionError
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Create, Delete, PauseCommand, Reschedule, Trigger, Update
+from tickbird.domain.planning.commands import Create, Delete, Pause, Reschedule, Trigger, Update
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.dependencies import After, LastSuccess, after
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Finished, Store
+from tickbird.store.protocol.store import FinishResult, Store
 
 # Ticks that do not come by themselves in these tests.
 RARELY = every(days=1)
@@ -51,7 +51,7 @@ async def create_load(store: Store, name: str = "load", **policies: Any) -> None
     await create(store, name, RARELY, task=name, **policies)
 
 
-async def end_run(store: Store, at: float, name: str = "load", status: Status = "succeeded") -> Finished:
+async def end_run(store: Store, at: float, name: str = "load", status: Status = "succeeded") -> FinishResult:
     """One manual run of such a schedule, from beginning to end."""
     await change(store, Trigger(actor="ada"), at, name=name)
     return await finish(store, await start(store, at, tasks=(name,)), at, status)
@@ -284,8 +284,8 @@ class Dependencies:
         for name in ("a", "b"):
             await create(store, name, depends_on=WAITING)
         await plan(store, 60)
-        await change(store, PauseCommand(actor="ada"), 61, name="a")
-        await change(store, PauseCommand(actor="ada", cancel_runs=True), 61, name="b")
+        await change(store, Pause(actor="ada"), 61, name="a")
+        await change(store, Pause(actor="ada", cancel_runs=True), 61, name="b")
         assert (await statuses(store, "a"), await statuses(store, "b")) == (["waiting"], ["cancelled"])
         assert (await end_run(store, 70)).released == 1
 

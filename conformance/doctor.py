@@ -21,23 +21,23 @@ from conformance.steps import (
     start,
 )
 from tickbird.domain.calendars.calendar import Calendar
-from tickbird.domain.doctor.snapshot import Condition, Due, Expired, Failing, Work
-from tickbird.domain.limits.rate_limits import Rate
-from tickbird.domain.planning.commands import Delete, PauseCommand, Recalendar
+from tickbird.domain.doctor.snapshot import ExpiredLeases, FailingSchedule, OverdueSchedules, StoreSnapshot, Workload
+from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.planning.commands import Delete, Pause, RefreshCalendar
 from tickbird.domain.schedules.dependencies import After
 from tickbird.store.protocol.store import Store
 
 FRIDAY, SATURDAY = (Calendar(frozenset({date(2026, 1, day)})) for day in (2, 3))
 
 
-async def look(store: Store, at: float, namespace: str = NAMESPACE) -> Condition:
+async def look(store: Store, at: float, namespace: str = NAMESPACE) -> StoreSnapshot:
     """The condition so many seconds after T0."""
     condition = await store.examine(namespace, now=later(at))
     assert condition.unseen == {}
     return condition
 
 
-async def work(store: Store, at: float, namespace: str = NAMESPACE) -> Work:
+async def work(store: Store, at: float, namespace: str = NAMESPACE) -> Workload:
     """What is told of schedules and runs."""
     seen = (await look(store, at, namespace)).work
     assert seen is not None
@@ -52,7 +52,7 @@ class Doctors:
         seen = condition.work
         assert seen is not None
         assert [*seen.parked, *seen.waiting, *seen.scheduled, *seen.old_calendars, *seen.failing] == []
-        assert (seen.due, seen.expired, seen.held_runs) == (Due(), Expired(), 0)
+        assert (seen.due, seen.expired, seen.held_runs) == (OverdueSchedules(), ExpiredLeases(), 0)
         assert (condition.now, condition.workers, condition.planners, condition.copied) == (later(0), [], 0, "")
         assert condition.schema.version == condition.schema.newest > 1
         assert condition.schema.version == await store.schema_version()
@@ -83,9 +83,9 @@ class Doctors:
             ("gpu", "mail", 1, later(4)),
             ("gpu", "report", 2, later(3)),
         ]
-        await store.limit_queue(NAMESPACE, "gpu", Rate(5, 60), "ada", now=later(9))
-        await store.limit_queue("elsewhere", "gpu", Rate(7, 60), "ada", now=later(9))
-        assert (await work(store, 10)).rates == {"gpu": Rate(5, 60)}
+        await store.limit_queue(NAMESPACE, "gpu", RateLimit(5, 60), "ada", now=later(9))
+        await store.limit_queue("elsewhere", "gpu", RateLimit(7, 60), "ada", now=later(9))
+        assert (await work(store, 10)).rates == {"gpu": RateLimit(5, 60)}
         await claim(store, 10)
         assert {each.queue for each in (await work(store, 10)).waiting} == {"gpu"}
 
@@ -94,7 +94,7 @@ class Doctors:
         await create(store, "two", queue="gpu")
         await create(store, "three", task="other")
         await create(store, "paused", task="rest")
-        await change(store, PauseCommand(actor="ada"), 1, name="paused")
+        await change(store, Pause(actor="ada"), 1, name="paused")
         await create(store, "theirs", namespace="elsewhere")
         scheduled = (await work(store, 31)).scheduled
         found = sorted((each.queue, each.task, each.count, each.next_at) for each in scheduled)
@@ -141,13 +141,13 @@ class Doctors:
                 await plan(store, number * 60)
                 run = await start(store, number * 60, tasks=[name])
                 await finish(store, run, number * 60, "succeeded" if last else "failed", error=f"no {number}")
-        assert list((await work(store, 400)).failing) == [Failing("bad", 6, "no 6")]
+        assert list((await work(store, 400)).failing) == [FailingSchedule("bad", 6, "no 6")]
         assert (await work(store, 400, "elsewhere")).failing == []
         # What was cancelled says nothing, and what is deleted concerns nobody.
         await plan(store, 420)
         [run] = [run for run in await runs_of(store, "bad") if run.status == "queued"]
         await store.cancel_run(run.id, "ada", now=later(430))
-        assert list((await work(store, 430)).failing) == [Failing("bad", 6, "no 6")]
+        assert list((await work(store, 430)).failing) == [FailingSchedule("bad", 6, "no 6")]
         await change(store, Delete(actor="ada"), 440, name="bad")
         assert (await work(store, 440)).failing == []
 
@@ -159,7 +159,7 @@ class Doctors:
         await create(store, "asleep", depends_on=(After("load", 60),))
         assert (await work(store, 10)).stuck == []
         for name in ("load", "idle", "asleep"):
-            await change(store, PauseCommand(actor="ada"), 20, name=name)
+            await change(store, Pause(actor="ada"), 20, name=name)
         assert (await work(store, 30)).stuck == [("a", "load", "paused"), ("b", "load", "paused")]
         assert (await work(store, 30, "elsewhere")).stuck == []
 
@@ -181,7 +181,7 @@ class Doctors:
         assert (await work(store, 0)).old_calendars == []
         # As an interrupted put leaves them: the calendar is stored, and one of two schedules was told.
         await store.put_calendar(NAMESPACE, "fest", {}, SATURDAY, {}, "cy", now=later(1))
-        await change(store, Recalendar(actor="cy", calendar="fest"), 2, name="first")
+        await change(store, RefreshCalendar(actor="cy", calendar="fest"), 2, name="first")
         assert (await work(store, 3)).old_calendars == [("second", "fest")]
         assert (await work(store, 3, "elsewhere")).old_calendars == []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.steps import NAMESPACE, create, finish, plan, start
-from tickbird.domain.runs.durations import LOOKED_AT, MOST_MEASURED, RunLength
+from tickbird.domain.runs.durations import LOOKED_AT, MOST_MEASURED, DurationStats
 from tickbird.store.protocol.store import Store
 
 
@@ -20,7 +20,7 @@ class Durations:
             await finish(store, runs["a"], at + seconds, status)  # type: ignore[arg-type]
             await finish(store, runs["b"], at + 59, "failed")
         found = await store.durations(NAMESPACE, ["a", "b", "nobody"])
-        assert found == {"a": RunLength(2.0, 3.0, 2)}
+        assert found == {"a": DurationStats(2.0, 3.0, 2)}
         assert await store.durations("elsewhere", ["a"]) == {}
         assert await store.durations(NAMESPACE, []) == {}
 

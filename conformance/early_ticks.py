@@ -24,15 +24,15 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import calendar_to_json, exclude
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.commands import (
+    ClearOverride,
     Command,
     Delete,
     Override,
-    PauseCommand,
-    Redefine,
+    Pause,
     Reschedule,
     Resume,
     Skip,
-    UndoOverride,
+    SyncFromCode,
     Update,
 )
 from tickbird.domain.triggers.every import every
@@ -76,13 +76,13 @@ class Early:
         "edit",
         [
             TO_HALF,
-            Redefine(actor="sync", definition=define(HALF, overlap="allow"), app="app", fingerprint="two"),
+            SyncFromCode(actor="sync", definition=define(HALF, overlap="allow"), app="app", fingerprint="two"),
             Update(actor="ada", fields={"trigger": any_of(HALF, every(hours=1)).to_json()}),
         ],
         ids=["update", "deploy", "several"],
     )
     async def test_an_edited_grid_begins_at_once_and_repeats_nothing(self, store: Store, edit: Command) -> None:
-        await run_ahead(store, app="app" if isinstance(edit, Redefine) else None)
+        await run_ahead(store, app="app" if isinstance(edit, SyncFromCode) else None)
         await change(store, edit, 20)
         assert (since((await get(store)).cursor.planned_until), await done(store)) == (20, [60, 120, 180])
         assert await looks_next(store) == 30
@@ -139,7 +139,7 @@ class Early:
         await run_ahead(store)
         await change(store, Update(actor="ada", fields={"trigger": every(seconds=50).to_json()}), 20)
         await plan_all(store, 50)
-        await change(store, PauseCommand(actor="ada"), 55)
+        await change(store, Pause(actor="ada"), 55)
         await change(store, Resume(actor="ada"), 58)
         await change(store, Update(actor="ada", fields={"priority": 3}), 59)
         await change(store, TO_HALF, 59)
@@ -174,7 +174,7 @@ class Early:
     async def test_it_is_no_override(self, store: Store) -> None:
         await run_ahead(store)
         await change(store, TO_HALF, 20)
-        for command in (Override(actor="ada", tick=epoch(180), skip=True), UndoOverride(actor="ada", tick=epoch(60))):
+        for command in (Override(actor="ada", tick=epoch(180), skip=True), ClearOverride(actor="ada", tick=epoch(60))):
             with pytest.raises(ConflictError, match="ahead of its time"):
                 await change(store, command, 21)
         await change(store, Skip(actor="ada", count=2), 22)

@@ -32,12 +32,12 @@ from tickbird.domain.planning.commands import (
     Command,
     Create,
     Delete,
-    PauseCommand,
-    Redefine,
+    Pause,
     Reschedule,
     Resume,
     RollBack,
     Skip,
+    SyncFromCode,
     Trigger,
     Update,
 )
@@ -48,9 +48,9 @@ from tickbird.store.protocol.store import Store
 
 COMMANDS: list[Command] = [
     Update(actor="ada", fields={"priority": 1}),
-    Redefine(actor="ada", definition=define(), app="app", fingerprint="f"),
+    SyncFromCode(actor="ada", definition=define(), app="app", fingerprint="f"),
     Delete(actor="ada"),
-    PauseCommand(actor="ada"),
+    Pause(actor="ada"),
     Resume(actor="ada"),
     Reschedule(actor="ada", to=epoch(600)),
     Skip(actor="ada"),
@@ -102,7 +102,7 @@ class Edits:
     @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: type(command).__name__)
     async def test_stale_revisions_are_refused(self, store: Store, command: Command) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ada"), 5)
+        await change(store, Pause(actor="ada"), 5)
         before = await get(store)
         stale = type(command)(**{**_fields(command), "revision": 1})
         with pytest.raises(ConflictError):
@@ -117,10 +117,10 @@ class Edits:
         mark = fingerprint(define(priority=9))
         commands: list[tuple[str, Command]] = [
             ("update", Update(actor="bo", fields={"priority": 4})),
-            ("sync", Redefine(actor="bo", definition=define(priority=9), app="app", fingerprint=mark)),
+            ("sync", SyncFromCode(actor="bo", definition=define(priority=9), app="app", fingerprint=mark)),
             ("reschedule", Reschedule(actor="bo", to=epoch(900), note="later")),
             ("skip", Skip(actor="bo", count=2)),
-            ("pause", PauseCommand(actor="bo", note="why")),
+            ("pause", Pause(actor="bo", note="why")),
             ("resume", Resume(actor="bo")),
             ("roll_back", RollBack(actor="bo", to=1, definition=schedule.raw, note="wrong")),
             ("delete", Delete(actor="bo")),
@@ -197,7 +197,7 @@ class Edits:
     @pytest.mark.parametrize(
         "command",
         [
-            PauseCommand(actor="ada"),
+            Pause(actor="ada"),
             Delete(actor="ada"),
             Update(actor="ada", fields={"trigger": {"every": {"days": 1}}}),
         ],
@@ -250,7 +250,9 @@ class Edits:
     async def test_redeploying_the_same_trigger_neither_fires_nor_skips(self, store: Store) -> None:
         await create(store, app="app", fingerprint="f0")
         for number in range(1, 30):
-            redefine = Redefine(actor="sync", definition=define(priority=number), app="app", fingerprint=f"f{number}")
+            redefine = SyncFromCode(
+                actor="sync", definition=define(priority=number), app="app", fingerprint=f"f{number}"
+            )
             await change(store, redefine, number * 2)
             await plan(store, number * 2)
         assert (await ticks(store), await ranges(store), await looks_next(store)) == ([], [], 60)
@@ -267,7 +269,7 @@ class Edits:
         await create(store, app="app", fingerprint="f1")
         changed = await change(store, Update(actor="ada", fields={"priority": 5}), 10)
         assert changed.schedule.overrides == {"priority": 5}
-        redefine = Redefine(actor="sync", definition=define(retries=3), app="app", fingerprint="f2")
+        redefine = SyncFromCode(actor="sync", definition=define(retries=3), app="app", fingerprint="f2")
         schedule = (await change(store, redefine, 20)).schedule
         assert schedule == await get(store)
         assert schedule.definition == define(retries=3, priority=5)

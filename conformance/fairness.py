@@ -22,9 +22,9 @@ from conformance.steps import (
     ticks,
 )
 from tickbird.domain.limits.fairness import MINUTE
-from tickbird.domain.limits.rate_limits import Rate, Turn
+from tickbird.domain.limits.rate_limits import QueuePosition, RateLimit
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import PauseCommand, Resume, Trigger
+from tickbird.domain.planning.commands import Pause, Resume, Trigger
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol.store import Store
@@ -80,7 +80,7 @@ class Fairness:
 
     async def test_so_does_a_backfill(self, store: Store) -> None:
         await create(store, "many", SECOND, overlap="allow")
-        await change(store, PauseCommand(actor="ada"), 0.5, name="many")
+        await change(store, Pause(actor="ada"), 0.5, name="many")
         await change(store, Resume(actor="ada"), 100.5, name="many")
         new = NewBackfill(actor="ada", first=epoch(1), last=epoch(100), concurrency=50)
         await store.backfill(NAMESPACE, "many", new, now=later(102))
@@ -148,14 +148,14 @@ class Fairness:
         turns = [await store.turn_of(run.id, now=later(3)) for run in await runs_of(store, "many")]
         assert turns == [
             None,
-            Turn(None, 2, behind_until=later(MINUTE)),
-            Turn(None, 3, behind_until=later(2 * MINUTE)),
+            QueuePosition(None, 2, behind_until=later(MINUTE)),
+            QueuePosition(None, 3, behind_until=later(2 * MINUTE)),
         ]
         assert await store.turn_of(other, now=later(3)) is None
-        await store.limit_queue(NAMESPACE, "default", Rate(1, HOUR), "ada", now=later(4))
+        await store.limit_queue(NAMESPACE, "default", RateLimit(1, HOUR), "ada", now=later(4))
         last = (await runs_of(store, "many"))[-1]
-        assert await store.turn_of(last.id, now=later(5)) == Turn(
-            Rate(1, HOUR), 3, later(5 + 3 * HOUR), later(2 * MINUTE)
+        assert await store.turn_of(last.id, now=later(5)) == QueuePosition(
+            RateLimit(1, HOUR), 3, later(5 + 3 * HOUR), later(2 * MINUTE)
         )
 
     async def test_what_matters_more_waits_for_nobody(self, store: Store) -> None:
@@ -256,7 +256,7 @@ class Fairness:
         assert found[7:] == ["c"] * 3
 
     async def test_a_rate_is_shared_too(self, store: Store) -> None:
-        await store.limit_queue(NAMESPACE, "default", Rate(4, 60), "ada", now=later(0))
+        await store.limit_queue(NAMESPACE, "default", RateLimit(4, 60), "ada", now=later(0))
         await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(50)], "ada", now=later(0))
         for _ in range(2):
             await enqueue(store, 1, task="other")

@@ -27,12 +27,12 @@ from conformance.steps import (
     ticks,
 )
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.planning.commands import Command, Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.commands import Command, Delete, Pause, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.runs.run import TICK_ORIGINS, ClaimedRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Overlap
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Held, Store
+from tickbird.store.protocol.store import LeaseRef, Store
 
 OVERLAPS: tuple[Overlap, ...] = ("skip", "queue", "replace", "allow")
 
@@ -147,7 +147,7 @@ class History:
         return len(finished.accepted), finished.released
 
     async def renew(self) -> Any:
-        held = [Held(run.id, run.attempt) for run in self.held]
+        held = [LeaseRef(run.id, run.attempt) for run in self.held]
         renewed = await self.store.renew(a_worker(), held, 120, now=later(self.now))
         return len(renewed.held), len(renewed.cancelled)
 
@@ -177,8 +177,8 @@ class History:
         commands: list[Command] = [
             Trigger(actor="ada"),
             Trigger(actor="ada", payload={"n": 1}),
-            PauseCommand(actor="ada", until=self.random.choice((None, epoch(self.now + 90)))),
-            PauseCommand(actor="ada", cancel_runs=True),
+            Pause(actor="ada", until=self.random.choice((None, epoch(self.now + 90)))),
+            Pause(actor="ada", cancel_runs=True),
             Resume(actor="ada"),
             Resume(actor="ada"),
             Skip(actor="ada", count=self.random.choice((1, 3))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.steps import NAMESPACE, a_worker, change, create, enqueue, finish, later, plan, start
 from tickbird.domain.doctor.metrics import RECENTLY
-from tickbird.domain.planning.commands import PauseCommand
+from tickbird.domain.planning.commands import Pause
 from tickbird.store.protocol.store import Store
 
 
@@ -17,7 +17,7 @@ class Measured:
         assert (empty.queued_since, empty.due_since, empty.workers, empty.capped) == (None, None, 0, False)
         for name in ("a", "b", "c"):
             await create(store, name)
-        await change(store, PauseCommand(actor="ada"), 1, name="c")
+        await change(store, Pause(actor="ada"), 1, name="c")
         await plan(store, 60)
         for status in ("succeeded", "failed"):
             await enqueue(store, 61, priority=9)

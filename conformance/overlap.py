@@ -23,7 +23,7 @@ from conformance.steps import (
     ticks,
     work_off,
 )
-from tickbird.domain.planning.commands import Delete, PauseCommand, Trigger
+from tickbird.domain.planning.commands import Delete, Pause, Trigger
 from tickbird.domain.runs.run import ClaimedRun, RunRecord
 from tickbird.store.protocol.store import Store
 
@@ -235,10 +235,8 @@ class Waiting:
         ]
         assert [since(run.scheduled_for) for run in await work_off(store, 121)] == [None, 120]
 
-    @pytest.mark.parametrize(
-        "command", [PauseCommand(actor="ada", cancel_runs=True), Delete(actor="ada", cancel_runs=True)]
-    )
-    async def test_cancelling_all_runs_lets_nobody_go(self, store: Store, command: Delete | PauseCommand) -> None:
+    @pytest.mark.parametrize("command", [Pause(actor="ada", cancel_runs=True), Delete(actor="ada", cancel_runs=True)])
+    async def test_cancelling_all_runs_lets_nobody_go(self, store: Store, command: Delete | Pause) -> None:
         await create(store, catch_up="all")
         await plan_all(store, 210)
         await start(store, 211)

@@ -33,20 +33,20 @@ from conformance.zones import adopt
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import (
+    ClearOverride,
     Delete,
     Override,
-    PauseCommand,
-    Redefine,
+    Pause,
     Reschedule,
     Resume,
     Skip,
-    UndoOverride,
+    SyncFromCode,
     Update,
 )
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import AuditRecord, Changed, Store
+from tickbird.store.protocol.store import AuditEntry, ChangeResult, Store
 from tickbird.testing.zones import write_zone, zones_of
 
 OWN = {"limit": 5, "text": "Zoë “ça va” 你好", "ratio": 1.0}
@@ -61,16 +61,16 @@ async def decide(
     to: int | None = None,
     payload: dict[str, Any] | None = None,
     note: str = "why",
-) -> Changed:
+) -> ChangeResult:
     """Ada decides something for the tick so many seconds after T0."""
     move_to = None if to is None else epoch(to)
     command = Override(actor="ada", tick=epoch(tick), skip=skip, move_to=move_to, payload=payload, note=note)
     return await change(store, command, at)
 
 
-async def undo(store: Store, tick: int, at: float = 11) -> Changed:
+async def undo(store: Store, tick: int, at: float = 11) -> ChangeResult:
     """Bo takes back what was decided for a tick."""
-    return await change(store, UndoOverride(actor="bo", tick=epoch(tick)), at)
+    return await change(store, ClearOverride(actor="bo", tick=epoch(tick)), at)
 
 
 async def decided(store: Store) -> list[int | None]:
@@ -80,7 +80,7 @@ async def decided(store: Store) -> list[int | None]:
 
 async def void(store: Store) -> list[tuple[int | None, str, str]]:
     """The overrides that were not carried out, oldest first: tick, why not, and by whose doing."""
-    rows: list[AuditRecord] = [row for row in await store.list_audit(NAMESPACE) if row.action == VOID]
+    rows: list[AuditEntry] = [row for row in await store.list_audit(NAMESPACE) if row.action == VOID]
     return [(since(row.detail["tick"]), row.detail["reason"], row.actor) for row in rows[::-1]]
 
 
@@ -266,7 +266,7 @@ class Overrides:
         await decide(store, 60, skip=True)
         await decide(store, 120, payload=OWN)
         await decide(store, 180, to=400)
-        await change(store, PauseCommand(actor="ada"), 20)
+        await change(store, Pause(actor="ada"), 20)
         await change(store, Resume(actor="ada"), 130)
         assert await ranges(store) == [("paused", 60, 120, 2)]
         assert await void(store) == [(60, "paused", "ada"), (120, "paused", "ada")]
@@ -337,7 +337,7 @@ class Overrides:
         await create(store, app="app", fingerprint="one", overlap="allow")
         await decide(store, 120, payload=OWN)
         await decide(store, 180, skip=True)
-        sync = Redefine(actor="sync", definition=define(retries=2, overlap="allow"), app="app", fingerprint="two")
+        sync = SyncFromCode(actor="sync", definition=define(retries=2, overlap="allow"), app="app", fingerprint="two")
         await change(store, sync, 20)
         assert await decided(store) == [120, 180]
         again = replace(sync, definition=define(every(seconds=30), overlap="allow"), fingerprint="three")
@@ -472,7 +472,7 @@ class Overrides:
             name = f"s{number}"
             await create(store, name, overlap="allow")
             await change(store, Override(actor="ada", tick=epoch(60), skip=True), 10, name=name)
-            undone = UndoOverride(actor="bo", tick=epoch(60))
+            undone = ClearOverride(actor="bo", tick=epoch(60))
             answer, _ = await race(change(store, undone, 59.9, name=name), other.plan_due(500, now=later(60)))
             await plan_all(store, 60)
             skipped = await ranges(store, name) == [("operator", 60, 60, 1)]

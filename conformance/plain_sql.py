@@ -25,7 +25,7 @@ from conformance.steps import (
     ticks,
 )
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.planning.commands import Delete, PauseCommand, Resume, Trigger, Update
+from tickbird.domain.planning.commands import Delete, Pause, Resume, Trigger, Update
 from tickbird.domain.schedules.codec import FORMAT, encode_definition
 from tickbird.domain.triggers.every import Every, every
 from tickbird.domain.triggers.trigger import at
@@ -129,7 +129,7 @@ class PlainEdits:
         changed = await change(store, Trigger(actor="ada"), 10)
         assert len(changed.run_ids) == 1
         await plain.insert(NAMESPACE, "second", raw())
-        paused = (await change(store, PauseCommand(actor="ada"), 10, name="second")).schedule
+        paused = (await change(store, Pause(actor="ada"), 10, name="second")).schedule
         assert paused.state == "paused"
         resumed = (await change(store, Resume(actor="ada"), 100, name="second")).schedule
         assert (resumed.state, since(resumed.cursor.next_run_at)) == ("active", 120)
@@ -200,7 +200,7 @@ class PlainEdits:
     async def test_a_pause_outlives_being_parked(self, store: Store, plain: Plain) -> None:
         await plain.insert(NAMESPACE, NAME, raw(overlap="perhaps"))
         await plan(store, 10)
-        parked = (await change(store, PauseCommand(actor="ada"), 20)).schedule
+        parked = (await change(store, Pause(actor="ada"), 20)).schedule
         assert parked.state == "parked"
         assert parked.pause is not None
         repaired = (await change(store, Update(actor="bo", fields={"overlap": "skip"}), 30)).schedule
@@ -246,7 +246,7 @@ class PlainEdits:
     async def test_an_edit_of_a_paused_row_leaves_it_paused(self, store: Store, plain: Plain) -> None:
         now = await seconds(store)
         schedule = await create(store, NAME, daily(now), at=now - DAY // 2)
-        await change(store, PauseCommand(actor="ada"), now)
+        await change(store, Pause(actor="ada"), now)
         await plain.redefine(schedule.id, raw(trigger={"every": {"hours": 7}}))
         await plan_all(store, await seconds(store) + 1)
         edited = await get(store)

@@ -22,7 +22,7 @@ from conformance.steps import (
     ticks,
     work_off,
 )
-from tickbird.domain.planning.commands import PauseCommand, Redefine, Resume, Trigger, Update
+from tickbird.domain.planning.commands import Pause, Resume, SyncFromCode, Trigger, Update
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
 from tickbird.store.protocol.store import Store
 
@@ -170,15 +170,15 @@ class Prune:
     async def test_revisions_that_code_declared_stay(self, store: Store) -> None:
         """A fingerprint that was seen before does not win against live workers, however long ago it was seen."""
         schedule = await create(store, app="app", fingerprint="one")
-        declared = Redefine(actor="ada", definition=define(priority=2), app="app", fingerprint="two")
+        declared = SyncFromCode(actor="ada", definition=define(priority=2), app="app", fingerprint="two")
         await change(store, declared, 1)
         for number in range(REVISIONS_KEPT):
-            await change(store, (PauseCommand if number % 2 == 0 else Resume)(actor="ada"), 2 + number / 10)
+            await change(store, (Pause if number % 2 == 0 else Resume)(actor="ada"), 2 + number / 10)
         await prune(store, YEAR)
         kept = [each.revision for each in await store.list_revisions(schedule.id, limit=1_000)]
         assert kept == [*range(REVISIONS_KEPT + 2, 0, -1)]
         for number in range(REVISIONS_KEPT):
-            await change(store, (PauseCommand if number % 2 == 0 else Resume)(actor="ada"), 20 + number / 10)
+            await change(store, (Pause if number % 2 == 0 else Resume)(actor="ada"), 20 + number / 10)
         await prune(store, YEAR)
         kept = [each.revision for each in await store.list_revisions(schedule.id, limit=1_000)]
         assert kept == [*range(2 * REVISIONS_KEPT + 2, REVISIONS_KEPT + 2, -1), 2, 1]

@@ -33,10 +33,10 @@ from conformance.steps import (
     work_off,
 )
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.planning.commands import Create, Delete, PauseCommand, Trigger, Update
+from tickbird.domain.planning.commands import Create, Delete, Pause, Trigger, Update
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol.store import Held, Store
+from tickbird.store.protocol.store import LeaseRef, Store
 
 
 async def race(*contenders: Coroutine[Any, Any, Any]) -> list[Any]:
@@ -135,7 +135,7 @@ class Races:
             name = f"s{number}"
             await create(store, name, SECOND, overlap="allow")
             await race(
-                change(other, PauseCommand(actor="ada"), 5, name=name),
+                change(other, Pause(actor="ada"), 5, name=name),
                 *(plan(which, 5, limit=3) for which in (store, other, store)),
             )
             before = await ticks(store, name)
@@ -207,7 +207,7 @@ class Races:
     async def test_renewals_and_finishes_of_many_runs_do_not_jam(self, store: Store, other: Store) -> None:
         await store.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 60, "ada", now=later(0))
         runs = list((await claim(store, 0)).runs)
-        held = [Held(run.id, run.attempt) for run in runs]
+        held = [LeaseRef(run.id, run.attempt) for run in runs]
         outcomes = [Outcome(run.id, run.attempt, "succeeded") for run in runs]
         await race(
             store.renew(a_worker(), held, 30, now=later(5)),

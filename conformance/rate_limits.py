@@ -21,16 +21,16 @@ from conformance.steps import (
     since,
     start,
 )
-from tickbird.domain.limits.rate_limits import Queue, Rate, Turn, read_rate
+from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit, read_rate
 from tickbird.domain.planning.commands import Trigger
 from tickbird.domain.runs.run import NewRun
-from tickbird.store.protocol.store import Claimed, HandOff, Store
+from tickbird.store.protocol.store import ClaimResult, HandOff, Store
 
 MAIL = "mail"
 BOTH = ("default", MAIL)
 
 
-async def rate(store: Store, text: str | None, at: float = 0, queue: str = MAIL) -> Queue:
+async def rate(store: Store, text: str | None, at: float = 0, queue: str = MAIL) -> QueueStatus:
     """Let runs of the queue begin at this rate."""
     return await store.limit_queue(NAMESPACE, queue, None if text is None else read_rate(text), "ada", now=later(at))
 
@@ -157,7 +157,7 @@ class Rates:
         await rate(store, "1/h")
         ids = await mails(store, 5)
         assert await begin(store, 1) == ids[:1]
-        assert await rate(store, None, 2) == Queue(MAIL, None, None, 0, 4, 1)
+        assert await rate(store, None, 2) == QueueStatus(MAIL, None, None, 0, 4, 1)
         assert await begin(store, 3) == ids[1:]
         # A rate that comes back begins anew.
         await rate(store, "1/h", 4)
@@ -180,7 +180,7 @@ class Rates:
         await rate(store, "9/min")
         await mails(store, 5)
         await mails(store, 9, queue="default")
-        found: Claimed = await store.claim_runs(
+        found: ClaimResult = await store.claim_runs(
             a_worker(), 6, 60, queues=BOTH, tasks=("work",), at_once=0, now=later(1)
         )
         assert {(await read(store, run)).queue for run in found.runs} == {"default"}
@@ -228,12 +228,15 @@ class Rates:
 
     async def test_queues_are_listed(self, store: Store) -> None:
         assert await store.list_queues(NAMESPACE) == []
-        assert await rate(store, "2/min") == Queue(MAIL, Rate(2, 60), None, 0, 0, 0)
+        assert await rate(store, "2/min") == QueueStatus(MAIL, RateLimit(2, 60), None, 0, 0, 0)
         await mails(store, 4)
         await enqueue(store, concurrency_key="a")
         await enqueue(store, concurrency_key="a")
         await begin(store, 1, queues=[MAIL])
-        mail, default = Queue(MAIL, Rate(2, 60), later(61), 0, 2, 2), Queue("default", None, None, 1, 1, 0)
+        mail, default = (
+            QueueStatus(MAIL, RateLimit(2, 60), later(61), 0, 2, 2),
+            QueueStatus("default", None, None, 1, 1, 0),
+        )
         assert await store.list_queues(NAMESPACE, now=later(5)) == [default, mail]
         assert await store.list_queues(NAMESPACE, queue=MAIL, now=later(5)) == [mail]
         assert await store.list_queues("elsewhere") == []
@@ -249,9 +252,9 @@ class Rates:
         assert [turn and (turn.ahead, since(turn.at)) for turn in turns[2:]] == [(0, 61), (1, 71), (2, 121), (3, 131)]
         [urgent] = await mails(store, 1, 20, priority=1)
         [delayed] = await mails(store, 1, 20, delay=3_600)
-        assert await store.turn_of(urgent, now=later(20)) == Turn(Rate(2, 60), 0, later(61))
-        assert await store.turn_of(ids[2], now=later(20)) == Turn(Rate(2, 60), 1, later(71))
-        assert await store.turn_of(delayed, now=later(20)) == Turn(Rate(2, 60), 5, later(3_620))
+        assert await store.turn_of(urgent, now=later(20)) == QueuePosition(RateLimit(2, 60), 0, later(61))
+        assert await store.turn_of(ids[2], now=later(20)) == QueuePosition(RateLimit(2, 60), 1, later(71))
+        assert await store.turn_of(delayed, now=later(20)) == QueuePosition(RateLimit(2, 60), 5, later(3_620))
         assert await store.turn_of(10**9) is None
 
     async def test_a_change_of_a_rate_is_audited(self, store: Store) -> None:

@@ -14,7 +14,7 @@ from conformance.steps import (
     runs_of,
     start,
 )
-from tickbird.store.protocol.store import Held, Store
+from tickbird.store.protocol.store import LeaseRef, Store
 
 
 class Rescue:
@@ -57,10 +57,10 @@ class Rescue:
         first = await start(store, 0, lease=30)
         await store.rescue(now=later(31))
         assert not (await finish(store, first, 32, result="late")).accepted
-        assert not (await store.renew(a_worker(), [Held(first.id, 1)], 30, now=later(32))).held
+        assert not (await store.renew(a_worker(), [LeaseRef(first.id, 1)], 30, now=later(32))).held
         second = await start(store, 33, worker=a_worker("w2"))
         assert not (await finish(store, first, 34, result="late")).accepted
-        assert not (await store.renew(a_worker(), [Held(first.id, 1)], 30, now=later(34))).held
+        assert not (await store.renew(a_worker(), [LeaseRef(first.id, 1)], 30, now=later(34))).held
         assert (await finish(store, second, 35, result="right")).accepted
         done = await read(store, first)
         assert (done.status, done.result, done.attempt) == ("succeeded", "right", 2)

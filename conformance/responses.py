@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from conformance.steps import NAMESPACE, later
-from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
+from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
 from tickbird.store.protocol.store import Store
 
 KEY, ASKED = "aaaaaaaa:one", "d1ge57"
-GIVEN = Answer(ASKED, 201, {"etag": '"1"', "content-type": "application/json"}, '{"name": "Zoë\\u0000"}')
+GIVEN = StoredResponse(ASKED, 201, {"etag": '"1"', "content-type": "application/json"}, '{"name": "Zoë\\u0000"}')
 
 
 async def begin(
@@ -24,12 +24,12 @@ class Answers:
 
     async def test_an_answer_is_given_again_as_it_was(self, store: Store, other: Store) -> None:
         assert await begin(store) is None
-        assert await begin(other, 1) == Answer(ASKED)
+        assert await begin(other, 1) == StoredResponse(ASKED)
         await store.end_answer(NAMESPACE, KEY, ASKED, GIVEN, now=later(2))
         assert await begin(other, 3) == GIVEN
         # Also to whoever asks for something else, to be told so; and it is not answered twice.
         assert await begin(other, 4, request="other") == GIVEN
-        await store.end_answer(NAMESPACE, KEY, ASKED, Answer(ASKED, 500), now=later(5))
+        await store.end_answer(NAMESPACE, KEY, ASKED, StoredResponse(ASKED, 500), now=later(5))
         await store.end_answer(NAMESPACE, KEY, ASKED, None, now=later(5))
         assert await begin(other, ANSWER_SECONDS - 1) == GIVEN
         assert await begin(other, ANSWER_SECONDS) is None
@@ -42,21 +42,21 @@ class Answers:
     async def test_what_failed_may_be_asked_anew(self, store: Store) -> None:
         assert await begin(store) is None
         await store.end_answer(NAMESPACE, KEY, "other", None, now=later(1))
-        assert await begin(store, 1) == Answer(ASKED)
+        assert await begin(store, 1) == StoredResponse(ASKED)
         await store.end_answer(NAMESPACE, KEY, ASKED, None, now=later(1))
         assert await begin(store, 1, request="other") is None
 
     async def test_what_nobody_answers_is_taken_up_again(self, store: Store) -> None:
         assert await begin(store) is None
-        assert await begin(store, GIVEN_UP_SECONDS - 1) == Answer(ASKED)
+        assert await begin(store, GIVEN_UP_SECONDS - 1) == StoredResponse(ASKED)
         assert await begin(store, GIVEN_UP_SECONDS, request="other") is None
         # Whoever comes back late has nothing to say any more.
         await store.end_answer(NAMESPACE, KEY, ASKED, GIVEN, now=later(GIVEN_UP_SECONDS + 1))
-        assert await begin(store, GIVEN_UP_SECONDS + 2) == Answer("other")
+        assert await begin(store, GIVEN_UP_SECONDS + 2) == StoredResponse("other")
 
     async def test_of_many_who_ask_at_once_one_answers(self, store: Store, other: Store) -> None:
         found = await asyncio.gather(*(begin(each, 0) for each in (store, other) * 5))
-        assert sorted(map(str, found)) == sorted(map(str, [None, *[Answer(ASKED)] * 9]))
+        assert sorted(map(str, found)) == sorted(map(str, [None, *[StoredResponse(ASKED)] * 9]))
 
     async def test_answers_are_pruned_after_a_day(self, store: Store) -> None:
         for number in range(3):

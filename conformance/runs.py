@@ -26,7 +26,7 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import Trigger
 from tickbird.domain.runs.run import NewRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol.store import Held, Store
+from tickbird.store.protocol.store import LeaseRef, Store
 
 RESULTS: list[Any] = [None, True, 0, 1.5, "ça", [1, [2]], {"deep": {"null": None, "🐦": []}}, "x" * 50_000]
 
@@ -155,7 +155,7 @@ class Runs:
     async def test_renew_extends_the_lease(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
-        renewed = await store.renew(a_worker(), [Held(run.id, 1)], 30, now=later(20))
+        renewed = await store.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(20))
         assert (renewed.now, renewed.held, renewed.cancelled) == (later(20), frozenset({run.id}), frozenset())
         assert (await read(store, run)).lease_until == later(50)
         assert (await store.renew(a_worker(), [], 30, now=later(20))).held == frozenset()
@@ -163,15 +163,15 @@ class Runs:
     async def test_renew_needs_the_worker_and_the_attempt(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
-        assert not (await store.renew(a_worker("w2"), [Held(run.id, 1)], 30, now=later(5))).held
+        assert not (await store.renew(a_worker("w2"), [LeaseRef(run.id, 1)], 30, now=later(5))).held
         for attempt in (0, 2):
-            assert not (await store.renew(a_worker(), [Held(run.id, attempt)], 30, now=later(5))).held
+            assert not (await store.renew(a_worker(), [LeaseRef(run.id, attempt)], 30, now=later(5))).held
         assert (await read(store, run)).lease_until == later(30)
 
     async def test_an_expired_lease_that_nobody_took_can_be_renewed(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
-        assert (await store.renew(a_worker(), [Held(run.id, 1)], 30, now=later(100))).held == {run.id}
+        assert (await store.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(100))).held == {run.id}
         assert (await read(store, run)).lease_until == later(130)
 
     async def test_renewing_some_names_those_that_were_lost(self, store: Store) -> None:
@@ -179,7 +179,7 @@ class Runs:
             await enqueue(store)
         one, two, three = (await claim(store, 0)).runs
         await finish(store, two, 1)
-        held = [Held(run.id, run.attempt) for run in (three, two, one)]
+        held = [LeaseRef(run.id, run.attempt) for run in (three, two, one)]
         assert (await store.renew(a_worker(), held, 30, now=later(2))).held == {one.id, three.id}
 
     @pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result)[:10])
@@ -270,7 +270,7 @@ class Runs:
         ends: tuple[Status, ...] = ("succeeded", "failed", "cancelled", "queued")
         for again in ends:
             assert not (await finish(store, run, 3, again)).accepted
-        assert not (await store.renew(a_worker(), [Held(run.id, 1)], 30, now=later(3))).held
+        assert not (await store.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(3))).held
         with pytest.raises(ConflictError, match=f"run {run.id} is {status} already; only one that waits, is queued"):
             await store.cancel_run(run.id, "ada", now=later(3))
         await store.rescue(now=later(10_000))
@@ -328,7 +328,7 @@ class Runs:
         run = await start(store, 1)
         asked = await store.cancel_run(run.id, "ada", reason="enough", now=later(3))
         assert (asked.status, asked.cancel_requested_at, asked.cancel_requested_by) == ("running", later(3), "ada")
-        renewed = await store.renew(a_worker(), [Held(run.id, 1)], 30, now=later(4))
+        renewed = await store.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(4))
         assert (renewed.held, renewed.cancelled) == (frozenset({run.id}), frozenset({run.id}))
         await finish(store, run, 5, "cancelled")
         assert (await read(store, run)).status == "cancelled"

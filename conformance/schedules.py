@@ -14,7 +14,7 @@ from conformance.steps import (
     runs_of,
     start,
 )
-from tickbird.domain.planning.commands import Delete, PauseCommand
+from tickbird.domain.planning.commands import Delete, Pause
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.triggers.trigger import at
@@ -77,7 +77,7 @@ class Schedules:
         for name in ("active", "paused", "deleted"):
             await create(store, name)
         await create(store, "ended", at(later(30)))
-        await change(store, PauseCommand(actor="ada"), 10, name="paused")
+        await change(store, Pause(actor="ada"), 10, name="paused")
         await change(store, Delete(actor="ada"), 10, name="deleted")
         await plan(store, 30)
         found = [row.schedule.name for row in await store.list_schedules(NAMESPACE)]

@@ -25,7 +25,7 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Create, PauseCommand, Redefine, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.commands import Create, Pause, Resume, Skip, SyncFromCode, Trigger, Update
 from tickbird.domain.schedules.dependencies import After
 from tickbird.store.protocol.store import HandOff, Store
 
@@ -74,7 +74,7 @@ class Shadows:
     async def test_a_deploy_cuts_over_as_well(self, store: Store) -> None:
         await create(store, app="files", fingerprint="one", shadow=True)
         await plan_all(store, 60)
-        declared = Redefine(actor="ada", definition=define(), app="files", fingerprint="two")
+        declared = SyncFromCode(actor="ada", definition=define(), app="files", fingerprint="two")
         await change(store, declared, 130)
         await plan_all(store, 180)
         assert await ranges(store) == [("shadow", 60, 120, 2)]
@@ -96,7 +96,7 @@ class Shadows:
         await create(store, shadow=True)
         await change(store, Skip(actor="ada"), 5)
         await plan_all(store, 120)
-        await change(store, PauseCommand(actor="ada"), 130)
+        await change(store, Pause(actor="ada"), 130)
         await change(store, Resume(actor="ada"), 190)
         await plan_all(store, 240)
         assert await ranges(store) == [

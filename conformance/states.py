@@ -27,7 +27,7 @@ from conformance.steps import (
     work_off,
 )
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.commands import Delete, Pause, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol.store import Store
@@ -38,7 +38,7 @@ class States:
 
     async def test_paused_schedule_is_left_alone(self, store: Store) -> None:
         await create(store)
-        schedule = (await change(store, PauseCommand(actor="ada", note="moving"), 10)).schedule
+        schedule = (await change(store, Pause(actor="ada", note="moving"), 10)).schedule
         assert schedule.pause is not None
         assert (schedule.state, schedule.pause.by, schedule.pause.note, schedule.pause.until) == (
             "paused",
@@ -53,7 +53,7 @@ class States:
 
     async def test_resume_does_not_flood(self, store: Store) -> None:
         await create(store, NAME, SECOND, catch_up="all", overlap="allow")
-        await change(store, PauseCommand(actor="ada", note="moving"), 10)
+        await change(store, Pause(actor="ada", note="moving"), 10)
         before = [tick for tick, _, _ in await ticks(store)]
         assert before == list(range(1, 11))
         schedule = (await change(store, Resume(actor="bo"), YEAR + 10)).schedule
@@ -69,7 +69,7 @@ class States:
 
     async def test_pause_between_two_ticks_skips_nothing(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ada"), 10)
+        await change(store, Pause(actor="ada"), 10)
         await change(store, Resume(actor="ada"), 50)
         await plan(store, 60)
         assert await ticks(store) == [(60, "schedule", "queued")]
@@ -77,7 +77,7 @@ class States:
 
     async def test_pause_until_wakes_up_by_itself(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ada", until=epoch(250)), 10)
+        await change(store, Pause(actor="ada", until=epoch(250)), 10)
         assert (await plan(store, 200)).next_at == later(250)
         await plan(store, 250)
         schedule = await get(store)
@@ -89,7 +89,7 @@ class States:
 
     async def test_a_tick_due_at_the_end_of_a_pause_runs(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ada", until=epoch(180)), 10)
+        await change(store, Pause(actor="ada", until=epoch(180)), 10)
         await plan(store, 180)
         assert await ranges(store) == [("paused", 60, 120, 2)]
         assert [tick for tick, _, _ in await ticks(store)] == [180]
@@ -98,14 +98,14 @@ class States:
     async def test_notes_and_actors_must_be_text_that_can_be_stored(self, store: Store, text: str) -> None:
         await create(store)
         with pytest.raises(InvalidError):
-            await change(store, PauseCommand(actor="ada", note=text), 10)
+            await change(store, Pause(actor="ada", note=text), 10)
         with pytest.raises(InvalidError):
-            await change(store, PauseCommand(actor=text), 10)
+            await change(store, Pause(actor=text), 10)
         assert (await get(store)).state == "active"
 
     async def test_pause_until_seen_late_still_ends_then(self, store: Store) -> None:
         await create(store, catch_up="all")
-        await change(store, PauseCommand(actor="ada", until=epoch(150)), 10)
+        await change(store, Pause(actor="ada", until=epoch(150)), 10)
         await plan_all(store, 330)
         assert await ranges(store) == [("paused", 60, 120, 2)]
         assert [tick for tick, _, _ in await ticks(store)] == [180, 240, 300]
@@ -115,10 +115,10 @@ class States:
         for at_ in (60, 120, 180):
             await plan(store, at_)
         running = await start(store, 181)
-        await change(store, PauseCommand(actor="ada"), 190)
+        await change(store, Pause(actor="ada"), 190)
         assert [run.status for run in await runs_of(store)] == ["running", "queued", "queued"]
         assert (await start(store, 191)).attempt == 1
-        await change(store, PauseCommand(actor="bo", cancel_runs=True), 200)
+        await change(store, Pause(actor="bo", cancel_runs=True), 200)
         found = await runs_of(store)
         assert [run.status for run in found] == ["running", "running", "cancelled"]
         assert [run.cancel_requested_by for run in found[:2]] == ["bo", "bo"]
@@ -127,17 +127,17 @@ class States:
     async def test_pause_that_makes_no_sense_is_refused(self, store: Store) -> None:
         await create(store)
         with pytest.raises(InvalidError):
-            await change(store, PauseCommand(actor="ada", until=epoch(10)), 10)
+            await change(store, Pause(actor="ada", until=epoch(10)), 10)
         with pytest.raises(ConflictError):
             await change(store, Resume(actor="ada"), 10)
         await create(store, "once", at(later(30)))
         await plan(store, 30)
         with pytest.raises(ConflictError):
-            await change(store, PauseCommand(actor="ada"), 40, name="once")
+            await change(store, Pause(actor="ada"), 40, name="once")
 
     async def test_edit_while_paused_stays_paused(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ada"), 10)
+        await change(store, Pause(actor="ada"), 10)
         schedule = (await change(store, Update(actor="bo", fields={"trigger": {"every": {"hours": 1}}}), 130)).schedule
         assert schedule.state == "paused"
         assert schedule.pause is not None
@@ -295,7 +295,7 @@ class States:
 
     async def test_trigger_works_while_paused_and_after_the_end(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ada"), 10)
+        await change(store, Pause(actor="ada"), 10)
         before = await get(store)
         await change(store, Trigger(actor="ada"), 20)
         assert await get(store) == before
@@ -317,7 +317,7 @@ class States:
     async def test_state_changes_void_nothing_decided(self, store: Store) -> None:
         await create(store, NAME, every(seconds=60), overlap="allow")
         await plan(store, 60)
-        await change(store, PauseCommand(actor="ada"), 61)
+        await change(store, Pause(actor="ada"), 61)
         await change(store, Resume(actor="ada"), 62)
         await change(store, Skip(actor="ada"), 63)
         await change(store, Reschedule(actor="ada", to=epoch(70)), 64)

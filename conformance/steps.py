@@ -15,7 +15,7 @@ from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import Changed, Claimed, Finished, Planned, Store
+from tickbird.store.protocol.store import ChangeResult, ClaimResult, FinishResult, PlanResult, Store
 
 # A Thursday, and an instant of every grid of seconds, minutes, hours and days.
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
@@ -66,7 +66,9 @@ async def create(
     return (await store.change_schedule(namespace, name, command, now=later(at))).schedule
 
 
-async def change(store: Store, command: Command, at: float, *, name: str = NAME, namespace: str = NAMESPACE) -> Changed:
+async def change(
+    store: Store, command: Command, at: float, *, name: str = NAME, namespace: str = NAMESPACE
+) -> ChangeResult:
     """Apply a command so many seconds after T0."""
     return await store.change_schedule(namespace, name, command, now=later(at))
 
@@ -78,7 +80,7 @@ async def get(store: Store, name: str = NAME, namespace: str = NAMESPACE) -> Sch
     return schedule
 
 
-async def plan(store: Store, at: float, limit: int = 500) -> Planned:
+async def plan(store: Store, at: float, limit: int = 500) -> PlanResult:
     """One planning step."""
     return await store.plan_due(limit, now=later(at))
 
@@ -109,7 +111,7 @@ async def claim(
     worker: Worker | None = None,
     queues: Collection[str] = ("default",),
     tasks: Collection[str] = ("work",),
-) -> Claimed:
+) -> ClaimResult:
     """Lease what is available."""
     return await store.claim_runs(worker or a_worker(), limit, lease, queues=queues, tasks=tasks, now=later(at))
 
@@ -122,7 +124,7 @@ async def start(store: Store, at: float, **options: Any) -> RunRecord:
 
 async def finish(
     store: Store, run: RunRecord | ClaimedRun, at: float, status: Status = "succeeded", **outcome: Any
-) -> Finished:
+) -> FinishResult:
     """Record how the run's current attempt ended."""
     return await store.finish([Outcome(run.id, run.attempt, status, **outcome)], now=later(at))
 

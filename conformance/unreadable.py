@@ -25,7 +25,7 @@ from tickbird.domain.limits.rate_limits import read_rate
 from tickbird.domain.planning.commands import Trigger
 from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS
 from tickbird.domain.schedules.codec import FORMAT
-from tickbird.store.protocol.store import Claimed, Store
+from tickbird.store.protocol.store import ClaimResult, Store
 
 PAYLOAD = {"amount": 500, "customer": "acme"}
 UNREADABLE: dict[str, str] = {
@@ -38,7 +38,7 @@ UNREADABLE: dict[str, str] = {
 LONG_NUMBER = '{"n": ' + "1" * 5_000 + "}"
 
 
-def is_idle(claimed: Claimed) -> bool:
+def is_idle(claimed: ClaimResult) -> bool:
     """Does the worker rest after this claim, instead of looking again at once?"""
     return not claimed.runs and (claimed.next_at is None or claimed.next_at >= claimed.now + timedelta(seconds=1))
 

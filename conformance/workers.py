@@ -9,7 +9,7 @@ import pytest
 
 from conformance.steps import NAMESPACE, a_worker, change, create, define, later
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.planning.commands import Delete, Redefine, Update
+from tickbird.domain.planning.commands import Delete, SyncFromCode, Update
 from tickbird.store.protocol.store import Store
 
 
@@ -142,7 +142,9 @@ class Workers:
     async def test_every_fingerprint_ever_declared_is_remembered(self, store: Store) -> None:
         await create(store, "mine", app="app", fingerprint="f1")
         for number in (2, 3):
-            redefine = Redefine(actor="sync", definition=define(priority=number), app="app", fingerprint=f"f{number}")
+            redefine = SyncFromCode(
+                actor="sync", definition=define(priority=number), app="app", fingerprint=f"f{number}"
+            )
             await change(store, redefine, number, name="mine")
         await change(store, Update(actor="ada", fields={"retries": 1}), 5, name="mine")
         [stored] = (await store.app_schedules(NAMESPACE, "app", ())).values()

@@ -19,11 +19,11 @@ from conformance.steps import (
     runs_of,
     skips_of,
 )
-from tickbird.domain.planning.commands import PauseCommand, Reschedule, Skip, Update
+from tickbird.domain.planning.commands import Pause, Reschedule, Skip, Update
 from tickbird.domain.time.zone_data import ZoneData, zone_source
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import MovedLook, Store
+from tickbird.store.protocol.store import MovedSchedule, Store
 from tickbird.testing.zones import write_zone, zones_of
 
 ZONE = "Europe/Berlin"
@@ -100,11 +100,11 @@ class Zones:
         for name, trigger in names.items():
             await create(store, name, trigger)
         await create(store, "paused", cron("0 9 * * *", ZONE))
-        await change(store, PauseCommand(actor="ada", until=epoch(3 * DAY)), 0, name="paused")
+        await change(store, Pause(actor="ada", until=epoch(3 * DAY)), 0, name="paused")
         before = {name: await get(store, name) for name in (*names, "paused")}
         with zones_of(write_zone(tmp_path / "east", ZONE, "EET-2", "9999a")):
             await adopt(other, store)
-            moved: list[MovedLook] = []
+            moved: list[MovedSchedule] = []
             reached = 0
             while True:
                 followed = await other.follow_zones(reached, 1, now=later(10))

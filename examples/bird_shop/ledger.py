@@ -12,7 +12,7 @@ from examples.bird_shop.snapshot import CaughtUp, Counts, Event, Kind, Result, R
 from tickbird.client import Client
 from tickbird.domain.runs.run import ACTIVE, FINAL, RunRecord, SkipRecord
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import ScheduleRow, Store
+from tickbird.store.protocol.store import ScheduleSummary, Store
 
 _MOST_EVENTS = 500
 _MOST_SCHEDULES = 1_000
@@ -98,7 +98,7 @@ class Ledger:
         mine = [run for run in self._runs.values() if run.status == "running" and run.worker == self._worker.id]
         return tuple(f"{words.name_of(run)} run {run.id} ({words.seconds_since(run.started_at, now)})" for run in mine)
 
-    async def _decisions(self, row: ScheduleRow, now: datetime) -> Iterable[RunRecord]:
+    async def _decisions(self, row: ScheduleSummary, now: datetime) -> Iterable[RunRecord]:
         """The runs of ticks decided since the last look; skips among them become events."""
         schedule = row.schedule
         before, reached = self._decided.get(schedule.id), schedule.planned_until
@@ -182,7 +182,7 @@ class Ledger:
             if run.status in FINAL and run.id not in seen:
                 del self._runs[run.id]
 
-    def _row(self, row: ScheduleRow, active: list[RunRecord], now: datetime, *, full: bool) -> Row:
+    def _row(self, row: ScheduleSummary, active: list[RunRecord], now: datetime, *, full: bool) -> Row:
         schedule = row.schedule
         mine = sorted((run for run in active if run.schedule_id == schedule.id), key=lambda run: run.id)
         activity, doing = words.doing(schedule, mine, now, full=full)

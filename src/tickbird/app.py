@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from tickbird.client.sync import Blocking, Portal
+from tickbird.client.sync import Portal, SyncClient
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import policies
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from tickbird.client.http import Transport
     from tickbird.engine.code_sync import Declarations
     from tickbird.store.protocol.store import Store
-    from tickbird.store.shared.sans_io import Steps
-    from tickbird.store.shared.temp_stores import Scratches
+    from tickbird.store.shared.sans_io import StatementScript
+    from tickbird.store.shared.temp_stores import TemporaryStores
     from tickbird.targets.command import Command
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -94,7 +94,7 @@ def _not_a_store() -> StoreError:
     )
 
 
-def find_scratches(url: str) -> Scratches:
+def find_scratches(url: str) -> TemporaryStores:
     """Scratch stores beside the one behind a URL."""
     # The same errors for what is no store's URL, or lacks its driver.
     _store(url)
@@ -382,7 +382,7 @@ class Tickbird:
         """The client for code without an event loop: every method waits for its result."""
         if self._portal.closed:
             self._portal = Portal()
-        return Blocking(self.client, self._portal)
+        return SyncClient(self.client, self._portal)
 
     def close(self) -> None:
         """Close the connections of `sync`; calls under way in other threads raise StoreError."""
@@ -448,13 +448,13 @@ class Tickbird:
         chosen = {"actor": self.app, **options}
         actor = chosen.pop("actor")
 
-        def work(dialect: str) -> tuple[Steps[int], Mapping[str, str]]:
+        def work(dialect: str) -> tuple[StatementScript[int], Mapping[str, str]]:
             from tickbird.client.payloads import check_by_schema, new_run
             from tickbird.domain.schedules.task_settings import read_settings
 
             joining = self._joining(dialect)
 
-            def steps() -> Steps[int]:
+            def steps() -> StatementScript[int]:
                 yield from joining.placing(self.url)
                 known = self.tasks.get(check_name(name, "task"))
                 if known is not None:

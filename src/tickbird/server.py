@@ -69,7 +69,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
     """Serve until a signal; `started` is told where."""
     import uvicorn
 
-    from tickbird.api.middleware.slow_clients import Patient
+    from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
     from tickbird.web.app import create_site
 
     site = create_site(lambda namespace: Client(store, namespace))
@@ -82,7 +82,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
         "ssl_keyfile": address.keyfile,
     }
     try:
-        config = uvicorn.Config(site, http=Patient, **settings)
+        config = uvicorn.Config(site, http=HeaderTimeoutProtocol, **settings)
         _load(config, address)
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
@@ -136,7 +136,7 @@ class Beside:
     async def _serve(self) -> None:
         import uvicorn
 
-        from tickbird.api.middleware.slow_clients import Patient
+        from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
         from tickbird.web.app import create_site
 
         store = open_store(self._url, within=STATEMENT_WITHIN)
@@ -151,7 +151,7 @@ class Beside:
             if self._ending.is_set():
                 return
             site = create_site(lambda namespace: Client(store, namespace), loopback=self._namespace)
-            self._server = _server(uvicorn.Config(site, http=Patient, **_SETTINGS), site)
+            self._server = _server(uvicorn.Config(site, http=HeaderTimeoutProtocol, **_SETTINGS), site)
             await self._server.serve([self._listening])
         finally:
             await store.close()

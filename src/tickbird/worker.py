@@ -20,7 +20,7 @@ from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.workers import Worker
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.processes.app_reference import find_reference
-from tickbird.engine.processes.pool import Children
+from tickbird.engine.processes.pool import ProcessPool
 from tickbird.engine.processes.task_process import App
 from tickbird.engine.run_logs import RunHandler
 from tickbird.store.protocol.store import Store
@@ -60,11 +60,11 @@ def _queues(bird: Tickbird) -> set[str]:
     return {definition.queue for definition in bird.declarations.schedules.values()}
 
 
-def _children(bird: Tickbird, options: EngineOptions) -> Children | None:
+def _children(bird: Tickbird, options: EngineOptions) -> ProcessPool | None:
     """The child processes, if a task is to run in any; they must be able to import the app by themselves."""
     isolated = {name: task.function.__module__ for name, task in bird.tasks.items() if task.isolation}
     if not isolated:
-        return Children(None, {}, lease=options.lease) if bird.allows else None
+        return ProcessPool(None, {}, lease=options.lease) if bird.allows else None
     reference = bird.reference or find_reference(bird, isolated.values())
     if reference is None or "__main__" in isolated.values():
         names = ", ".join(sorted(isolated))
@@ -74,7 +74,7 @@ def _children(bird: Tickbird, options: EngineOptions) -> Children | None:
             field="isolation",
             hint="define the app in a module, at its top level, and start `tickbird worker module:bird`.",
         )
-    return Children(App(reference, bird.url, bird.namespace), isolated, lease=options.lease)
+    return ProcessPool(App(reference, bird.url, bird.namespace), isolated, lease=options.lease)
 
 
 class WorkerProcess:

@@ -15,8 +15,8 @@ import pytest
 
 from tests.rows import delete_rows
 from tickbird.api.app import create_api
-from tickbird.api.middleware.guard import Limits
-from tickbird.api.streams.activity_feed import Pauses
+from tickbird.api.middleware.guard import RequestLimits
+from tickbird.api.streams.activity_feed import FeedOptions
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role
@@ -72,7 +72,7 @@ def store(request: pytest.FixtureRequest) -> Store:
 class Api:
     """The API of one store."""
 
-    def __init__(self, store: Store, limits: Limits | None = None, pauses: Pauses | None = None) -> None:
+    def __init__(self, store: Store, limits: RequestLimits | None = None, pauses: FeedOptions | None = None) -> None:
         self.store = store
         self.app = create_api(lambda namespace: Client(store, namespace), limits=limits, pauses=pauses)
         self._tokens: dict[tuple[Any, ...], str] = {}

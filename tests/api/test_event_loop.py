@@ -15,7 +15,7 @@ import pytest
 from annotated_types import Le
 
 from tickbird.api.app import ROUTERS
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.cpu_threads import compute
@@ -60,7 +60,7 @@ QUERIES = {
     "everything": "true",
 }
 # The rest of a long computation is given up, so that the test goes on.
-LIMITS = Limits(answer_within=0.5, per_second=1_000)
+LIMITS = RequestLimits(answer_within=0.5, per_second=1_000)
 STREAMS = ("/live", "/api/v1/events", "/runs/{id}/lines")
 # A callback may take as long as checking the largest payload of a schedule ten times.
 MOST = 10

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.app import open_store
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
@@ -51,7 +51,7 @@ async def test_the_api_answers_while_planning_is_held_up(
 async def test_planning_goes_on_while_the_api_is_held_up(
     postgres_store: Store, planner: Store, shared_url: str
 ) -> None:
-    api = Api(postgres_store, Limits(answer_within=0.5))
+    api = Api(postgres_store, RequestLimits(answer_within=0.5))
     await api.token("viewer")
     assert (await api.ask("GET", SCHEDULES, "viewer")).status_code == 200
     async with await psycopg.AsyncConnection.connect(shared_url) as locked:
@@ -98,7 +98,7 @@ async def test_a_lock_that_is_not_given_is_a_problem(postgres_store: Store, shar
 
 
 async def test_on_sqlite_reads_go_on_while_somebody_writes(sqlite_store: Store) -> None:
-    api = Api(sqlite_store, Limits(answer_within=0.5))
+    api = Api(sqlite_store, RequestLimits(answer_within=0.5))
     await api.create("digest")
     await api.token("viewer"), await api.token("operator")
     path = str(getattr(sqlite_store, "path"))  # noqa: B009 - only this store has one

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.models.runs import LogLineModel, LogPage
 from tickbird.api.streams import log_feed
 from tickbird.domain.errors import StoreUnavailableError
@@ -142,7 +142,7 @@ async def test_who_is_behind_reads_for_himself(memory: Api, monkeypatch: pytest.
 
 
 async def test_a_quiet_stream_shows_that_it_lives_and_ends_with_its_token(memory: Api) -> None:
-    api = Api(memory.store, Limits(heartbeat=0.01, tokens_every=0.01))
+    api = Api(memory.store, RequestLimits(heartbeat=0.01, tokens_every=0.01))
     run = await start(api)
     made, text = await api.client().create_token("gone", "viewer", actor="ada")
     async with api.listen(f"/runs/{run.id}/logs", token=text) as listener:
@@ -164,7 +164,7 @@ async def test_a_server_that_ends_does_not_wait_for_listeners(memory: Api) -> No
 
 
 async def test_only_so_many_may_listen(memory: Api) -> None:
-    api = Api(memory.store, Limits(streams=3, streams_each=2))
+    api = Api(memory.store, RequestLimits(streams=3, streams_each=2))
     run = await start(api)
     path = f"/runs/{run.id}/logs"
     async with api.listen(path, "viewer") as one, api.listen(path, "viewer") as two:

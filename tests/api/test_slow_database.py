@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.conftest import Api
 from tests.conftest import leave_out
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.app import open_store
 from tickbird.server import STATEMENT_WITHIN
 from tickbird.store.protocol.store import Store
@@ -23,7 +23,7 @@ CONNECTIONS = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'tickbird'
 """
-LIMITS = Limits(per_second=10_000, burst=10_000)
+LIMITS = RequestLimits(per_second=10_000, burst=10_000)
 
 
 @pytest.fixture

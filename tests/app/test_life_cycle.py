@@ -20,7 +20,7 @@ import pytest
 
 from tickbird import Tickbird
 from tickbird.app import open_store
-from tickbird.client.sync import Blocking, Portal
+from tickbird.client.sync import Portal, SyncClient
 from tickbird.domain.errors import StoreError
 from tickbird.loop_local import PerLoop
 
@@ -209,7 +209,7 @@ def blocking(pages: Pages, portal: Portal) -> Any:
     async def find() -> Pages:
         return pages
 
-    return Blocking(find, portal)
+    return SyncClient(find, portal)
 
 
 def test_closing_ends_the_calls_of_other_threads() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tickbird.cli.connection import complete
-from tickbird.cli.options import Settings
+from tickbird.cli.connection import run_async
+from tickbird.cli.options import GlobalOptions
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ async def _interrupted(error: BaseException | None) -> None:
 @pytest.mark.parametrize("error", [None, OSError("lost"), AssertionError(), BaseException()])
 def test_an_error_after_it_is_an_interrupt(error: BaseException | None) -> None:
     with pytest.raises(KeyboardInterrupt):
-        complete(_interrupted(error), Settings())
+        run_async(_interrupted(error), GlobalOptions())
 
 
 def test_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +49,7 @@ def test_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
     # As asyncio.run does if the interrupt comes between the handler's installation and the loop's start.
     monkeypatch.setattr(asyncio, "run", run)
     with pytest.raises(KeyboardInterrupt):
-        complete(never(), Settings())
+        run_async(never(), GlobalOptions())
 
 
 def test_another_error_stays_itself() -> None:
@@ -58,4 +58,4 @@ def test_another_error_stays_itself() -> None:
             await asyncio.Event().wait()
 
     with pytest.raises(TimeoutError):
-        complete(fail(), Settings())
+        run_async(fail(), GlobalOptions())

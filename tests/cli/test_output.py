@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tickbird.cli.output import clean, clock, iso, relative
-from tickbird.cli.time_input import Reader
+from tickbird.cli.time_input import InstantParser
 from tickbird.domain.errors import InvalidError
 
 NOW = datetime(2026, 3, 29, 0, 30, 0, 500_000, tzinfo=UTC)
@@ -78,7 +78,7 @@ def test_clean(text: str, shown: str) -> None:
     ],
 )
 def test_an_instant_that_says_its_zone(text: str, at: str) -> None:
-    for reader in (Reader(NOW), Reader(NOW, "Asia/Tokyo", "Asia/Kolkata")):
+    for reader in (InstantParser(NOW), InstantParser(NOW, "Asia/Tokyo", "Asia/Kolkata")):
         found = reader(text, "AT")
         assert (iso(found.at), found.read_as) == (at, "")
 
@@ -93,19 +93,22 @@ def test_an_instant_that_says_its_zone(text: str, at: str) -> None:
     ],
 )
 def test_an_instant_on_the_clock_that_was_asked_for(text: str, at: str) -> None:
-    found = Reader(NOW, "Europe/Rome", "Asia/Tokyo")(text, "AT")
+    found = InstantParser(NOW, "Europe/Rome", "Asia/Tokyo")(text, "AT")
     assert (iso(found.at), found.read_as) == (at, "")
 
 
 def test_only_a_day_told_in_words_is_read_on_the_schedules_clock() -> None:
-    found = Reader(NOW, None, "Europe/Rome")("tomorrow 09:00", "AT")
+    found = InstantParser(NOW, None, "Europe/Rome")("tomorrow 09:00", "AT")
     assert iso(found.at) == "2026-03-30T07:00:00Z"
     assert found.read_as == "tomorrow 09:00 was read on the clock of Europe/Rome: 2026-03-30 09:00:00 CEST"
-    for text, reader in (("2026-03-29 03:00", Reader(NOW, None, "Europe/Rome")), ("tomorrow 09:00", Reader(NOW))):
+    for text, reader in (
+        ("2026-03-29 03:00", InstantParser(NOW, None, "Europe/Rome")),
+        ("tomorrow 09:00", InstantParser(NOW)),
+    ):
         with pytest.raises(InvalidError, match=f'has no zone; write "{text} Europe/Rome"'):
             reader(text, "AT")
 
 
 @pytest.mark.parametrize("text", ["2h", "1h30m", "in 2h", "+2h"])
 def test_a_length_of_time_ahead(text: str) -> None:
-    assert Reader(NOW)(text, "until", ahead=True).at > NOW
+    assert InstantParser(NOW)(text, "until", ahead=True).at > NOW

@@ -13,7 +13,7 @@ import pytest
 
 from tickbird import Tickbird, cron, every
 from tickbird.domain.errors import InvalidError, NotFoundError, TickbirdError
-from tickbird.domain.ledger.verification import Audit
+from tickbird.domain.ledger.verification import LedgerReport
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing import Harness
@@ -133,7 +133,7 @@ def app() -> Tickbird:
     return bird
 
 
-def named(audit: Audit) -> list[tuple[str, str | None, int]]:
+def named(audit: LedgerReport) -> list[tuple[str, str | None, int]]:
     """What was found: kind, first tick and how many."""
     return [(each["kind"], each["first"], each["count"]) for each in audit.to_json()["findings"]]
 

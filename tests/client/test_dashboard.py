@@ -12,7 +12,7 @@ import pytest
 from tickbird import every
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
@@ -88,7 +88,7 @@ async def test_late_runs_say_what_holds_them(store: Store) -> None:
     [busy] = (await board.troubles(late=-5)).found
     assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
     await store.report_worker(replace(WORKER, slots=5), 600)
-    await store.limit_queue("default", "default", Rate(1, 3_600), "ada")
+    await store.limit_queue("default", "default", RateLimit(1, 3_600), "ada")
     [rated] = (await board.troubles(late=-5)).found
     assert "the rate of queue 'default' is 1/h" in rated.text
 

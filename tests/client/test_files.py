@@ -13,7 +13,7 @@ from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError,
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.files import DocumentError, read_document
 from tickbird.files.document import Document
-from tickbird.store.protocol.store import Changes, Counted
+from tickbird.store.protocol.store import ChangeSet, Counted
 from tickbird.store.sqlite import SqliteStore
 
 
@@ -27,7 +27,7 @@ class Busy(SqliteStore):
     async def change_all(
         self,
         namespace: str,
-        changes: Changes,
+        changes: ChangeSet,
         actor: str,
         *,
         counted: Counted | None = None,

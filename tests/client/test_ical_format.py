@@ -14,9 +14,9 @@ from tests.domain.ical_reader import Component, read_ical
 from tickbird.client.ical_format import ical
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.agenda import Planned, agenda
+from tickbird.domain.planning.agenda import AgendaEntry, agenda
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
@@ -51,7 +51,7 @@ def at(day: int, hour: int = 0) -> datetime:
 
 def events(*schedules: Schedule, took: float | None = None, **asked: Any) -> list[Component]:
     """What a calendar program sees of them."""
-    found = agenda([Planned(each, took) for each in schedules], NOW, **asked)
+    found = agenda([AgendaEntry(each, took) for each in schedules], NOW, **asked)
     calendar = read_ical(ical(found, version="1").encode())
     return [part for part in calendar.parts if part.kind == "VEVENT"]
 
@@ -100,7 +100,7 @@ def test_what_will_not_run_is_cancelled_and_says_why() -> None:
     [first, second] = events(made(cursor=ranged), days=2)
     assert (first.values["STATUS"], second.values["STATUS"]) == ("CANCELLED", "CONFIRMED")
     assert "Decided by al: quiet" in first.values["DESCRIPTION"]
-    paused = made(state="paused", pause=Pause("bo", "repairs", to_seconds(at(4))))
+    paused = made(state="paused", pause=PauseState("bo", "repairs", to_seconds(at(4))))
     [first, second] = events(paused, days=2)
     assert (first.values["STATUS"], second.values["STATUS"]) == ("CANCELLED", "CONFIRMED")
     assert "State: paused by bo: repairs" in first.values["DESCRIPTION"]
@@ -121,12 +121,12 @@ def test_one_that_ticks_too_often_is_one_event() -> None:
 
 def test_the_earliest_come_first_where_there_are_too_many() -> None:
     schedules = [made(f"s{number}", every(hours=1)) for number in range(9, 0, -1)]
-    found = agenda([Planned(each) for each in schedules], NOW, 1, 20)
+    found = agenda([AgendaEntry(each) for each in schedules], NOW, 1, 20)
     assert not found.complete
     assert [(tick.scheduled_for.hour, planned.schedule.name) for planned, tick in found.ticks] == [
         (hour, f"s{number}") for hour in (13, 14, 15) for number in range(1, 10)
     ][:20]
-    assert agenda([Planned(made())], NOW, 5, 5).complete
+    assert agenda([AgendaEntry(made())], NOW, 5, 5).complete
 
 
 @pytest.mark.parametrize("asked", [{"days": 0}, {"days": 367}, {"events": 0}, {"events": 10_001}])

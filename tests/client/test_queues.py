@@ -11,7 +11,7 @@ import pytest
 from conformance.steps import a_worker, create, enqueue, later, plan
 from tickbird.client import Client
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.limits.rate_limits import Queue, Rate
+from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit
 from tickbird.store.sqlite import SqliteStore
 
 WORKER = a_worker(queues=("default", "mail"), slots=4, tasks={"work": {}})
@@ -48,7 +48,7 @@ async def test_who_changes_a_rate_says_so(client: Client) -> None:
         await client.limit_queue("mail", "5/s", actor="")
     with pytest.raises(NotFoundError, match="queue 'mail' has no rate; `tickbird queues` shows those that have one"):
         await client.limit_queue("mail", None, actor="ada")
-    await client.limit_queue("mail", Rate(5, 1), actor="ada")
+    await client.limit_queue("mail", RateLimit(5, 1), actor="ada")
     await client.limit_queue("mail", None, actor="bo")
     assert [(record.actor, record.detail) for record in await client.audit()] == [
         ("bo", {"queue": "mail", "before": "5/s", "after": None}),
@@ -63,9 +63,9 @@ async def test_queues_tell_who_serves_them(client: Client, store: SqliteStore) -
     await client.enqueue("work", actor="ada", queue="calls", unknown_task_ok=True)
     assert (await client.limit_queue("mail", "5/s", actor="ada")).workers == 2
     assert await client.queues() == [
-        Queue("calls", None, None, 0, 1, 0, 0),
-        Queue("default", None, None, 0, 0, 0, 1),
-        Queue("mail", Rate(5, 1), None, 0, 0, 0, 2),
+        QueueStatus("calls", None, None, 0, 1, 0, 0),
+        QueueStatus("default", None, None, 0, 0, 0, 1),
+        QueueStatus("mail", RateLimit(5, 1), None, 0, 0, 0, 2),
     ]
 
 

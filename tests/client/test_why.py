@@ -32,7 +32,7 @@ from tickbird.client import Client
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import NotFoundError, TriggerError
 from tickbird.domain.explain.explanation import Explanation, Step
-from tickbird.domain.planning.commands import Delete, PauseCommand, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.commands import Delete, Pause, Reschedule, Resume, Skip, Trigger, Update
 from tickbird.domain.planning.upcoming import coming_ticks
 from tickbird.domain.schedules.definition import spread_offset
 from tickbird.domain.triggers.cron.cron import cron
@@ -496,7 +496,7 @@ class TestSkipped:
 
     async def test_while_paused(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ana", note="db upgrade"), 30)
+        await change(store, Pause(actor="ana", note="db upgrade"), 30)
         await change(store, Resume(actor="ben"), 200)
         answer = await ask(store, 120, now=210)
         assert answer.sentence == (
@@ -507,7 +507,7 @@ class TestSkipped:
 
     async def test_while_paused_until_an_instant(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ana", until=epoch(150)), 30)
+        await change(store, Pause(actor="ana", until=epoch(150)), 30)
         await plan(store, 150)
         answer = await ask(store, 120, now=160)
         assert "paused by ana since 2026-01-01 00:00:30 UTC until 2026-01-01 00:02:30 UTC" in answer.sentence
@@ -515,7 +515,7 @@ class TestSkipped:
 
     async def test_while_paused_on_a_grid_that_was_then_left(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ana"), 30)
+        await change(store, Pause(actor="ana"), 30)
         await change(store, Update(actor="ben", fields={"trigger": every(seconds=7).to_json()}), 200)
         answer = await ask(store, 120, now=210)
         assert (answer.verdict, "paused by ana" in answer.sentence) == ("skipped", True)
@@ -667,7 +667,7 @@ class TestToCome:
 
     async def test_paused(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ana", note="db upgrade", until=epoch(150)), 30)
+        await change(store, Pause(actor="ana", note="db upgrade", until=epoch(150)), 30)
         answer = await ask(store, 120, now=40)
         assert answer.verdict == "will be skipped"
         assert answer.sentence == (
@@ -701,7 +701,7 @@ class TestToCome:
         await create(store, NAME, every(hours=6), exclude=exclude("sun", "2026-01-09"), max_runs=40, spread=60)
         await change(store, Skip(actor="ana", count=3), 10)
         await change(store, Reschedule(actor="ana", to=epoch(3 * DAY)), 20)
-        await change(store, PauseCommand(actor="ana", until=epoch(5 * DAY)), 30)
+        await change(store, Pause(actor="ana", until=epoch(5 * DAY)), 30)
         for paused in (True, False):
             if not paused:
                 await change(store, Resume(actor="ana"), 40)
@@ -715,7 +715,7 @@ class TestToCome:
 class TestUndecided:
     async def test_paused_and_recorded_at_resume(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ana", note="db upgrade"), 30)
+        await change(store, Pause(actor="ana", note="db upgrade"), 30)
         answer = await ask(store, 60, now=100)
         assert answer.verdict == "undecided"
         assert answer.sentence == (
@@ -725,8 +725,8 @@ class TestUndecided:
 
     async def test_a_pause_told_again_goes_on(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ana", note="a"), 30)
-        await change(store, PauseCommand(actor="ben", note="b"), 40)
+        await change(store, Pause(actor="ana", note="a"), 30)
+        await change(store, Pause(actor="ben", note="b"), 40)
         told = (await ask(store, 60, now=100)).sentence
         assert "paused by ben since 2026-01-01 00:00:40 UTC: “b”, paused before by ana since" in told
         assert told.endswith("since 2026-01-01 00:00:30 UTC: “a”.")
@@ -764,7 +764,7 @@ class TestUndecided:
 
     async def test_a_pause_that_has_ended_awaits_the_planner(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ana", until=epoch(90)), 30)
+        await change(store, Pause(actor="ana", until=epoch(90)), 30)
         answer = await ask(store, 60, now=100)
         assert answer.verdict == "undecided"
         assert "it would be skipped (paused)" in answer.sentence
@@ -880,7 +880,7 @@ class TestNoRecord:
 
     async def test_paused_when_the_schedule_was_deleted(self, store: Store) -> None:
         await create(store)
-        await change(store, PauseCommand(actor="ana"), 30)
+        await change(store, Pause(actor="ana"), 30)
         await change(store, Delete(actor="ben"), 100)
         answer = await ask(store, 60, now=110)
         assert (answer.verdict, answer.sentence) == (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.commands import Override, PauseCommand, Reschedule, Resume, Skip, UndoOverride
+from tickbird.domain.planning.commands import ClearOverride, Override, Pause, Reschedule, Resume, Skip
 from tickbird.domain.planning.planner import ActiveRun, Facts, Plan, plan
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.dependencies import After, LastSuccess
@@ -514,7 +514,7 @@ def _command(schedule: Schedule, model: Model, action: str, now: float, number: 
             assert expected
             model.told = dict(sorted(told.items()))
         elif action == "pause":
-            change = PauseCommand(actor="ada", until=until if number else None).change(schedule, Facts(), now)
+            change = Pause(actor="ada", until=until if number else None).change(schedule, Facts(), now)
             model.state, model.until = "paused", until if number else None
         else:
             change = Resume(actor="ada").change(schedule, Facts(), now)
@@ -539,7 +539,7 @@ def _decide_one(schedule: Schedule, model: Model, action: str, now: float, numbe
     told = Told(what == 0, tick + model.offset + by if what in (1, 3) else None, what in (2, 3))
     after = {**model.told, tick: told} if action == "override" else {t: e for t, e in model.told.items() if t != tick}
     expected = model.in_order(after) and schedule.state in ("active", "paused")
-    command: Override | UndoOverride = UndoOverride(actor="ada", tick=tick)
+    command: Override | ClearOverride = ClearOverride(actor="ada", tick=tick)
     if action == "override":
         payload = {"own": 1} if told.payload else None
         command = Override(actor="ada", tick=tick, skip=told.skip, move_to=told.due, payload=payload)

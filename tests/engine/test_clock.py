@@ -12,10 +12,10 @@ import pytest
 from tickbird import Tickbird, every
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.engine.clock import PATIENCE, TOLERANCE, ClockWatch, StoreClock
+from tickbird.engine.clock import PATIENCE, TOLERANCE, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations, sync
-from tickbird.engine.maintenance import Retention, Upkeep
-from tickbird.engine.readiness import Standing
+from tickbird.engine.maintenance import Maintenance, Retention
+from tickbird.engine.readiness import WorkerReadiness
 from tickbird.testing import Harness, ManualClock
 from tickbird.worker import describe_worker
 
@@ -27,7 +27,7 @@ class Looks:
 
     def __init__(self) -> None:
         self.clock = ManualClock(START)
-        self.watch = ClockWatch(self.clock)
+        self.watch = ClockGuard(self.clock)
         self.look()
 
     def look(self) -> bool:
@@ -59,7 +59,7 @@ def looks() -> Looks:
 
 
 def test_before_the_first_answer_every_instant_will_do() -> None:
-    assert ClockWatch(ManualClock(START)).expected() is None
+    assert ClockGuard(ManualClock(START)).expected() is None
 
 
 @pytest.mark.parametrize("seconds", [86_400, -86_400, TOLERANCE + 1, -TOLERANCE - 1])
@@ -159,7 +159,7 @@ def test_an_answer_that_took_long_and_fits_nothing_is_a_jump(looks: Looks) -> No
 
 def test_an_answer_that_took_long_is_nothing_to_begin_with() -> None:
     clock = ManualClock(START)
-    watch = ClockWatch(clock)
+    watch = ClockGuard(clock)
     watch.see(START, clock.monotonic() - 600)
     assert watch.expected() is None
 
@@ -226,7 +226,7 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         both = {**bird.declarations.schedules, **other.declarations.schedules}
         await sync(store, replace(bird.declarations, schedules=both), now=clock.now())
         await harness.advance(hours=1)
-        upkeep = Upkeep(
+        upkeep = Maintenance(
             store,
             clock,
             harness.worker,
@@ -258,11 +258,11 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         assert (await harness.client.get("elsewhere")).state == "paused"
 
 
-def upkeep_of(harness: Harness, name: str) -> tuple[Upkeep, Standing]:
+def upkeep_of(harness: Harness, name: str) -> tuple[Maintenance, WorkerReadiness]:
     """Upkeep of another worker, with heartbeats far apart."""
-    standing = Standing(harness.store, harness.clock, plans=True)
+    standing = WorkerReadiness(harness.store, harness.clock, plans=True)
     worker, retention = replace(harness.worker, id=name), Retention(3_600)
-    upkeep = Upkeep(
+    upkeep = Maintenance(
         harness.store,
         harness.clock,
         worker,
@@ -332,7 +332,7 @@ class Steady:
 )
 def test_records_are_not_dated_by_a_clock_that_is_ahead(jump: float, dated: datetime | None) -> None:
     clock = Steady()
-    watch = ClockWatch(clock)
+    watch = ClockGuard(clock)
     watch.see(START, 0.0)
     assert watch.date() is None
     clock.elapsed = 10.0

@@ -22,8 +22,8 @@ from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.workers import Worker
 from tickbird.engine import dispatcher as steps
 from tickbird.engine import executor
-from tickbird.engine.dispatcher import Execution
-from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store
+from tickbird.engine.dispatcher import Dispatcher
+from tickbird.store.protocol.store import HandOff, LeaseRef, PlanResult, RenewResult, Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker
@@ -93,9 +93,9 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def executing(
     store: Store, tasks: Tasks, slots: int = 10, clock: ManualClock = CLOCK, threads: Executor | None = None
-) -> Execution:
+) -> Dispatcher:
     """The execution steps of a worker whose engine and work share a loop."""
-    return Execution(
+    return Dispatcher(
         store,
         clock,
         describe_worker(tasks.bird, slots=slots),
@@ -106,7 +106,7 @@ def executing(
     )
 
 
-async def settle(execution: Execution) -> None:
+async def settle(execution: Dispatcher) -> None:
     """Record outcomes until nothing is held."""
     async with asyncio.timeout(60):
         while execution.held or execution.busy:
@@ -121,7 +121,7 @@ async def send(store: Store, *sent: tuple[str, dict[str, Any]]) -> list[int]:
     )
 
 
-async def leased(store: Store, tasks: Tasks, execution: Execution, count: int) -> list[ClaimedRun]:
+async def leased(store: Store, tasks: Tasks, execution: Dispatcher, count: int) -> list[ClaimedRun]:
     """Runs that were leased to this worker by something else than its own claim."""
     await send(store, *[("note", {})] * count)
     worker = execution.worker
@@ -322,11 +322,11 @@ async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: 
     rooms: list[int] = []
     execution.on_room = lambda: turns.append(len(rooms))
 
-    async def plan(hand_off: HandOff) -> Planned:
+    async def plan(hand_off: HandOff) -> PlanResult:
         rooms.append(hand_off.room)
         # All room is reserved meanwhile, so whoever wants to claim must come again.
         assert await execution.claim() is None or not hand_off.room
-        return Planned(START)
+        return PlanResult(START)
 
     await execution.hand_off(plan)
     assert (rooms, turns) == ([2], [1])
@@ -353,7 +353,7 @@ async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
     clock = ManualClock(START)
 
     class Slow(SqliteStore):
-        async def renew(self, worker: Worker, held: Sequence[Held], lease: float, **options: Any) -> Renewed:
+        async def renew(self, worker: Worker, held: Sequence[LeaseRef], lease: float, **options: Any) -> RenewResult:
             renewed = await super().renew(worker, held, lease, **options)
             # The process froze: the store counts from the question, whatever the time of the answer.
             clock.move_to(clock.now() + timedelta(seconds=29))
@@ -362,7 +362,7 @@ async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
     store, tasks = Slow("sqlite://"), Tasks()
     await store.open()
     await store.enqueue("default", [NewRun(Target("hold"), {})], "ada", now=START)
-    execution = Execution(
+    execution = Dispatcher(
         store,
         clock,
         describe_worker(tasks.bird, slots=1),

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tickbird import Tickbird, every
-from tickbird.domain.planning.code_sync import StoredSchedule
-from tickbird.engine.maintenance import Retention, Upkeep
+from tickbird.domain.planning.code_sync import AppSchedule
+from tickbird.engine.maintenance import Maintenance, Retention
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.schema import MIGRATIONS
 from tickbird.testing import ManualClock
@@ -26,7 +26,7 @@ class Counting(SqliteStore):
 
     looks = 0
 
-    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         self.looks += 1
         return await super().app_schedules(namespace, app, names)
 
@@ -38,7 +38,7 @@ class Fleet:
         self.store = store
         self.clock = ManualClock(START)
 
-    async def start(self, **schedules: Any) -> Upkeep:
+    async def start(self, **schedules: Any) -> Maintenance:
         """A worker whose code declares these schedules of one task: name → trigger."""
         bird = Tickbird(app="shop")
 
@@ -47,7 +47,7 @@ class Fleet:
 
         for name, trigger in schedules.items():
             bird.schedule(name, work, trigger)
-        upkeep = Upkeep(
+        upkeep = Maintenance(
             self.store,
             self.clock,
             describe_worker(bird),
@@ -79,7 +79,7 @@ async def fleet() -> AsyncIterator[Fleet]:
     await store.close()
 
 
-async def beat(fleet: Fleet, *workers: Upkeep, times: int = 1) -> None:
+async def beat(fleet: Fleet, *workers: Maintenance, times: int = 1) -> None:
     """So many heartbeats of each worker."""
     for _ in range(times):
         fleet.wait(BEAT)

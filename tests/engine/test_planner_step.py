@@ -12,8 +12,8 @@ from tickbird import every
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.engine.planner_step import Planning
-from tickbird.store.protocol.store import Planned
+from tickbird.engine.planner_step import PlannerStep
+from tickbird.store.protocol.store import PlanResult
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.clock import ManualClock
 
@@ -34,7 +34,7 @@ class Watched(SqliteStore):
         self.limits: list[int] = []
         self.runs = 0
 
-    async def plan_due(self, limit: int = 500, **options: Any) -> Planned:
+    async def plan_due(self, limit: int = 500, **options: Any) -> PlanResult:
         self.limits.append(limit)
         planned = await super().plan_due(limit, **options)
         self.runs += planned.runs
@@ -60,7 +60,7 @@ async def store() -> AsyncIterator[Watched]:
 
 
 async def test_what_is_quickly_planned_is_taken_in_larger_batches_and_two_at_once(store: Watched) -> None:
-    planning = Planning(store, store.clock, lambda: None, batch=100)
+    planning = PlannerStep(store, store.clock, lambda: None, batch=100)
     while await planning.step() == 0.0:
         pass
     assert store.limits == [100, 200, 200, 400, 400, 500, 500]
@@ -69,7 +69,7 @@ async def test_what_is_quickly_planned_is_taken_in_larger_batches_and_two_at_onc
 
 async def test_what_takes_long_is_taken_in_smaller_batches_one_by_one(store: Watched) -> None:
     store.seconds = 0.2
-    planning = Planning(store, store.clock, lambda: None, batch=500)
+    planning = PlannerStep(store, store.clock, lambda: None, batch=500)
     while await planning.step() == 0.0:
         pass
     assert store.limits[:4] == [500, 250, 125, 100]
@@ -79,7 +79,7 @@ async def test_what_takes_long_is_taken_in_smaller_batches_one_by_one(store: Wat
 
 async def test_a_batch_that_fails_does_not_hide_what_another_one_made(store: Watched) -> None:
     told: list[int] = []
-    planning = Planning(store, store.clock, lambda: told.append(store.runs), batch=100)
+    planning = PlannerStep(store, store.clock, lambda: told.append(store.runs), batch=100)
     assert await planning.step() == 0.0
     store.failing = 1
     with pytest.raises(StoreUnavailableError):
@@ -91,7 +91,7 @@ async def test_a_batch_that_fails_does_not_hide_what_another_one_made(store: Wat
 
 
 async def test_a_burst_begins_with_two_at_once_if_the_last_one_was_large(store: Watched) -> None:
-    planning = Planning(store, store.clock, lambda: None, batch=100)
+    planning = PlannerStep(store, store.clock, lambda: None, batch=100)
     while await planning.step() == 0.0:
         pass
     store.limits.clear()
@@ -101,7 +101,7 @@ async def test_a_burst_begins_with_two_at_once_if_the_last_one_was_large(store: 
 
 
 async def test_a_burst_begins_with_one_if_the_last_one_was_small(store: Watched) -> None:
-    planning = Planning(store, store.clock, lambda: None, batch=500)
+    planning = PlannerStep(store, store.clock, lambda: None, batch=500)
     while await planning.step() == 0.0:
         pass
     # Two looks that find nothing: the first expects as much as there was, the second no longer.

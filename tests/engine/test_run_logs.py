@@ -16,7 +16,7 @@ from tickbird import Run, Tickbird
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.engine.run_logs import Logs
+from tickbird.engine.run_logs import RunLogBuffer
 from tickbird.store.sqlite import SqliteStore
 
 elsewhere = logging.getLogger("shop.elsewhere")
@@ -119,7 +119,7 @@ async def test_an_end_waits_for_the_batch_that_is_being_written() -> None:
     store = Slow("sqlite://")
     await store.open()
     [run_id] = await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
-    logs = Logs(store)
+    logs = RunLogBuffer(store)
     claimed = ClaimedRun(run_id, 1, 0, "work", "manual", datetime.now(UTC), {})
     logs.line(Run(claimed, logs), logging.INFO, "the last words", datetime.now(UTC))
     writing = asyncio.create_task(logs.write())

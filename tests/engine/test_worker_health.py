@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tickbird.domain.time.zone_data import zone_source
-from tickbird.engine.worker_health import Vitals
+from tickbird.engine.worker_health import WorkerHealth
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,13 @@ def test_what_does_not_fit_between_question_and_answer_is_a_difference(
     asked_at: float, shown: float, answered_at: float, apart: float
 ) -> None:
     times = iter((asked_at, answered_at))
-    vitals = Vitals(lambda: 3, lambda: next(times))
+    vitals = WorkerHealth(lambda: 3, lambda: next(times))
     assert vitals.tell() == {"zones": str(zone_source().data), "stuck": 3}
     vitals.see(datetime.fromtimestamp(shown, UTC), vitals.wall())
     assert vitals.tell()["clock"] == apart
 
 
 def test_without_a_clock_of_its_own_there_is_nothing_to_compare() -> None:
-    vitals = Vitals()
+    vitals = WorkerHealth()
     vitals.see(datetime.now(UTC), vitals.wall())
     assert "clock" not in vitals.tell()

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tickbird.domain.calendars.calendar import exclude
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.definition import Backoff, Definition, Target, command_target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.targets.command import command
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of, at
-from tickbird.files.diagnostics import DocumentError, Mistake
+from tickbird.files.diagnostics import Diagnostic, DocumentError
 from tickbird.files.document import Document, read_bytes, read_document, read_files
 from tickbird.files.fields import NAMES, unwritten
 from tickbird.files.loader import FORMATS, Format
@@ -148,7 +148,7 @@ def test_every_field_is_read() -> None:
     assert often.payload == {"nothing": None}
     assert read.calendars == {"bank": {"weekdays": ["sun"], "dates": ["2026-12-25", "12-26"]}}
     assert read.limits == {"load:5": 3}
-    assert read.queues == {"mail": Rate(100, 60), "slow": Rate(5, 1)}
+    assert read.queues == {"mail": RateLimit(100, 60), "slow": RateLimit(5, 1)}
 
 
 def test_a_command_is_read_with_references_to_its_environment() -> None:
@@ -345,7 +345,7 @@ def test_the_files_of_the_documentation_can_be_read() -> None:
         read_bytes(text.encode(), "files.md", spelling)
 
 
-def attempt(read: Callable[[], Document]) -> tuple[Document | None, Sequence[Mistake]]:
+def attempt(read: Callable[[], Document]) -> tuple[Document | None, Sequence[Diagnostic]]:
     """A document, or what is wrong with it; nothing else can come of it."""
     try:
         return read(), ()

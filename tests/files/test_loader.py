@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tickbird.files.diagnostics import Mistake
+from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.loader import FORMATS, LARGEST_FILE, Format, Source, read_paths, read_text
 from tickbird.files.parse.json import read_json
 from tickbird.files.parse.nodes import Node, Position
@@ -59,7 +59,7 @@ def places(node: Node, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Posi
 
 
 def read(text: str | bytes, spelling: Format) -> tuple[Source | None, list[str]]:
-    mistakes: list[Mistake] = []
+    mistakes: list[Diagnostic] = []
     data = text if isinstance(text, bytes) else text.encode()
     return read_text(data, f"x.{spelling}", spelling, mistakes), [str(each) for each in mistakes]
 
@@ -252,7 +252,7 @@ def test_files_of_folders_are_found_in_order(tmp_path: Path) -> None:
     (tmp_path / "link.toml").symlink_to(tmp_path / "b.toml")
     # Whoever opens it would wait for a writer.
     os.mkfifo(tmp_path / "pipe.toml")
-    mistakes: list[Mistake] = []
+    mistakes: list[Diagnostic] = []
     sources = read_paths([tmp_path, tmp_path / "b.toml"], mistakes)
     # A file is read once, by whatever name.
     assert [Path(source.file).relative_to(tmp_path).as_posix() for source in sources] == ["a/c.json", "b.toml", "z.YML"]
@@ -262,7 +262,7 @@ def test_files_of_folders_are_found_in_order(tmp_path: Path) -> None:
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.md").write_text("x")
-    mistakes: list[Mistake] = []
+    mistakes: list[Diagnostic] = []
     read_paths([tmp_path / "empty", tmp_path / "gone.toml", tmp_path / "notes.md"], mistakes)
     said = [str(each) for each in mistakes]
     assert "the folder holds no file that ends in *.toml" in said[0]
@@ -276,7 +276,7 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
     (tmp_path / "loop.toml").symlink_to(tmp_path / "loop.toml")
-    mistakes: list[Mistake] = []
+    mistakes: list[Diagnostic] = []
     read_paths([tmp_path / "loop.toml", f"{tmp_path}/a\0b.toml", "x" * 5_000 + ".toml"], mistakes)
     assert ["the file cannot be read (" in str(each) for each in mistakes] == [True] * 3
 
@@ -285,7 +285,7 @@ def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch
     for number in range(5):
         (tmp_path / f"{number}.toml").write_text("a = 1")
     monkeypatch.setattr("tickbird.files.loader.MOST_ENTRIES", 4)
-    mistakes: list[Mistake] = []
+    mistakes: list[Diagnostic] = []
     assert read_paths([tmp_path], mistakes) == []
     [said] = map(str, mistakes)
     assert said.startswith(

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from tickbird.domain.calendars.calendar import Calendar
-from tickbird.domain.planning.code_sync import StoredSchedule
-from tickbird.domain.planning.commands import Create, Delete, Recalendar, Redefine, Resume
+from tickbird.domain.planning.code_sync import AppSchedule
+from tickbird.domain.planning.commands import Create, Delete, RefreshCalendar, Resume, SyncFromCode
 from tickbird.domain.planning.planner import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, Pause
+from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, PauseState
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.files.document import Document, read_document
-from tickbird.files.plan import FilePlan, Kept, Known, Late, ScheduleChange, alike, plan_files
+from tickbird.files.plan import FilePlan, KeptOverride, Late, ScheduleChange, StoredState, alike, plan_files
 from tickbird.files.tick_diff import TickChanges
 
 # A Monday.
@@ -32,11 +32,11 @@ def at(day: int, hour: int, minute: int = 0) -> datetime:
     return datetime(2026, 6, day, hour, minute, tzinfo=UTC)
 
 
-def stored(name: str, declared: Definition, /, app: str | None = "files", **fields: Any) -> StoredSchedule:
+def stored(name: str, declared: Definition, /, app: str | None = "files", **fields: Any) -> AppSchedule:
     """A schedule as a store has it, created a moment ago."""
     create = Create(actor="x", namespace="default", definition=declared, app=app, fingerprint=fingerprint(declared))
     made = create.apply(None, name, Facts(needs={"load": ()}), SECONDS - 1).schedule
-    return StoredSchedule(replace(made, id=1, **fields), frozenset())
+    return AppSchedule(replace(made, id=1, **fields), frozenset())
 
 
 def daily(hour: int = 3, **options: Any) -> Definition:
@@ -47,10 +47,10 @@ def said(**schedules: Mapping[str, Any]) -> Document:
     return read_document({"schedules": {name: {"task": "work", **fields} for name, fields in schedules.items()}})
 
 
-def plan(document: Document, *known: StoredSchedule, prune: bool = False, **options: Any) -> FilePlan:
+def plan(document: Document, *known: AppSchedule, prune: bool = False, **options: Any) -> FilePlan:
     schedules = {each.schedule.name: each for each in known}
     adopt = options.pop("adopt", False)
-    found = Known(schedules=schedules, **options)
+    found = StoredState(schedules=schedules, **options)
     return plan_files(document, found, namespace="default", actor="me", now=float(SECONDS), prune=prune, adopt=adopt)
 
 
@@ -119,10 +119,10 @@ def test_closed_days_have_no_ticks() -> None:
 
 
 def test_a_pause_is_kept_and_shown_and_nothing_appears_meanwhile() -> None:
-    pause = Pause("ana", "broken", None)
+    pause = PauseState("ana", "broken", None)
     change = only(plan(said(a={"cron": "0 5 * * *"}), stored("a", daily(), state="paused", pause=pause)))
     assert (change.pause, change.ticks.before, change.ticks.after) == (pause, 0, 0)
-    until = Pause("ana", "broken", to_seconds(at(5, 4)))
+    until = PauseState("ana", "broken", to_seconds(at(5, 4)))
     change = only(plan(said(a={"cron": "0 5 * * *"}), stored("a", daily(), state="paused", pause=until)))
     assert (change.ticks.before, change.ticks.after) == (2, 3)
 
@@ -132,11 +132,11 @@ def test_what_an_operator_has_set_is_kept_and_shown() -> None:
     known = stored("a", daily(), overrides={"retries": 9}, raw=raw, definition=daily(retries=9))
     assert plan(said(a={"cron": "0 3 * * *"}), known).is_empty
     change = only(plan(said(a={"cron": "0 3 * * *", "retries": 1, "priority": 1}), known))
-    assert change.kept == (Kept("retries", 9, 1),)
+    assert change.kept == (KeptOverride("retries", 9, 1),)
     assert [field.name for field in change.fields] == ["priority"]
     # Only what stands under the override is another: it is written, for whoever takes the override back.
     change = only(plan(said(a={"cron": "0 3 * * *", "retries": 1}), known))
-    assert (change.fields, change.kept) == ((), (Kept("retries", 9, 1),))
+    assert (change.fields, change.kept) == ((), (KeptOverride("retries", 9, 1),))
 
 
 def test_an_override_that_does_not_fit_is_told() -> None:
@@ -178,7 +178,7 @@ def test_another_owner_is_a_conflict_that_names_it() -> None:
 def test_what_a_person_made_can_be_adopted() -> None:
     found = plan(said(a={"cron": "0 3 * * *"}), stored("a", daily(), app=None), adopt=True)
     change = only(found)
-    assert isinstance(change.command, Redefine)
+    assert isinstance(change.command, SyncFromCode)
     assert (change.command.app, change.fields) == ("files", ())
     assert change.notes == ("it was made by a person, and belongs to app files from now on",)
     assert plan(said(a={"cron": "0 3 * * *"}), stored("a", daily(), app="shop"), adopt=True).conflicts
@@ -201,7 +201,7 @@ def test_a_deleted_one_is_created_again_and_not_pruned() -> None:
 
 
 def test_a_pause_for_removed_code_ends_where_files_have_it() -> None:
-    pause = Pause(SYNC_ACTOR, REMOVED_FROM_CODE)
+    pause = PauseState(SYNC_ACTOR, REMOVED_FROM_CODE)
     known = stored("a", daily(), state="paused", pause=pause)
     change = only(plan(said(a={"cron": "0 3 * * *"}), known))
     assert change.command is not None
@@ -225,7 +225,7 @@ def test_dependencies_come_in_an_order_in_which_they_can_be_written() -> None:
     needing = daily(depends_on=document.schedules["a"].depends_on)
     known = (
         replace(stored("b", daily())),
-        StoredSchedule(replace(stored("b", daily()).schedule, name="a", definition=needing), frozenset()),
+        AppSchedule(replace(stored("b", daily()).schedule, name="a", definition=needing), frozenset()),
     )
     assert [name for name, _ in plan(said(), *known, prune=True).commands] == ["a", "b"]
 
@@ -258,7 +258,7 @@ def test_a_calendar_that_says_something_else_concerns_all_who_name_it() -> None:
     }
     found = plan(document, **known)
     change = only(found)
-    assert (change.kind, type(change.command), change.name) == ("calendar", Recalendar, "other")
+    assert (change.kind, type(change.command), change.name) == ("calendar", RefreshCalendar, "other")
     assert (change.ticks.appearing, change.ticks.vanishing) == ((at(2, 3),), (at(3, 3),))
     [setting] = found.settings
     assert (setting.part, setting.before, setting.after) == (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.files.test_document import FULL
 from tickbird.domain.calendars.calendar import Calendar
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.definition import Backoff, Definition, Target, command_target
 from tickbird.domain.schedules.dependencies import After
@@ -90,7 +90,7 @@ DOCUMENTS = st.builds(
     schedules=st.dictionaries(NAMES, DEFINITIONS, max_size=2),
     calendars=st.just({}) | st.just({"fest": {"dates": ["2026-12-25", "12-26"], "description": 'a "b"'}}),
     limits=st.dictionaries(TEXT.filter(bool), st.integers(1, 9), max_size=2),
-    queues=st.dictionaries(NAMES, st.builds(Rate, st.integers(1, 9), st.integers(1, 9_000)), max_size=2),
+    queues=st.dictionaries(NAMES, st.builds(RateLimit, st.integers(1, 9), st.integers(1, 9_000)), max_size=2),
 )
 
 

@@ -16,7 +16,7 @@ import pytest
 from tickbird.files.document import read_bytes
 from tickbird.importers.dst_differences import Horizon
 from tickbird.importers.entries import Imported
-from tickbird.importers.result import Made, make, text_of
+from tickbird.importers.result import ImportResult, make, text_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv-origins" / "bin" / "python"
@@ -56,7 +56,7 @@ def origins() -> Origins:
     return Origins(PYTHON)
 
 
-def made_of(imported: Imported) -> Made:
+def made_of(imported: Imported) -> ImportResult:
     """The document, which its text in every spelling reads back as."""
     made = make(imported, "moved", HORIZON)
     for spelling in ("toml", "yaml", "json"):
@@ -65,7 +65,7 @@ def made_of(imported: Imported) -> Made:
     return made
 
 
-def ticks(made: Made, name: str) -> set[int]:
+def ticks(made: ImportResult, name: str) -> set[int]:
     """When a schedule runs within the two years."""
     grid, found = made.document.schedules[name].grid, set()
     tick = grid.next(AFTER)
@@ -76,7 +76,7 @@ def ticks(made: Made, name: str) -> set[int]:
     return found
 
 
-def check(made: Made, fires: Mapping[str, Sequence[int]]) -> None:
+def check(made: ImportResult, fires: Mapping[str, Sequence[int]]) -> None:
     """The same instants as the originals have, but on the days that the import names, and on each of those others."""
     assert fires
     for name, theirs in fires.items():

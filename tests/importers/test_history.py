@@ -22,7 +22,7 @@ from tickbird.importers.history import text_files as reading
 from tickbird.importers.history.celery_results import read_results
 from tickbird.importers.history.cron_log import CronLog
 from tickbird.importers.history.kubernetes import read_jobs
-from tickbird.importers.history.observed import Commands, Heard, Names, read_time
+from tickbird.importers.history.observed import Commands, Names, ObservedFirings, read_time
 from tickbird.importers.history.tables import Table, parse_map
 from tickbird.importers.history.text_files import lines_of
 
@@ -38,14 +38,16 @@ MAIL = schedule("mail", command_target(command(shell='cd /srv && echo "Grüße\t
 TASKS = [schedule("digest", Target("shop.digest")), schedule("eu", Target("offer")), schedule("us", Target("offer"))]
 
 
-def log(*lines: str, tz: str = "UTC", now: datetime = NOW, user: str | None = None, said: Sequence[str] = ()) -> Heard:
-    heard = Heard()
+def log(
+    *lines: str, tz: str = "UTC", now: datetime = NOW, user: str | None = None, said: Sequence[str] = ()
+) -> ObservedFirings:
+    heard = ObservedFirings()
     numbered = [(f"syslog:{number}", line) for number, line in enumerate(lines, 1)]
     CronLog(Commands([BACKUP, MAIL], parse_map(said)), heard, tz=tz, now=now, user=user).read(numbered)
     return heard
 
 
-def times(heard: Heard, *group: str) -> list[str]:
+def times(heard: ObservedFirings, *group: str) -> list[str]:
     found = heard.firings.get(group or ("backup",), ())
     return [datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")[:-6] for at in found]
 
@@ -144,8 +146,8 @@ def test_what_is_no_line_is_counted_and_told() -> None:
         assert [each.reason for each in log(f"{day} 03:00:00 h CRON[1]: {RAN}").bad] == ["there is no such time"]
 
 
-def table(text: str, schedules: Sequence[Schedule] = TASKS, *said: str, **options: Any) -> Heard:
-    heard = Heard()
+def table(text: str, schedules: Sequence[Schedule] = TASKS, *said: str, **options: Any) -> ObservedFirings:
+    heard = ObservedFirings()
     numbered = [(f"t:{number}", line) for number, line in enumerate(text.splitlines(), 1)]
     Table(Names(schedules, parse_map(said)), heard, tz="Europe/Rome", **options).read(numbered)
     return heard
@@ -212,7 +214,7 @@ def test_jobs_of_cronjobs() -> None:
         job("q", "2026-03-10T03:00:01Z"),
     ]
     jobs[0]["status"] = {"startTime": "2026-03-10T03:00:02Z"}
-    heard, names = Heard(), Names(TASKS, {})
+    heard, names = ObservedFirings(), Names(TASKS, {})
     read_jobs(json.dumps({"kind": "List", "items": jobs}), "jobs.json", names, heard)
     assert times(heard, "digest") == ["2026-03-10T03:00:02.000", "2026-03-11T03:00:01.000"]
     assert (heard.bad_count, heard.other_count) == (2, 2)
@@ -234,14 +236,14 @@ def test_results_of_celery(tmp_path: Path, newer: bool) -> None:
                 "INSERT INTO django_celery_results_taskresult VALUES (2, 'offer', 'x', 'eu', '2026-03-10 03:00:01'), "
                 "(3, 'offer', 'x', NULL, NULL)"
             )
-    heard = Heard()
+    heard = ObservedFirings()
     read_results(f"sqlite:///{tmp_path}/db", Names(TASKS, {}), heard)
     assert times(heard, "digest") == ["2026-03-10T03:00:02.000"]
     assert (len(times(heard, "eu")), heard.bad_count) == ((1, 1) if newer else (0, 0))
     with closing(sqlite3.connect(tmp_path / "other")) as db, db:
         db.execute("CREATE TABLE x (id INTEGER)")
     with pytest.raises(StoreError, match="could not be read"):
-        read_results(f"sqlite:///{tmp_path}/other", Names(TASKS, {}), Heard())
+        read_results(f"sqlite:///{tmp_path}/other", Names(TASKS, {}), ObservedFirings())
 
 
 def test_files_are_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +260,7 @@ def test_files_are_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyP
     # A list on one long line comes in pieces, and is whole again.
     monkeypatch.setattr(reading, "LONGEST_LINE", 7)
     (tmp_path / "list").write_text(json.dumps([{"name": "digest", "at": second} for second in range(50)]))
-    heard = Heard()
+    heard = ObservedFirings()
     Table(Names(TASKS, {}), heard, tz="UTC").read(lines_of(str(tmp_path / "list")))
     assert (heard.count, heard.bad_count) == (50, 0)
 

@@ -20,7 +20,7 @@ from tests.api.test_routes import walk
 from tests.poison.rows import RECORDS, insert_all, poison_runs
 from tests.store.conftest import PlainPostgres, PlainRows, PlainSqlite
 from tickbird.api.app import create_api
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import Outcome
@@ -30,7 +30,7 @@ from tickbird.store.protocol.store import Store
 from tickbird.web.app import DOORS, create_site
 
 STEP = 3 if os.environ.get("TICKBIRD_FUZZ", "1") == "1" else 1
-LIMITS = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
+LIMITS = RequestLimits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
 # Thousands of requests.
 pytestmark = pytest.mark.timeout(900)
 FAR = datetime(2100, 1, 1, tzinfo=UTC)

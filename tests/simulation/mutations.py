@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.limits.concurrency import choose
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.concurrency import pick_releasable
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.planning import code_sync, commands, planner
-from tickbird.domain.planning.backfills import Wanted
-from tickbird.domain.planning.pending_ticks import drop_decided
+from tickbird.domain.planning.backfills import BackfillSelection
+from tickbird.domain.planning.pending_ticks import prune_overrides
 from tickbird.domain.runs.held import Release
 from tickbird.domain.runs.run import TICK_ORIGINS, Outcome
-from tickbird.domain.schedules.dependencies import Needs
-from tickbird.domain.schedules.grid import Segment, Ticks
+from tickbird.domain.schedules.dependencies import DependencyCheck
+from tickbird.domain.schedules.grid import TickGrid, TickRange
 from tickbird.domain.schedules.schedule import Cursor
 from tickbird.engine import clock
-from tickbird.engine.clock import ClockWatch
-from tickbird.engine.dispatcher import Execution
-from tickbird.store.protocol.store import Held
+from tickbird.engine.clock import ClockGuard
+from tickbird.engine.dispatcher import Dispatcher
+from tickbird.store.protocol.store import LeaseRef
 from tickbird.store.shared.plan_backoff import PlanBackoff
 from tickbird.store.sqlite import backfills, planning, runs, store, waiting_runs
 from tickbird.store.sqlite.statements import SQL
@@ -33,24 +33,24 @@ Patch = pytest.MonkeyPatch
 
 def last_tick_of_a_window_is_lost(patch: Patch) -> None:
     """A tick just at `end_at` does not count."""
-    following = Ticks.next
+    following = TickGrid.next
 
-    def shorter(self: Ticks, after: int) -> int | None:
+    def shorter(self: TickGrid, after: int) -> int | None:
         tick = following(self, after)
         return None if tick is not None and tick == self._last else tick
 
-    patch.setattr(Ticks, "next", shorter)
+    patch.setattr(TickGrid, "next", shorter)
 
 
 def coalesced_into_the_wrong_label(patch: Patch) -> None:
     """`one` takes the newest late tick, and `latest` the oldest."""
-    run_only = planner._Look._run_only
+    run_only = planner.DuePass._run_only
 
-    def wrong(self: Any, label: int, segment: Segment) -> None:
+    def wrong(self: Any, label: int, segment: TickRange) -> None:
         other = self.late[-1].last if self.policy.catch_up == "one" else self.late[0].first
         run_only(self, other, segment)
 
-    patch.setattr(planner._Look, "_run_only", wrong)
+    patch.setattr(planner.DuePass, "_run_only", wrong)
 
 
 def overlap_counts_manual_runs(patch: Patch) -> None:
@@ -105,7 +105,7 @@ def the_newest_gets_the_place(patch: Patch) -> None:
     """Whoever came last to a key goes first."""
 
     def reverse(found: Any, *counts: Any) -> list[int]:
-        return [-chosen for chosen in choose([replace(one, id=-one.id) for one in found], *counts)]
+        return [-chosen for chosen in pick_releasable([replace(one, id=-one.id) for one in found], *counts)]
 
     patch.setattr(waiting_runs, "choose", reverse)
 
@@ -114,7 +114,7 @@ def a_backfill_goes_past_what_is_decided(patch: Patch) -> None:
     """The ticks of a range that are still to come are run, too."""
 
     def further(schedule: Any, name: str, new: Any, pruned_until: int | None) -> Any:
-        wanted = Wanted(schedule, name, new, pruned_until)
+        wanted = BackfillSelection(schedule, name, new, pruned_until)
         wanted.last = new.last
         return wanted
 
@@ -123,7 +123,7 @@ def a_backfill_goes_past_what_is_decided(patch: Patch) -> None:
 
 def a_backfill_runs_pruned_ticks_again(patch: Patch) -> None:
     """A run that retention has deleted counts as none."""
-    patch.setattr(backfills, "Wanted", lambda schedule, name, new, _: Wanted(schedule, name, new))
+    patch.setattr(backfills, "Wanted", lambda schedule, name, new, _: BackfillSelection(schedule, name, new))
 
 
 def a_backfill_takes_all_places(patch: Patch) -> None:
@@ -135,7 +135,7 @@ def a_backfill_takes_all_places(patch: Patch) -> None:
 
 def rates_are_forgotten(patch: Patch) -> None:
     """A queue's runs begin as they come."""
-    patch.setattr(Rate, "left", lambda self, starts, now: self.count)
+    patch.setattr(RateLimit, "left", lambda self, starts, now: self.count)
 
 
 def a_planner_hands_off_runs_that_have_a_rate(patch: Patch) -> None:
@@ -145,13 +145,13 @@ def a_planner_hands_off_runs_that_have_a_rate(patch: Patch) -> None:
 
 def a_rate_is_slower_than_it_says(patch: Patch) -> None:
     """The last of the runs that may begin has to wait."""
-    left = Rate.left
-    patch.setattr(Rate, "left", lambda self, starts, now: left(self, starts, now) - 1)
+    left = RateLimit.left
+    patch.setattr(RateLimit, "left", lambda self, starts, now: left(self, starts, now) - 1)
 
 
 def a_long_outage_is_like_a_short_one(patch: Patch) -> None:
     """What should be held runs at once."""
-    patch.setattr(planner._Look, "_holds", lambda self: False)
+    patch.setattr(planner.DuePass, "_holds", lambda self: False)
 
 
 def held_runs_are_let_go_by_themselves(patch: Patch) -> None:
@@ -167,8 +167,8 @@ def all_held_runs_are_let_go_at_once(patch: Patch) -> None:
 
 def an_old_success_will_do(patch: Patch) -> None:
     """A tick runs however long ago what it depends on succeeded."""
-    patch.setattr(Needs, "unmet", lambda self, due_at: "")
-    patch.setattr(Needs, "awaits", lambda self, due_at: ())
+    patch.setattr(DependencyCheck, "unmet", lambda self, due_at: "")
+    patch.setattr(DependencyCheck, "awaits", lambda self, due_at: ())
 
 
 def a_success_is_not_noted(patch: Patch) -> None:
@@ -185,9 +185,9 @@ def the_wait_for_a_success_ends_too_soon(patch: Patch) -> None:
 def renew_asks_for_no_owner(patch: Patch) -> None:
     """A lease is extended for whoever names the run."""
 
-    def anyone(db: sqlite3.Connection, worker: str, held: Sequence[Held], lease: float, now: int) -> Any:
+    def anyone(db: sqlite3.Connection, worker: str, held: Sequence[LeaseRef], lease: float, now: int) -> Any:
         found = [
-            (Held(one.run_id, attempt), owner)
+            (LeaseRef(one.run_id, attempt), owner)
             for one in held
             for attempt, owner in db.execute(
                 "SELECT attempt, worker FROM runs WHERE id = ? AND status = 'running'", (one.run_id,)
@@ -211,13 +211,13 @@ def rescue_takes_good_leases(patch: Patch) -> None:
 
 def worker_goes_on_past_its_lease(patch: Patch) -> None:
     """A worker that cannot keep its lease goes on with the work."""
-    stop = Execution._stop
+    stop = Dispatcher._stop
 
-    def ignore(self: Execution, attempt: Any, reason: Any) -> None:
+    def ignore(self: Dispatcher, attempt: Any, reason: Any) -> None:
         if reason != "lease":
             stop(self, attempt, reason)
 
-    patch.setattr(Execution, "_stop", ignore)
+    patch.setattr(Dispatcher, "_stop", ignore)
 
 
 def old_workers_revert_a_deploy(patch: Patch) -> None:
@@ -232,7 +232,7 @@ def resume_catches_up(patch: Patch) -> None:
 
 def jumps_are_believed(patch: Patch) -> None:
     """A worker goes by whatever the store's clock shows."""
-    patch.setattr(ClockWatch, "expected", lambda self: None)
+    patch.setattr(ClockGuard, "expected", lambda self: None)
 
 
 def jumps_are_believed_too_late(patch: Patch) -> None:
@@ -247,7 +247,7 @@ def the_store_ignores_what_is_expected(patch: Patch) -> None:
 
 def overrides_are_forgotten_together(patch: Patch) -> None:
     """When one overridden tick is decided, what was decided for later ones is gone as well."""
-    drop = drop_decided
+    drop = prune_overrides
 
     def all_of_them(before: Cursor, after: Cursor, now: int) -> Cursor:
         left = drop(before, after, now)
@@ -275,26 +275,26 @@ def a_new_grid_begins_behind_what_ran_ahead(patch: Patch) -> None:
 
 def a_shadow_is_caught_up(patch: Patch) -> None:
     """A tick of a shadow that is late runs."""
-    decide = planner._Look._decide
+    decide = planner.DuePass._decide
 
     def late(self: Any, due: Any) -> None:
         if due.fate == "late" and self.policy.shadow:
             self.policy = replace(self.policy, shadow=False)
         decide(self, due)
 
-    patch.setattr(planner._Look, "_decide", late)
+    patch.setattr(planner.DuePass, "_decide", late)
 
 
 def a_shadow_waits_for_others(patch: Patch) -> None:
     """What a shadow depends on keeps it from being one."""
-    look = planner._Look.__init__
+    look = planner.DuePass.__init__
 
     def needing(self: Any, schedule: Any, facts: Any, now: float) -> None:
         look(self, schedule, facts, now)
         if schedule.definition.shadow and schedule.definition.depends_on:
             self.policy = replace(self.policy, shadow=False)
 
-    patch.setattr(planner._Look, "__init__", needing)
+    patch.setattr(planner.DuePass, "__init__", needing)
 
 
 def a_retry_runs_the_schedule_as_it_is_now(patch: Patch) -> None:

@@ -16,8 +16,8 @@ from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import sync
-from tickbird.engine.dispatcher import Execution
-from tickbird.engine.loop import Repeat
+from tickbird.engine.dispatcher import Dispatcher
+from tickbird.engine.loop import StepLoop
 from tickbird.testing.simulation.timeline import Timeline, new_loop
 from tickbird.worker import describe_worker
 
@@ -60,7 +60,7 @@ def in_virtual_time(work: Callable[[asyncio.AbstractEventLoop], Coroutine[Any, A
         task.result()
 
 
-def executing(store: Any, bird: Tickbird, loop: asyncio.AbstractEventLoop) -> Execution:
+def executing(store: Any, bird: Tickbird, loop: asyncio.AbstractEventLoop) -> Dispatcher:
     """The execution steps of a worker on this store."""
 
     class Steady:
@@ -70,7 +70,7 @@ def executing(store: Any, bird: Tickbird, loop: asyncio.AbstractEventLoop) -> Ex
         def monotonic(self) -> float:
             return loop.time()
 
-    return Execution(store, Steady(), WORKER, bird.tasks, lease=LEASE, work_loop=loop, threads=None)
+    return Dispatcher(store, Steady(), WORKER, bird.tasks, lease=LEASE, work_loop=loop, threads=None)
 
 
 def test_what_was_claimed_too_long_ago_is_not_started() -> None:
@@ -115,7 +115,7 @@ def test_work_stops_before_its_lease_ends_though_renewals_hang() -> None:
         await execution.claim()
         # However the renewals fall, the work is over before 30 seconds are.
         await asyncio.sleep(LEASE / 3)
-        await Repeat("renew", execution.renew, LEASE / 3).run()
+        await StepLoop("renew", execution.renew, LEASE / 3).run()
 
     in_virtual_time(play, 200)
     assert stopped

@@ -13,16 +13,16 @@ from tests.store.model import Model, ModelRun, Refused, Told
 from tickbird.domain.calendars.calendar import WEEKDAYS, exclude
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.planning.commands import (
+    ClearOverride,
     Command,
     Create,
     Delete,
     Override,
-    PauseCommand,
+    Pause,
     Reschedule,
     Resume,
     Skip,
     Trigger,
-    UndoOverride,
     Update,
 )
 from tickbird.domain.runs.run import Outcome
@@ -32,7 +32,7 @@ from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger as AnyTrigger
 from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import Held, Store
+from tickbird.store.protocol.store import LeaseRef, Store
 
 NAMESPACE = "default"
 # A Thursday.
@@ -292,7 +292,7 @@ class Paused(Change):
         return None if self.seconds is None else int(state.now) + self.seconds
 
     def command(self, state: State) -> Command:
-        return PauseCommand(actor="ada", until=self._until(state), cancel_runs=self.cancel_runs)
+        return Pause(actor="ada", until=self._until(state), cancel_runs=self.cancel_runs)
 
     def mirror(self, model: Model, state: State, answer: Any) -> None:
         model.pause(self.name, self._until(state), state.now, cancel_runs=self.cancel_runs)
@@ -375,7 +375,7 @@ class Undone(Change):
         return ticks[self.which % len(ticks)] if ticks else T0
 
     def command(self, state: State) -> Command:
-        return UndoOverride(actor="ada", tick=self._tick(state))
+        return ClearOverride(actor="ada", tick=self._tick(state))
 
     def mirror(self, model: Model, state: State, answer: Any) -> None:
         model.undo(self.name, self._tick(state), state.now)
@@ -545,7 +545,7 @@ class Renewed(Operation):
             for run in own:
                 run.lease_until = now + LEASE
 
-        held = [Held(*one) for one in wanted]
+        held = [LeaseRef(*one) for one in wanted]
         return Call(lambda store: store.renew(worker(self.worker), held, LEASE, now=instant(now)), mirror)
 
 

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from tickbird.client import Client
-from tickbird.domain.doctor.checks import diagnose
+from tickbird.domain.doctor.checks import run_checks
 from tickbird.domain.doctor.finding import Finding
-from tickbird.domain.doctor.snapshot import OpenSession, Server
+from tickbird.domain.doctor.snapshot import DatabaseSession, PostgresSnapshot
 from tickbird.domain.errors import StoreError
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
@@ -35,7 +35,7 @@ async def findings(store: Store) -> Sequence[Finding]:
     return await Client(store).doctor()
 
 
-async def server_of(store: Store) -> Server:
+async def server_of(store: Store) -> PostgresSnapshot:
     """What is seen of its server."""
     server = (await store.examine("default")).server
     assert server is not None
@@ -117,11 +117,11 @@ class TestPostgres:
             assert condition.server is not None
             [seen] = [each for each in condition.server.sessions if each.program == "forgotten"]
             assert (seen.pid, seen.state, seen.locks) == (idler.info.backend_pid, "idle in transaction", True)
-            assert of(diagnose(condition), "snapshots")[0][0] == "ok"
+            assert of(run_checks(condition), "snapshots")[0][0] == "ok"
             # Nobody waits here until it has been long.
-            later: OpenSession = replace(seen, idle_for=61.0)
+            later: DatabaseSession = replace(seen, idle_for=61.0)
             aged = replace(condition, server=replace(condition.server, sessions=[later]))
-            [(severity, text)] = of(diagnose(aged), "snapshots")
+            [(severity, text)] = of(run_checks(aged), "snapshots")
             assert (severity, "holds locks on Tickbird's tables" in text) == ("problem", True)
 
     async def test_a_table_without_autovacuum(

@@ -14,10 +14,10 @@ import pytest
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.calendars.calendar import Calendar
-from tickbird.domain.forecast.model import MICROS, Pool, Stage
-from tickbird.domain.forecast.simulator import Player
-from tickbird.domain.forecast.stats import Tally
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.forecast.model import MICROS, Scenario, SlotPool
+from tickbird.domain.forecast.simulator import Simulator
+from tickbird.domain.forecast.stats import ForecastStats
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.schedules.schedule import Schedule
@@ -25,7 +25,7 @@ from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import Held, Store
+from tickbird.store.protocol.store import LeaseRef, Store
 from tickbird.testing.clock import ManualClock
 from tickbird.testing.harness import _AtManualTime
 
@@ -45,7 +45,7 @@ class Came:
     cancelled: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-class Recorded(Tally):
+class Recorded(ForecastStats):
     """As Tally, with every start."""
 
     def __init__(self, start: int, end: int, schedules: int) -> None:
@@ -64,9 +64,9 @@ class Recorded(Tally):
         self.starts += [(place, now // MICROS, now) for place in places]
 
 
-def foreseen(stage: Stage, *, long_way: bool = False) -> Came:
+def foreseen(stage: Scenario, *, long_way: bool = False) -> Came:
     """What the forecast says."""
-    tally = Player(stage, Recorded, long_way=long_way).play()
+    tally = Simulator(stage, Recorded, long_way=long_way).play()
     assert isinstance(tally, Recorded)
     names = [each.name for each in stage.schedules]
     return Came(
@@ -79,7 +79,7 @@ def foreseen(stage: Stage, *, long_way: bool = False) -> Came:
 class Played:
     """A real store, moved from instant to instant: runs end, those too late go, ticks are planned, runs are claimed."""
 
-    def __init__(self, store: Store, stage: Stage) -> None:
+    def __init__(self, store: Store, stage: Scenario) -> None:
         self.store, self.stage = store, stage
         self.durations = {each.name: d for each, d in zip(stage.schedules, stage.durations, strict=True)}
         self.queues = {each.definition.queue for each in stage.schedules if each.definition}
@@ -95,7 +95,7 @@ class Played:
             if outage is not None:
                 # What ends at that instant still does.
                 await self._finish(now)
-                held = [Held(run_id, attempt) for run_id, (_, attempt) in self.running.items()]
+                held = [LeaseRef(run_id, attempt) for run_id, (_, attempt) in self.running.items()]
                 await self.store.renew(WORKER, held, 0.001, now=now)
                 self.running.clear()
                 now = to_datetime(outage[1])
@@ -124,7 +124,7 @@ class Played:
         while planned.more:
             planned = await self.store.plan_due(now=now)
         # Who is asked to stop does at once.
-        held = [Held(run_id, attempt) for run_id, (_, attempt) in self.running.items()]
+        held = [LeaseRef(run_id, attempt) for run_id, (_, attempt) in self.running.items()]
         asked = (await self.store.renew(WORKER, held, _LONG, now=now)).cancelled if held else frozenset()
         await self._finish(now, asked)
         rescued = await self.store.rescue(now=now)
@@ -163,7 +163,7 @@ class Played:
 
 
 async def compare(
-    definitions: dict[str, dict[str, Any]], *, rates: dict[str, Rate] | None = None, **stage: Any
+    definitions: dict[str, dict[str, Any]], *, rates: dict[str, RateLimit] | None = None, **stage: Any
 ) -> Came:
     """Play the same in a store and ahead, and find no difference; what came of it."""
     clock, store = ManualClock(START), open_store("sqlite://:memory:")
@@ -179,7 +179,7 @@ async def compare(
         rng = random.Random(len(definitions))
         durations = stage.pop("durations", None) or [rng.randrange(1, 400) * 10**6 + 3 for _ in schedules]
         start = to_seconds(START)
-        whole = Stage(
+        whole = Scenario(
             schedules=schedules,
             durations=durations,
             start=start,
@@ -252,7 +252,7 @@ async def test_too_few_slots(seed: int) -> None:
         options["priority"] = 50 - number
         if options["overlap"] == "allow":
             options["catch_up"] = "one"
-    came = await compare(made, durations=durations, pools=(Pool(4),), outages=[(begin, begin + 1_200)])
+    came = await compare(made, durations=durations, pools=(SlotPool(4),), outages=[(begin, begin + 1_200)])
     assert any(now > due * MICROS for _, due, now in came.starts)
 
 
@@ -268,7 +268,7 @@ async def test_keys_and_rates() -> None:
     }
     durations = [50 * 10**6 + 1, 20 * 10**6 + 2, 40 * 10**6 + 3, 10**6, 2 * 10**6]
     came = await compare(
-        definitions, durations=durations, rates={"slow": Rate(5, 600)}, end=to_seconds(START) + 3 * 3_600
+        definitions, durations=durations, rates={"slow": RateLimit(5, 600)}, end=to_seconds(START) + 3 * 3_600
     )
     assert came.skips["c", "overlap"] or came.skips["a", "overlap"]
     assert any(now > due * MICROS for name, due, now in came.starts if name == "d")
@@ -290,7 +290,7 @@ async def test_what_people_decided() -> None:
     await client.skip("skipped", 4, actor="ann")
     schedules = [await client.get(name) for name in ("paused", "moved", "skipped", "rolled")]
     start = to_seconds(START)
-    stage = Stage(schedules=schedules, durations=[10**6] * 4, start=start, end=start + 4 * 86_400)
+    stage = Scenario(schedules=schedules, durations=[10**6] * 4, start=start, end=start + 4 * 86_400)
     real = await Played(store, stage).play()
     await store.close()
     for found in (foreseen(stage), foreseen(stage, long_way=True)):

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from tickbird.app import Tickbird
-from tickbird.domain.ledger.activity import Horizon, Mark, read_mark
+from tickbird.domain.ledger.activity import ActivityCursor, Watermark, parse_activity_cursor
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.workers import Worker
@@ -55,10 +55,10 @@ class Reader:
 
     def __init__(self, store: PostgresStore) -> None:
         self.store = store
-        self.horizon: Horizon | None = None
-        self.begun: Mark | None = None
+        self.horizon: Watermark | None = None
+        self.begun: ActivityCursor | None = None
         self.told: list[tuple[str, int]] = []
-        self.marks: list[Mark] = []
+        self.marks: list[ActivityCursor] = []
 
     async def look(self) -> None:
         horizon = await self.store.settle(self.horizon)
@@ -85,10 +85,10 @@ class Reader:
         """Look until these were planned."""
         await self.until(lambda: self.heard("planned") >= set(runs))
 
-    async def again(self, mark: Mark) -> list[tuple[str, int]]:
+    async def again(self, mark: ActivityCursor) -> list[tuple[str, int]]:
         """What somebody is told who comes back with this mark, as a text."""
         assert self.horizon is not None
-        found = await self.store.happened(("default",), read_mark(str(mark)), self.horizon)
+        found = await self.store.happened(("default",), parse_activity_cursor(str(mark)), self.horizon)
         return [_brief(each) for _, each in found.items]
 
 

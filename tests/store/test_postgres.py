@@ -38,7 +38,7 @@ from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.postgres.schema_name import STATEMENTS
 from tickbird.store.postgres.waiting_runs import hold_active
-from tickbird.store.protocol.store import Changes, Held
+from tickbird.store.protocol.store import ChangeSet, LeaseRef
 from tickbird.store.shared.sql import load_statements
 from tickbird.testing.servers import PostgresServer
 
@@ -493,7 +493,7 @@ class TestLockOrder:
             await create(store, name, keyed)
             await store.change_schedule("default", name, Trigger(actor="ada"), now=later(1))
         update = Update(actor="ada", fields={"retries": 3})
-        changes = Changes(limits={"db": 2, "other": 1}, commands=[(name, update) for name in reversed(names)])
+        changes = ChangeSet(limits={"db": 2, "other": 1}, commands=[(name, update) for name in reversed(names)])
         statements = {
             "cursor": "SELECT 1 FROM tickbird.cursors FOR UPDATE",
             "run": "SELECT 1 FROM tickbird.runs ORDER BY id DESC LIMIT 1 FOR UPDATE",
@@ -953,7 +953,7 @@ class TestIndexes:
             held = await claim(store, now=later(60))
             assert len(held) == 100
             assert (await store.plan_due(now=later(120))).runs == 500
-            renewed = await store.renew(WORKER, [Held(run.id, run.attempt) for run in held], 60, now=later(61))
+            renewed = await store.renew(WORKER, [LeaseRef(run.id, run.attempt) for run in held], 60, now=later(61))
             assert len(renewed.held) == 100
             done = await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in held], now=later(121))
             assert len(done.accepted) == 100

@@ -16,7 +16,7 @@ import pytest
 
 from conformance.steps import NAMESPACE, claim, enqueue, later
 from tests.store.test_postgres import Database, opened, until
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.views import RunFilter
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
@@ -88,7 +88,7 @@ VERBS: dict[str, Verb] = {
 async def _prepare(store: Store, name: str) -> None:
     await enqueue(store, namespace="third")
     if name == "claim by a rate":
-        await store.limit_queue(NAMESPACE, "default", Rate(1_000, 60), "ada", now=later(0))
+        await store.limit_queue(NAMESPACE, "default", RateLimit(1_000, 60), "ada", now=later(0))
 
 
 def _postgres_rows(size: int) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 from tickbird.domain.errors import InvalidError, SchemaError, StoreError, StoreUnavailableError
-from tickbird.domain.planning.commands import Create, PauseCommand
+from tickbird.domain.planning.commands import Create, Pause
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
@@ -317,7 +317,7 @@ async def test_a_full_disk_passes(store: SqliteStore) -> None:
 async def test_what_cannot_be_stored_is_refused(store: SqliteStore) -> None:
     await create(store, "clock")
     with pytest.raises(InvalidError, match="cannot be stored"):
-        await store.change_schedule("default", "half a \ud800", PauseCommand(actor="ada"), now=later(1))
+        await store.change_schedule("default", "half a \ud800", Pause(actor="ada"), now=later(1))
     [run_id] = await store.enqueue("default", [NewRun(Target("work"), {})], "ada", now=T0)
     await store.claim_runs(a_worker(), 1, 60, queues=["default"], tasks=["work"], now=T0)
     outcome = Outcome(run_id, 1, "failed", result={"half": "\ud800"}, error="half a \ud800 and \0")

@@ -35,7 +35,7 @@ from tickbird import any_of, at, cron, every
 from tickbird.app import open_store
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Delete, PauseCommand, Redefine, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.commands import Delete, Pause, Reschedule, Resume, Skip, SyncFromCode, Trigger, Update
 from tickbird.domain.runs.held import Drop, Release
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import NewRun
@@ -103,7 +103,7 @@ async def _code(store: Store) -> None:
     given = {"app": "shop", "fingerprint": fingerprint(declared)}
     await create(store, "declared", every(hours=3), task="coded", retries=2, at=4 * DAY, **given)
     newer = define(every(hours=2), task="coded", retries=2)
-    redefine = Redefine(actor="sync", definition=newer, app="shop", fingerprint=fingerprint(newer))
+    redefine = SyncFromCode(actor="sync", definition=newer, app="shop", fingerprint=fingerprint(newer))
     await change(store, redefine, 4 * DAY + 60, name="declared")
     await change(store, Update(actor="ada", fields={"retries": 5}), 4 * DAY + 90, name="declared")
     await plan_all(store, 4 * DAY + 2 * HOUR + 1)
@@ -137,9 +137,9 @@ async def _changes(store: Store) -> None:
     begin = 7 * DAY
     for name in ("paused", "resumed", "moved", "skipped", "deleted", "edited", "triggered"):
         await create(store, name, every(hours=1), task="changed", at=begin)
-    pause = PauseCommand(actor="ada", note="quiet", until=epoch(400 * DAY))
+    pause = Pause(actor="ada", note="quiet", until=epoch(400 * DAY))
     await change(store, pause, begin + HOUR + 5, name="paused")
-    await change(store, PauseCommand(actor="ada"), begin + 5, name="resumed")
+    await change(store, Pause(actor="ada"), begin + 5, name="resumed")
     await change(store, Resume(actor="bob", note="again"), begin + 5 * HOUR, name="resumed")
     await change(store, Reschedule(actor="ada", to=epoch(begin + 5 * HOUR + 7)), begin + 5, name="moved")
     await change(store, Skip(actor="ada", count=3, note="not now"), begin + 5, name="skipped")
@@ -170,7 +170,7 @@ async def _backfills(store: Store) -> None:
     """One under way, one called off."""
     begin = 9 * DAY
     await create(store, "filled", every(hours=1), task="filled", at=begin)
-    await change(store, PauseCommand(actor="ada"), begin + 1, name="filled")
+    await change(store, Pause(actor="ada"), begin + 1, name="filled")
     await change(store, Resume(actor="ada"), begin + 9 * HOUR + 1, name="filled")
     for first, last in ((1, 4), (6, 9)):
         start_, end = epoch(begin + first * HOUR), epoch(begin + last * HOUR)

@@ -15,8 +15,8 @@ from playwright.async_api import Browser, BrowserContext, Locator, Page, async_p
 
 from tests.api.conftest import postgres_store, shared_url, sqlite_store  # noqa: F401
 from tests.conftest import leave_out
-from tickbird.api.middleware.guard import Limits
-from tickbird.api.streams.activity_feed import Pauses
+from tickbird.api.middleware.guard import RequestLimits
+from tickbird.api.streams.activity_feed import FeedOptions
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role
 from tickbird.store.protocol.store import Store
@@ -95,8 +95,8 @@ class Served:
 
     def __init__(self, store: Store, loopback: str | None = None) -> None:
         self.store = store
-        limits = Limits(per_second=1_000, burst=10_000, lookups_per_second=1_000, lookups_burst=10_000)
-        pauses = Pauses(poll=0.05, rest=0.01)
+        limits = RequestLimits(per_second=1_000, burst=10_000, lookups_per_second=1_000, lookups_burst=10_000)
+        pauses = FeedOptions(poll=0.05, rest=0.01)
         self.app = create_site(lambda name: Client(store, name), limits=limits, pauses=pauses, loopback=loopback)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"

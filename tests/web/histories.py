@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.web.conftest import Served
-from tickbird.domain.planning.commands import Command, Create, PauseCommand, Resume
+from tickbird.domain.planning.commands import Command, Create, Pause, Resume
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
@@ -90,7 +90,7 @@ async def a_past(served: Served, name: str = "nightly", **policies: Any) -> date
         error = f"Traceback: no such table {HOSTILE}" if hours == 7 else None
         await run_tick(served, last - hours * HOUR, takes=4 + hours, error=error)
     paused = last - 5 * HOUR + timedelta(minutes=10)
-    await do(served, PauseCommand(actor="ben", note=f"db upgrade {HOSTILE}"), name, paused)
+    await do(served, Pause(actor="ben", note=f"db upgrade {HOSTILE}"), name, paused)
     await do(served, Resume(actor="ben"), name, paused + 2 * HOUR)
     for hours in range(2, -1, -1):
         await run_tick(served, last - hours * HOUR, takes=5)

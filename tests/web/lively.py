@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tickbird.client import Client
-from tickbird.domain.planning.commands import Command, Create, PauseCommand
+from tickbird.domain.planning.commands import Command, Create, Pause
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.policy_input import policies
@@ -19,7 +19,7 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import Held, Store
+from tickbird.store.protocol.store import LeaseRef, Store
 
 WORKERS = ("worker-a1f3", "worker-b7c0")
 LEASE = 3_600.0
@@ -119,10 +119,10 @@ class Past:
         """How it stands now: workers that live, leases that last, and one schedule that somebody has paused."""
         for worker in self.workers:
             await self._store.report_worker(worker, live_for=86_400.0)
-            held = [Held(run.id, run.attempt) for _, _, run, whose in self._ends if whose is worker]
+            held = [LeaseRef(run.id, run.attempt) for _, _, run, whose in self._ends if whose is worker]
             await self._store.renew(worker, held, 86_400.0)
         until = to_seconds(self._end + timedelta(hours=2))
-        pause = PauseCommand(actor="ana", note="warehouse is being moved", until=until)
+        pause = Pause(actor="ana", note="warehouse is being moved", until=until)
         await Client(self._store)._change("newsletter", pause)
 
     async def _command(self, name: str, command: Command) -> None:

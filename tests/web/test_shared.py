@@ -13,14 +13,14 @@ import httpx
 import pytest
 
 from tests.web.conftest import DEEDS, Served
-from tickbird.api.streams.activity_feed import Feed, Pauses
+from tickbird.api.streams.activity_feed import ActivityFeed, FeedOptions
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 from tickbird.web import live_updates
 from tickbird.web.pages import overview
-from tickbird.web.query_cache import MOST_BYTES, Readings
+from tickbird.web.query_cache import MOST_BYTES, QueryCache
 
 PAGES = 50
 PATIENCE = 60.0
@@ -106,7 +106,7 @@ async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, mon
     asked: Counter[str] = Counter()
     found: dict[int, Counter[str]] = {}
     async with Served(Counted(store, asked), loopback="default") as site:
-        beats: live_updates.Beats = site.app.state.beats
+        beats: live_updates.LiveUpdates = site.app.state.beats
         stand_still(beats._readings)
         for count in (1, PAGES):
             async with opened(site.url, count) as pages:
@@ -127,8 +127,8 @@ async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, mon
 async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
     asked: Counter[str] = Counter()
     client = Client(store)
-    feed = Feed(Client(Counted(store, asked)), Pauses(poll=0.01, rest=0.0))
-    glance = live_updates.Glance("default", None, ())
+    feed = ActivityFeed(Client(Counted(store, asked)), FeedOptions(poll=0.01, rest=0.0))
+    glance = live_updates.ChangeSubscriber("default", None, ())
     events = feed.follow(glance, None)
     await anext(events)
     for name in ("first", "second"):
@@ -146,7 +146,7 @@ async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
     await events.aclose()
 
 
-def stand_still(readings: Readings) -> None:
+def stand_still(readings: QueryCache) -> None:
     """Only changes make readings old, and not the time that a busy machine takes."""
     ticks = itertools.count()
     readings._clock = lambda: next(ticks) * 1e-9
@@ -154,7 +154,7 @@ def stand_still(readings: Readings) -> None:
 
 async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> None:
     clock = [0.0]
-    readings = Readings(lambda: clock[0])
+    readings = QueryCache(lambda: clock[0])
     begun: list[asyncio.Future[str]] = []
 
     async def read() -> str:
@@ -188,7 +188,7 @@ async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> 
 
 async def test_readings_are_limited_in_bytes_and_go_when_they_are_old() -> None:
     """One visitor may ask for a thousand different things, each of them large."""
-    readings = Readings()
+    readings = QueryCache()
     large = MOST_BYTES // 10
 
     async def read() -> list[str]:

@@ -1,11 +1,11 @@
 """What a server remembers of pages is bounded, by their number and by their size."""
 
-from tickbird.web.stale_pages import Memory
+from tickbird.web.stale_pages import StalePageCache
 
 
 def test_old_pages_make_room_for_new_ones() -> None:
     """However large they are; one that is seen again is new, and who leaves takes theirs along."""
-    memory = Memory()
+    memory = StalePageCache()
     for number in range(40):
         memory.keep("ana", f"/{number}", b"x" * 1_000_000)
         memory.keep("ana", "/often", b"y")

@@ -24,14 +24,14 @@ from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.forecast.preview import Preview
 from tickbird.domain.ledger import verification
-from tickbird.domain.ledger.activity import Happening
-from tickbird.domain.ledger.verification import Audit
-from tickbird.domain.limits.concurrency import Limit
-from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.verification import LedgerReport
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
-from tickbird.domain.planning.calendar_impact import CalendarReport, Effect, Resolved
-from tickbird.domain.planning.upcoming import ComingTick
-from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, Resolved
+from tickbird.domain.planning.upcoming import UpcomingTick
+from tickbird.domain.planning.zone_impact import ZoneImpact
 from tickbird.domain.runs.held import HeldSchedule
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord, Status
@@ -39,14 +39,14 @@ from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Backoff, Definition, Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
-from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule, State
-from tickbird.domain.schedules.tick_overrides import Overridden, OverrideRecord, TickOverride
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, State
+from tickbird.domain.schedules.tick_overrides import AppliedOverride, OverrideRecord, TickOverride
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
 from tickbird.files.plan import FilePlan, ScheduleChange
-from tickbird.store.protocol.store import AuditRecord, Decisions, Place, ScheduleRow, ZoneRecord, Zones
+from tickbird.store.protocol.store import AuditEntry, ScheduleSummary, StoreIdentity, TickDecisions, ZoneRecord, Zones
 from tickbird.wire import encode
 from tickbird.wire.decode import (
     backfills,
@@ -66,11 +66,11 @@ thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIR
 
 OBJECTS = st.dictionaries(TEXTS, JSON, max_size=2)
 TARGETS = st.builds(Target, st.just("report"))
-RATES = st.builds(Rate, st.integers(1, 1_000), st.integers(1, 31 * 86_400))
+RATES = st.builds(RateLimit, st.integers(1, 1_000), st.integers(1, 31 * 86_400))
 RUNS = records(
     RunRecord,
     target=TARGETS,
-    override=st.none() | records(Overridden, made_at=SECONDS),
+    override=st.none() | records(AppliedOverride, made_at=SECONDS),
 )
 SKIPS = records(SkipRecord)
 TRIGGERS = st.sampled_from(
@@ -148,7 +148,7 @@ def stored(draw: Any) -> Schedule:
         state=draw(any_of_type(State)),
         definition=definition,
         cursor=cursor,
-        pause=draw(st.none() | records(Pause, until=st.none() | SECONDS)),
+        pause=draw(st.none() | records(PauseState, until=st.none() | SECONDS)),
         error=draw(optional),
         app=draw(optional),
         fingerprint=draw(optional),
@@ -163,7 +163,7 @@ FILE_CHANGES = records(
     ScheduleChange,
     command=st.none(),
     schedule=stored(),
-    pause=st.none() | records(Pause, until=st.none() | SECONDS),
+    pause=st.none() | records(PauseState, until=st.none() | SECONDS),
 )
 
 
@@ -175,7 +175,7 @@ def again(document: Any) -> Any:
 KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "schedule": (stored(), encode.schedule_document, schedules.read_schedule),
     "row": (
-        records(ScheduleRow, schedule=stored(), last_run=st.none() | RUNS),
+        records(ScheduleSummary, schedule=stored(), last_run=st.none() | RUNS),
         lambda row: encode.row_document(row, ["no live worker serves it"]),
         schedules.read_row,
     ),
@@ -188,34 +188,34 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "history": (records(HistoryEntry), encode.history_document, schedules.read_history),
     "run": (RUNS, encode.run_document, runs.read_run),
     "attempt": (records(AttemptRecord), encode.attempt_document, runs.read_attempt),
-    "turn": (records(Turn, rate=st.none() | RATES), encode.turn_document, runs.read_turn),
+    "turn": (records(QueuePosition, rate=st.none() | RATES), encode.turn_document, runs.read_turn),
     "held": (records(HeldSchedule), encode.held_document, runs.read_held),
     "tick": (
-        records(ComingTick, override=st.none() | records(OverrideRecord)),
+        records(UpcomingTick, override=st.none() | records(OverrideRecord)),
         encode.tick_document,
         ticks.read_tick,
     ),
     "skip": (SKIPS, encode.skip_document, ticks.read_skip),
     "decisions": (
-        records(Decisions, runs=st.lists(RUNS, max_size=2), skips=st.lists(SKIPS, max_size=2)),
+        records(TickDecisions, runs=st.lists(RUNS, max_size=2), skips=st.lists(SKIPS, max_size=2)),
         encode.decisions_document,
         ticks.read_decisions,
     ),
     "happening": (
-        records(Happening, run=st.none() | RUNS, skip=st.none() | SKIPS, namespace=st.just("")),
+        records(Activity, run=st.none() | RUNS, skip=st.none() | SKIPS, namespace=st.just("")),
         encode.happening_document,
         ticks.read_happening,
     ),
     "explanation": (records(Explanation), Explanation.to_json, ticks.read_explanation),
     "audit": (
         records(
-            Audit,
+            LedgerReport,
             first=st.none() | SECONDS,
             last=st.none() | SECONDS,
             complete_from=st.none() | SECONDS,
-            findings=st.lists(records(verification.Finding, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
+            findings=st.lists(records(verification.LedgerError, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
         ),
-        Audit.to_json,
+        LedgerReport.to_json,
         ticks.read_audit,
     ),
     "backfill plan": (records(BackfillPlan), encode.backfill_plan_document, backfills.read_backfill_plan),
@@ -230,7 +230,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         records(
             CalendarReport,
             calendar=records(Resolved, closed=CLOSED) | records(CalendarRecord, closed=CLOSED),
-            effects=st.lists(records(Effect, moved=MOVES), max_size=2),
+            effects=st.lists(records(CalendarImpact, moved=MOVES), max_size=2),
             failed=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
         ),
         encode.calendar_report_document,
@@ -241,8 +241,8 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda plan: told_plan(plan, applied=True),
         files.read_plan,
     ),
-    "limit": (records(Limit), encode.limit_document, concurrency.read_limit),
-    "queue": (records(Queue, rate=st.none() | RATES), encode.queue_document, concurrency.read_queue),
+    "limit": (records(ConcurrencyLimit), encode.limit_document, concurrency.read_limit),
+    "queue": (records(QueueStatus, rate=st.none() | RATES), encode.queue_document, concurrency.read_queue),
     "worker": (
         records(Worker, tasks=OBJECTS, declares=st.dictionaries(st.text(), st.text(), max_size=2), vitals=OBJECTS),
         encode.worker_document,
@@ -250,12 +250,12 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     ),
     "token": (records(TokenRecord, digest=st.just("")), encode.token_document, tokens.read_token),
     "session": (records(SessionRecord, digest=st.just("")), encode.session_document, tokens.read_session),
-    "audit record": (records(AuditRecord), encode.audit_document, system.read_audit_record),
+    "audit record": (records(AuditEntry), encode.audit_document, system.read_audit_record),
     "finding": (records(Finding), checks.to_json, system.read_finding),
-    "place": (records(Place), encode.place_document, system.read_place),
+    "place": (records(StoreIdentity), encode.place_document, system.read_place),
     "zone record": (records(ZoneRecord), encode.zone_record_document, system.read_zone_record),
     "zones": (records(Zones), encode.zones_document, system.read_zones),
-    "moves": (records(TickMoves, until=WHOLE), encode.moves_document, system.read_moves),
+    "moves": (records(ZoneImpact, until=WHOLE), encode.moves_document, system.read_moves),
 }
 
 

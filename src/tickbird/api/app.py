@@ -14,9 +14,9 @@ from starlette.routing import Match
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import AnyViewer, Authority
-from tickbird.api.auth.local import Loopback
-from tickbird.api.middleware.guard import Guard, Limits
-from tickbird.api.middleware.idempotency import DESCRIBED, Once, repeatable
+from tickbird.api.auth.local import LocalAuthority
+from tickbird.api.middleware.guard import RequestGuard, RequestLimits
+from tickbird.api.middleware.idempotency import DESCRIBED, IdempotencyMiddleware, repeatable
 from tickbird.api.models.activity import EventModel
 from tickbird.api.models.problems import ProblemDocument
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
@@ -46,13 +46,13 @@ from tickbird.api.routes import (
     tokens,
     workers,
 )
-from tickbird.api.routes.health import Readiness
-from tickbird.api.routes.metrics import Gauges
-from tickbird.api.streams.activity_feed import Feed, Pauses
+from tickbird.api.routes.health import ReadinessProbe
+from tickbird.api.routes.metrics import MetricsCache
+from tickbird.api.streams.activity_feed import ActivityFeed, FeedOptions
 from tickbird.api.streams.log_feed import LogFeeds
-from tickbird.api.streams.sse import Streams
+from tickbird.api.streams.sse import SseConnections
 from tickbird.client import Client
-from tickbird.client.idempotency import Answers
+from tickbird.client.idempotency import ResponseStore
 from tickbird.domain.errors import TickbirdError
 from tickbird.version import VERSION
 
@@ -88,27 +88,31 @@ Clients = Callable[[str], Client]
 
 
 def create_api(
-    clients: Clients, *, limits: Limits | None = None, pauses: Pauses | None = None, loopback: str | None = None
+    clients: Clients,
+    *,
+    limits: RequestLimits | None = None,
+    pauses: FeedOptions | None = None,
+    loopback: str | None = None,
 ) -> Any:
     """The API on a store that is open; closed to everyone without a token.
 
     `loopback` names the namespace of those who need none, where nobody else can reach it.
     """
-    limits = limits or Limits()
-    authority = Authority(clients("default")) if loopback is None else Loopback(clients("default"), loopback)
+    limits = limits or RequestLimits()
+    authority = Authority(clients("default")) if loopback is None else LocalAuthority(clients("default"), loopback)
     app = FastAPI(
         title="Tickbird", version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     app.state.clients = clients
     app.state.authority = authority
-    app.state.streams = Streams(authority, limits)
+    app.state.streams = SseConnections(authority, limits)
     app.state.log_feeds = LogFeeds()
-    app.state.feed = Feed(clients("default"), pauses or Pauses())
-    app.state.readiness = Readiness(clients("default"))
-    app.state.gauges = Gauges(clients("default"))
+    app.state.feed = ActivityFeed(clients("default"), pauses or FeedOptions())
+    app.state.readiness = ReadinessProbe(clients("default"))
+    app.state.gauges = MetricsCache(clients("default"))
     # The guard comes before it, and with it who calls.
-    app.add_middleware(Once, answers=Answers(clients("default")), routes=app.router.routes)
-    app.add_middleware(Guard, authority=authority, limits=limits)
+    app.add_middleware(IdempotencyMiddleware, answers=ResponseStore(clients("default")), routes=app.router.routes)
+    app.add_middleware(RequestGuard, authority=authority, limits=limits)
     for router in ROUTERS:
         # As they are: each states its whole path and the role that it needs.
         app.router.routes.extend(router.routes)

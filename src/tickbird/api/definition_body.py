@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from tickbird.domain.errors import DefinitionError, InvalidError
-from tickbird.domain.schedules.codec import FORMAT, decode_field, is_known
+from tickbird.domain.schedules.codec import FORMAT, decode_field, is_supported_format
 from tickbird.domain.schedules.definition import FIELDS, check_payload
 from tickbird.domain.schedules.policy_input import check_fields
 
@@ -20,7 +20,7 @@ def read_whole(definition: Mapping[str, Any], none: Collection[str] = ()) -> tup
 
     Those in `none` are stated to be nothing.
     """
-    if not is_known(definition.get("v", FORMAT)):
+    if not is_supported_format(definition.get("v", FORMAT)):
         raise DefinitionError(f"v: this version knows formats up to {FORMAT}.", field="v", hint="Leave it out.")
     stated = {name: value for name, value in definition.items() if name not in _OURS and value is not None}
     for name in _NEEDED:

@@ -27,12 +27,12 @@ IfNoneMatch = Annotated[
 ]
 
 
-def tag(revision: int) -> str:
+def etag(revision: int) -> str:
     """The revision as the header ETag has it."""
     return f'"{revision}"'
 
 
-def read_match(text: str | None) -> int | None:
+def parse_if_match(text: str | None) -> int | None:
     """The revision that a change is meant for; None for any."""
     if text is None or text.strip() == "*":
         return None
@@ -53,11 +53,11 @@ def read_match(text: str | None) -> int | None:
 def read_either(match: str | None, none_match: str | None) -> int | None:
     """The revision that a change is meant for: 0 where it only is to make something, None for any."""
     if none_match is None:
-        return read_match(match)
+        return parse_if_match(match)
     if none_match.strip() != "*":
         raise Problem(400, "bad-tag", "If-None-Match: takes only `*` here.", field="If-None-Match")
     if match is not None:
-        read_match(match)
+        parse_if_match(match)
         raise Problem(
             412,
             "stale",

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Final
 from fastapi import Header, Request
 
 from tickbird.api.auth.auth import Access
-from tickbird.api.middleware.timeouts import longer
+from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.client import Client
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
 from tickbird.domain.errors import ConflictError, NotFinishedError
-from tickbird.domain.explain.run_history import obstacle
+from tickbird.domain.explain.run_history import unserved_reason
 from tickbird.domain.runs.run import RunRecord
 from tickbird.wire.encode import run_document
 
@@ -32,7 +32,7 @@ RunKey = Annotated[
 
 
 @contextmanager
-def keyed(access: Access, key: str | None) -> Iterator[str | None]:
+def scoped_key(access: Access, key: str | None) -> Iterator[str | None]:
     """A key of one caller, which nobody else's is the same as; what is wrong with it is told of the caller's."""
     own = None if key is None else f"{access.caller.token_id}:{key}"
     try:
@@ -42,7 +42,7 @@ def keyed(access: Access, key: str | None) -> Iterator[str | None]:
         raise
 
 
-async def made(request: Request, client: Client, run: RunRecord, wait: int | None) -> dict[str, Any]:
+async def run_response(request: Request, client: Client, run: RunRecord, wait: int | None) -> dict[str, Any]:
     """The run as it is once it has come to its end, or after so many seconds; and what it waits for, if it does."""
     if wait is not None:
         run = await waited_for(request, client, run.id, wait)
@@ -51,7 +51,7 @@ async def made(request: Request, client: Client, run: RunRecord, wait: int | Non
 
 async def waited_for(request: Request, client: Client, run_id: int, wait: int) -> RunRecord:
     """A run as it is once it has come to its end, or after so many seconds."""
-    longer(request, wait)
+    extend_timeout(request, wait)
     try:
         return await client.wait(run_id, timeout=wait)
     except NotFinishedError:
@@ -63,6 +63,6 @@ async def _warnings(client: Client, run: RunRecord) -> list[str]:
         if run.schedule is not None:
             return [f"run {run.id} waits until the active run of {run.schedule} is final"]
         return [f"run {run.id} waits for a place of concurrency key {run.concurrency_key!r}"]
-    if run.status == "queued" and (unserved := obstacle(run.queue, run.target.name, await client.workers())):
+    if run.status == "queued" and (unserved := unserved_reason(run.queue, run.target.name, await client.workers())):
         return [f"{unserved}: run {run.id} stays queued until one does"]
     return []

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tickbird.api.auth.auth import Access
-from tickbird.api.etags import tag
+from tickbird.api.etags import etag
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.explain.run_history import obstacle
+from tickbird.domain.explain.run_history import unserved_reason
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.wire.encode import schedule_document
@@ -17,7 +17,7 @@ from tickbird.wire.encode import schedule_document
 
 async def changed_schedule(access: Access, schedule: Schedule, response: Any) -> dict[str, Any]:
     """The schedule as it is now, its revision as a tag, and what keeps its runs from being executed."""
-    response.headers["ETag"] = tag(schedule.revision)
+    response.headers["ETag"] = etag(schedule.revision)
     return {"schedule": schedule_document(schedule), "warnings": await _warnings(access, schedule)}
 
 
@@ -44,5 +44,5 @@ async def _warnings(access: Access, schedule: Schedule) -> Sequence[str]:
     definition = schedule.definition
     if definition is None or schedule.state not in ("active", "paused"):
         return []
-    unserved = obstacle(definition.queue, definition.target.name, await access.client.workers())
+    unserved = unserved_reason(definition.queue, definition.target.name, await access.client.workers())
     return [f"{unserved}: its runs stay queued until one does"] if unserved else []

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from tickbird.cli.errors import CODES, guarded
-from tickbird.cli.options import Settings, shared_options
+from tickbird.cli.options import GlobalOptions, shared_options
 
 # Section → command → the module that has it, and what `tickbird --help` says of it.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
@@ -129,7 +129,7 @@ class Root(click.Group):
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run a command line and exit."""
-        settings = Settings()
+        settings = GlobalOptions()
         # click's own way with errors is a usage page and a traceback.
         extra |= {"standalone_mode": False, "obj": settings}
         given = sys.argv[1:] if args is None else args

@@ -14,7 +14,7 @@ import click
 
 from tickbird.app import Tickbird
 from tickbird.cli.errors import Failed
-from tickbird.cli.options import Settings
+from tickbird.cli.options import GlobalOptions
 from tickbird.domain.errors import InvalidError, NotFoundError, TickbirdError
 from tickbird.domain.text import check_name
 
@@ -29,7 +29,7 @@ def app_argument(command: Any) -> Any:
     return named(option(command))
 
 
-def find_app(settings: Settings, named: str | None, option: str | None) -> Tickbird:
+def find_app(settings: GlobalOptions, named: str | None, option: str | None) -> Tickbird:
     """The app of a command line, on the store and in the namespace that the options name, if they do."""
     settings.need_store()
     bird = load_app(given_app(named, option))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tickbird.app import open_store
-from tickbird.cli.options import Settings
+from tickbird.cli.options import GlobalOptions
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError
 from tickbird.store.protocol.store import Store
@@ -18,7 +18,7 @@ from tickbird.store.protocol.store import Store
 T = TypeVar("T")
 
 
-def complete(work: Coroutine[Any, Any, T], settings: Settings) -> T:
+def run_async(work: Coroutine[Any, Any, T], settings: GlobalOptions) -> T:
     """Run a command's work to its end."""
     # A driver that retries logs each try; a person gets the one sentence of what came of it.
     logging.basicConfig(level=logging.DEBUG if settings.debug else logging.CRITICAL)
@@ -44,7 +44,7 @@ async def _await_work(work: Coroutine[Any, Any, T]) -> T:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Client]:
+async def connect(settings: GlobalOptions) -> AsyncIterator[Client]:
     """A client of the store that the options name, which must be there already, or of the server in front of it."""
     server = settings.server_url
     if server is not None:

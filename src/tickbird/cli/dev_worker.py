@@ -16,7 +16,7 @@ from tickbird.cli import root
 from tickbird.cli.app_loading import load_app
 from tickbird.cli.errors import guarded
 from tickbird.cli.file_watcher import is_own
-from tickbird.cli.options import Settings
+from tickbird.cli.options import GlobalOptions
 
 # A task may import something when it first runs.
 LOOK_AGAIN = 1.0
@@ -26,9 +26,9 @@ def main(said: int, go: int, given: str, url: str | None, args: list[str]) -> No
     """Import; say so on one pipe, wait for a word on the other, and end when that one closes."""
     folder = Path.cwd()
     found: list[Tickbird] = []
-    code = guarded(lambda: found.append(load_app(given)), Settings(debug="--debug" in args))
+    code = guarded(lambda: found.append(load_app(given)), GlobalOptions(debug="--debug" in args))
     if not code:
-        code = guarded(lambda: found.append(_described(found[0], url, said, folder)), Settings())
+        code = guarded(lambda: found.append(_described(found[0], url, said, folder)), GlobalOptions())
     if code:
         _say(said, {"code": code, "files": _own_files(folder)})
         raise SystemExit(code)

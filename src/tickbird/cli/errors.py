@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from tickbird.cli.options import Settings
+from tickbird.cli.options import GlobalOptions
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError, TickbirdError
 
 FAILED, INVALID, NOT_FOUND, CONFLICT, STORE, INTERRUPTED = 1, 2, 3, 4, 5, 130
@@ -35,7 +35,7 @@ class Failed(TickbirdError):
     """Something outside of Tickbird failed: an app's own code, a file."""
 
 
-def guarded(run: Callable[[], Any], settings: Settings, args: Sequence[str] = ()) -> int:
+def guarded(run: Callable[[], Any], settings: GlobalOptions, args: Sequence[str] = ()) -> int:
     """Run a command line; the exit code, with whatever went wrong told on stderr, and to programs as JSON."""
     # Streams that were closed before it began; whatever is opened next would else be written to in their place.
     sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
@@ -51,7 +51,7 @@ def guarded(run: Callable[[], Any], settings: Settings, args: Sequence[str] = ()
         _flush_streams()
 
 
-def _exit_code(run: Callable[[], Any], settings: Settings, args: Sequence[str]) -> int:
+def _exit_code(run: Callable[[], Any], settings: GlobalOptions, args: Sequence[str]) -> int:
     try:
         code = run()
         sys.stdout.flush()
@@ -88,12 +88,12 @@ def _flush_streams() -> None:
             os.close(null)
 
 
-def _unexpected(error: Exception, settings: Settings) -> int:
+def _unexpected(error: Exception, settings: GlobalOptions) -> int:
     hint = "" if settings.debug else "; run it again with --debug for the details."
     return _tell(f"unexpected {type(error).__name__}: {error}{hint}", settings, FAILED, error)
 
 
-def _tell(text: str, settings: Settings, code: int, error: Exception) -> int:
+def _tell(text: str, settings: GlobalOptions, code: int, error: Exception) -> int:
     from tickbird.cli.output import clean
 
     kind = _KINDS.get(code, "failed")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tickbird.cli.params import read_payload
-from tickbird.cli.time_input import Reader
+from tickbird.cli.time_input import InstantParser
 from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.schedules.definition import FIELDS, Backoff
 from tickbird.domain.schedules.dependencies import After, after
@@ -51,7 +51,7 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def read_fields(texts: Mapping[str, str], before: Trigger | None, read: Reader) -> dict[str, Any]:
+def read_fields(texts: Mapping[str, str], before: Trigger | None, read: InstantParser) -> dict[str, Any]:
     """The values of such texts; `before` is the trigger so far, whose zone stays unless another is given."""
     values = {name: _value(name, text, read) for name, text in texts.items() if name not in ("tz", *TRIGGERS)}
     if any(name in texts for name in ("tz", *TRIGGERS)):
@@ -59,7 +59,7 @@ def read_fields(texts: Mapping[str, str], before: Trigger | None, read: Reader) 
     return values
 
 
-def _value(name: str, text: str, read: Reader) -> Any:
+def _value(name: str, text: str, read: InstantParser) -> Any:
     if name in _WHOLE:
         return _whole(name, text)
     if name in _LENGTHS:
@@ -127,7 +127,7 @@ def _json(name: str, text: str) -> Any:
         raise InvalidError(f"{name}: {text[:60]!r} is not JSON ({error}).", field=name) from None
 
 
-def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | None, read: Reader) -> Trigger:
+def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | None, read: InstantParser) -> Trigger:
     tz = texts.get("tz", before.tz if before else "UTC")
     if "cron" in texts:
         return cron(texts["cron"], tz)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Settings:
+class GlobalOptions:
     """The shared options of one call; None where not given."""
 
     url: str | None = field(default=None, repr=False)
@@ -77,7 +77,7 @@ def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
         # Most likely a shell variable that is not set; the default would be some other store.
         raise click.UsageError(f"--{option.name} is empty; give it a value, or leave it out.", ctx)
     if value:
-        setattr(ctx.ensure_object(Settings), str(option.name), value)
+        setattr(ctx.ensure_object(GlobalOptions), str(option.name), value)
 
 
 def _remember_zone(ctx: click.Context, option: click.Parameter, value: Any) -> None:

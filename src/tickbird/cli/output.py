@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tickbird.cli.options import Settings
+from tickbird.cli.options import GlobalOptions
 from tickbird.domain.time.durations import relative as relative
 from tickbird.domain.time.instants import utc_text
 from tickbird.domain.time.zone_data import clock_text
@@ -47,14 +47,14 @@ def _escaped(character: str) -> str:
     return {"\n": "\\n", "\t": " ", "\r": "\\r"}.get(character) or character.encode("unicode_escape").decode()
 
 
-def emit(settings: Settings, document: Callable[[], Any], show: Callable[[Screen], None]) -> None:
+def print_result(settings: GlobalOptions, document: Callable[[], Any], show: Callable[[Printer], None]) -> None:
     """Print a document as JSON, or show it to a person; only the one that is wanted is made."""
     if settings.as_json:
         # ASCII, so that no locale can break it.
         click.echo(json.dumps(document(), indent=2, allow_nan=False))
         settings.answered = True
         return
-    screen = Screen()
+    screen = Printer()
     show(screen)
     screen.flush()
 
@@ -64,7 +64,7 @@ def warn(text: str) -> None:
     click.echo(f"tickbird: {clean(text)}", err=True)
 
 
-class Screen:
+class Printer:
     """Text for a person: with colours and folded columns on a terminal, plain and never cut elsewhere."""
 
     def __init__(self) -> None:

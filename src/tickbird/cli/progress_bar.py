@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tickbird.cli.options import Settings
+from tickbird.cli.options import GlobalOptions
 
 # What a server has not done in so many seconds takes long enough to show that it is at work.
 _SOON = 0.5
 
 
 @contextmanager
-def bar(settings: Settings, doing: str, many: int) -> Iterator[Callable[[int, int], None] | None]:
+def bar(settings: GlobalOptions, doing: str, many: int) -> Iterator[Callable[[int, int], None] | None]:
     """What shows how far something is, to a person at a terminal, if there are more than so many of it."""
     if settings.as_json or not sys.stderr.isatty():
         yield None

@@ -9,7 +9,7 @@ from math import floor, inf
 
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.ledger.shadow_report import MOST_TICKS, Quiet, Recorded, Span, recorded_ticks
+from tickbird.domain.ledger.shadow_report import MOST_TICKS, RecordedTicks, SilentPeriod, Span, recorded_ticks
 from tickbird.domain.runs.run import SkipRecord
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
@@ -42,7 +42,7 @@ def is_shadow(schedule: Schedule) -> bool:
     return schedule.definition is not None and schedule.definition.shadow
 
 
-async def recorded(client: Client, schedule: Schedule, since: float, until: float, now: datetime) -> Recorded:
+async def recorded(client: Client, schedule: Schedule, since: float, until: float, now: datetime) -> RecordedTicks:
     """What was recorded of a shadow in a range, by the grids that were in force."""
     revisions = await _revisions(client, schedule)
     spans = _spans(revisions, _settled(schedule, now))
@@ -55,14 +55,14 @@ async def recorded(client: Client, schedule: Schedule, since: float, until: floa
     definitions = _Definitions(revisions)
     first, last = _second(since), _second(until)
     ticks: array[int] = array("q")
-    quiet: list[Quiet] = []
+    quiet: list[SilentPeriod] = []
     begun: int | None = None
     async for skip in _skips(client, schedule.name, first, last):
         start, end = to_seconds(skip.first), to_seconds(skip.last)
         begun = start if begun is None else min(begun, start)
         if skip.reason != "shadow":
             if len(quiet) < _MOST_QUIET:
-                quiet.append(Quiet(start, end, skip.reason))
+                quiet.append(SilentPeriod(start, end, skip.reason))
             continue
         for tick in recorded_ticks(definitions.of(skip.revision).grid, start, end, first, last):
             ticks.append(tick)
@@ -72,7 +72,9 @@ async def recorded(client: Client, schedule: Schedule, since: float, until: floa
                     field="since",
                     hint="choose a shorter time with --since and --until.",
                 )
-    return Recorded(schedule.name, sorted(ticks), _without_pruned(spans, definitions, revisions, begun, since), quiet)
+    return RecordedTicks(
+        schedule.name, sorted(ticks), _without_pruned(spans, definitions, revisions, begun, since), quiet
+    )
 
 
 def _second(at: float) -> int:

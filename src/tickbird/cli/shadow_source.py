@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from tickbird.cli.options import Settings
+from tickbird.cli.options import GlobalOptions
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
 
 if TYPE_CHECKING:
-    from tickbird.importers.history.observed import Heard
+    from tickbird.importers.history.observed import ObservedFirings
     from tickbird.importers.history.text_files import Advance
 
 # From so many bytes on, reading takes long enough to be watched.
@@ -56,11 +56,13 @@ class Source:
         found = {"log": self.logs, "table": self.tables, "list of jobs": self.kubernetes, "database": self.celery}
         return next((word for word, given in found.items() if given), "pings")
 
-    def read(self, settings: Settings, schedules: Sequence[Schedule], now: datetime) -> tuple[Heard, list[str]]:
+    def read(
+        self, settings: GlobalOptions, schedules: Sequence[Schedule], now: datetime
+    ) -> tuple[ObservedFirings, list[str]]:
         """What it tells, and the schedules of which it can tell nothing."""
-        from tickbird.importers.history.observed import Commands, Heard, Names
+        from tickbird.importers.history.observed import Commands, Names, ObservedFirings
 
-        heard, tz = Heard(), settings.tz or own_zone(schedules)
+        heard, tz = ObservedFirings(), settings.tz or own_zone(schedules)
         if self.logs:
             from tickbird.importers.history.cron_log import CronLog
             from tickbird.importers.history.text_files import lines_of
@@ -98,11 +100,11 @@ def own_zone(schedules: Sequence[Schedule]) -> str:
     return zones.pop() if len(zones) == 1 else "UTC"
 
 
-async def read_pings(client: Client, schedule: Schedule, since: float | None) -> Heard:
+async def read_pings(client: Client, schedule: Schedule, since: float | None) -> ObservedFirings:
     """What the old system told of one schedule itself."""
-    from tickbird.importers.history.observed import Heard
+    from tickbird.importers.history.observed import ObservedFirings
 
-    heard = Heard()
+    heard = ObservedFirings()
     first = to_datetime(_EVER[0] if since is None else max(_EVER[0], int(since)))
     after: datetime | None = None
     while page := await client.pings(schedule.name, first, to_datetime(_EVER[1]), after=after, limit=_PAGE):
@@ -128,7 +130,7 @@ def _whole(path: str) -> str:
     return "".join(found)
 
 
-def _bar(settings: Settings, paths: Sequence[str]) -> AbstractContextManager[Advance]:
+def _bar(settings: GlobalOptions, paths: Sequence[str]) -> AbstractContextManager[Advance]:
     """A bar on a terminal, where there is much to read; nothing elsewhere."""
     from tickbird.importers.history.text_files import size_of
 

@@ -31,11 +31,14 @@ def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Found]]) 
         import asyncio
         import logging
 
-        from tickbird.cli.connection import opened
-        from tickbird.cli.options import Settings
+        from tickbird.cli.connection import connect
+        from tickbird.cli.options import GlobalOptions
 
         async def ask() -> Found:
-            async with asyncio.timeout(_patience()), opened(ctx.find_object(Settings) or Settings()) as client:
+            async with (
+                asyncio.timeout(_patience()),
+                connect(ctx.find_object(GlobalOptions) or GlobalOptions()) as client,
+            ):
                 return await read(client, ctx, incomplete)
 
         before = logging.root.manager.disable

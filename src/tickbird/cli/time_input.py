@@ -40,7 +40,7 @@ class Instant:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class InstantParser:
     """Reads instants: `tz` is the zone that was asked for, `own` that of the schedule they are about."""
 
     now: datetime

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from tickbird.cli.commands.logs import print_line, rest
 from tickbird.cli.errors import FAILED
-from tickbird.cli.options import Settings
-from tickbird.cli.output import Cell, emit
+from tickbird.cli.options import GlobalOptions
+from tickbird.cli.output import Cell, print_result
 from tickbird.cli.params import length
 from tickbird.client import Client
 from tickbird.client.runs import not_finished
@@ -25,7 +25,7 @@ def patience(value: str) -> int | None:
     return None if value == FOREVER else length(value)
 
 
-async def wait_for(client: Client, settings: Settings, run_id: int, within: int | None) -> RunRecord:
+async def wait_for(client: Client, settings: GlobalOptions, run_id: int, within: int | None) -> RunRecord:
     """The run once it is final; what it logs is printed as it comes, unless a program reads."""
     if settings.as_json:
         return await client.wait(run_id, timeout=within)
@@ -38,19 +38,19 @@ async def wait_for(client: Client, settings: Settings, run_id: int, within: int 
         raise not_finished(await client.run(run_id), within or 0) from None
 
 
-async def logged(client: Client, settings: Settings, run_id: int) -> Sequence[LogLine]:
+async def logged(client: Client, settings: GlobalOptions, run_id: int) -> Sequence[LogLine]:
     """All that it has logged, for a program; a person has seen it already."""
     return await rest(client, run_id, (0, 0)) if settings.as_json else []
 
 
-def tell_end(settings: Settings, run: RunRecord, lines: Sequence[LogLine]) -> int:
+def tell_end(settings: GlobalOptions, run: RunRecord, lines: Sequence[LogLine]) -> int:
     """Say how a run ended; 0 if it succeeded."""
     good = run.status == "succeeded"
     took = "" if run.duration is None else f" after {in_words(run.duration)}"
     why = run.error.strip().splitlines()[-1] if run.error and run.error.strip() else run.reason
     end = f": {why}" if why and not good else "."
     said = Cell(f"Run {run.id} of {run.schedule} {_ENDED[run.status]}{took}{end}", "green" if good else "red")
-    emit(
+    print_result(
         settings,
         lambda: {"run": run_document(run), "lines": [log_document(line) for line in lines]},
         lambda screen: screen.line(said),

@@ -13,7 +13,7 @@ from tickbird.client.previews import Previews
 from tickbird.client.runs import Runs
 from tickbird.client.schedules import Schedules
 from tickbird.client.sessions import Sessions
-from tickbird.client.system import Whole
+from tickbird.client.system import System
 from tickbird.client.tick_overrides import Overrides
 from tickbird.client.tokens import Tokens
 
@@ -32,7 +32,7 @@ class Client(
     Calendars,
     Tokens,
     Sessions,
-    Whole,
+    System,
 ):
     """Reads and changes schedules and runs of one namespace. Every change takes `actor` and is audited."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from tickbird.client.base import Base, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill, Order, no_such_backfill
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs.run import RunRecord
@@ -14,7 +14,7 @@ from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds, to_seconds_ceil
 
 
-class Backfills(Base):
+class Backfills(ClientBase):
     """The verbs about ticks of the past that shall run."""
 
     async def backfill(

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from difflib import get_close_matches
 from typing import Any
 
-from tickbird.client.dashboard import Board
+from tickbird.client.dashboard import DashboardReads
 from tickbird.client.payloads import check_by_schema
-from tickbird.client.server_reads import Source
+from tickbird.client.server_reads import ServerReads
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import (
     Command,
@@ -21,7 +21,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, read_settings
 from tickbird.domain.text import check_name, check_text
 from tickbird.domain.workers import who_distrusts
-from tickbird.store.protocol.store import Changed, Store
+from tickbird.store.protocol.store import ChangeResult, Store
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # The settings of a task, as a definition takes them.
@@ -32,7 +32,7 @@ _NAMES = 1_000
 _REVISIONS = 500
 
 
-class Base:
+class ClientBase:
     """The store and the namespace of a client."""
 
     def __init__(
@@ -49,14 +49,14 @@ class Base:
         self._settings = settings or {}
 
     @property
-    def source(self) -> Source:
+    def source(self) -> ServerReads:
         """What a server reads of the whole store."""
-        return Source(self._store)
+        return ServerReads(self._store)
 
     @property
-    def board(self) -> Board:
+    def board(self) -> DashboardReads:
         """What a dashboard reads of the namespace."""
-        return Board(self._store, self._namespace)
+        return DashboardReads(self._store, self._namespace)
 
     async def get(self, name: str) -> Schedule:
         """A schedule by name."""
@@ -86,7 +86,7 @@ class Base:
         where = "" if self._namespace == "default" else f" in namespace {self._namespace!r}"
         return NotFoundError(f"there is no schedule {name[:200]!r}{where};", hint=hint)
 
-    async def _change(self, name: str, command: Command) -> Changed:
+    async def _change(self, name: str, command: Command) -> ChangeResult:
         if not isinstance(command, Trigger):
             await self._check_clock()
         try:

@@ -7,28 +7,28 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from tickbird.client.base import Base
+from tickbird.client.base import ClientBase
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.planning.bulk import (
     MOST,
+    BulkFilter,
     BulkResult,
     BulkVerb,
-    Filter,
-    LeftAlone,
+    NotChanged,
     check_count,
-    reason_to_leave,
+    reason_not_changed,
     too_many,
 )
-from tickbird.domain.planning.commands import Command, PauseCommand, Resume, Trigger
+from tickbird.domain.planning.commands import Command, Pause, Resume, Trigger
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.instants import to_seconds
-from tickbird.store.protocol.store import Changed
+from tickbird.store.protocol.store import ChangeResult
 
 _AT_ONCE: Final = 8
 _PAGE: Final = 500
 
 
-class Bulk(Base):
+class Bulk(ClientBase):
     """The verbs about many schedules."""
 
     async def pause_all(
@@ -50,9 +50,9 @@ class Bulk(Base):
 
         def command(schedule: Schedule) -> Command:
             revision = schedule.revision
-            return PauseCommand(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
+            return Pause(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
 
-        return await self._change_all("pause", Filter(contains=contains, tag=tag, state=state), expected, command)
+        return await self._change_all("pause", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
 
     async def resume_all(
         self,
@@ -69,7 +69,7 @@ class Bulk(Base):
         def command(schedule: Schedule) -> Command:
             return Resume(actor=actor, revision=schedule.revision, note=note)
 
-        return await self._change_all("resume", Filter(contains=contains, tag=tag, state=state), expected, command)
+        return await self._change_all("resume", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
 
     async def trigger_all(
         self,
@@ -85,10 +85,10 @@ class Bulk(Base):
         def command(_: Schedule) -> Command:
             return Trigger(actor=actor)
 
-        return await self._change_all("trigger", Filter(contains=contains, tag=tag, state=state), expected, command)
+        return await self._change_all("trigger", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
 
     async def _change_all(
-        self, verb: BulkVerb, which: Filter, expected: int | None, command: Callable[[Schedule], Command]
+        self, verb: BulkVerb, which: BulkFilter, expected: int | None, command: Callable[[Schedule], Command]
     ) -> BulkResult:
         return await self._change_found(verb, await self._matching(which), expected, command)
 
@@ -104,7 +104,7 @@ class Bulk(Base):
             raise too_many()
         if verb != "trigger":
             await self._check_clock()
-        reasons = {schedule.name: reason_to_leave(verb, schedule) for schedule in found}
+        reasons = {schedule.name: reason_not_changed(verb, schedule) for schedule in found}
         asked = [schedule for schedule in found if not reasons[schedule.name]]
         # What is wrong with what was asked is told before anything is changed.
         commands = {schedule.name: command(schedule) for schedule in asked}
@@ -114,13 +114,13 @@ class Bulk(Base):
             verb=verb,
             matched=len(found),
             changed=[name for name in reasons if name in made],
-            left=[LeftAlone(name, why) for name, why in reasons.items() if name not in made],
+            left=[NotChanged(name, why) for name, why in reasons.items() if name not in made],
             runs={name: made[name].run_ids[0] for name in reasons if name in made and verb == "trigger"},
         )
 
-    async def _make(self, commands: Mapping[str, Command]) -> tuple[Mapping[str, Changed], Mapping[str, str]]:
+    async def _make(self, commands: Mapping[str, Command]) -> tuple[Mapping[str, ChangeResult], Mapping[str, str]]:
         """Change these, a few at a time until the store fails; what was changed, and why the others were not."""
-        made: dict[str, Changed] = {}
+        made: dict[str, ChangeResult] = {}
         reasons: dict[str, str] = {}
         failed: list[StoreError] = []
         left = iter(commands.items())
@@ -143,7 +143,7 @@ class Bulk(Base):
             raise failed[0]
         return made, reasons
 
-    async def _matching(self, which: Filter) -> Sequence[Schedule]:
+    async def _matching(self, which: BulkFilter) -> Sequence[Schedule]:
         """The schedules that match, by name; of more than can be changed, one more."""
         found: list[Schedule] = []
         while len(found) <= MOST:

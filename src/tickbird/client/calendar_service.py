@@ -17,8 +17,8 @@ from tickbird.domain.calendars.definition import (
     read_calendar,
 )
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.planning.calendar_impact import CalendarReport, Effect, Resolved, effect
-from tickbird.domain.planning.commands import Recalendar
+from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, Resolved, effect
+from tickbird.domain.planning.commands import RefreshCalendar
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_new_name, check_text
@@ -33,7 +33,7 @@ MOST_LOOKED_AT = 400_000
 _PAGE = 200
 
 
-class StoredCalendars:
+class CalendarService:
     """The calendars of one namespace."""
 
     def __init__(self, store: Store, namespace: str) -> None:
@@ -56,7 +56,7 @@ class StoredCalendars:
         failed = []
         async for schedule in self._naming(name):
             try:
-                command = Recalendar(actor=actor, calendar=name)
+                command = RefreshCalendar(actor=actor, calendar=name)
                 await self._store.change_schedule(self._namespace, schedule.name, command)
             except NotFoundError:
                 continue
@@ -131,12 +131,12 @@ class StoredCalendars:
             after = page[-1].name
 
 
-def _effect(schedule: Schedule, after: Definition, first: int, last: int) -> Effect:
+def _effect(schedule: Schedule, after: Definition, first: int, last: int) -> CalendarImpact:
     """From where the schedule is decided on: what is behind that is not changed by any calendar."""
     before = schedule.definition
     assert before is not None
     if before.unresolved:
         # It is parked for that, and has no ticks.
-        return Effect(schedule.name)
+        return CalendarImpact(schedule.name)
     first = max(first, schedule.cursor.planned_until or first)
     return effect(schedule.name, before, after, first, last)

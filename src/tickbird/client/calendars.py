@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tickbird.client.base import Base, page_size
-from tickbird.client.calendar_service import HORIZON, StoredCalendars
+from tickbird.client.base import ClientBase, page_size
+from tickbird.client.calendar_service import HORIZON, CalendarService
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.planning.calendar_impact import CalendarReport
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration
 
 
-class Calendars(Base):
+class Calendars(ClientBase):
     """The verbs about calendars."""
 
     async def put_calendar(
@@ -43,5 +43,5 @@ class Calendars(Base):
         """Delete a calendar that no schedule names."""
         await self._calendars().delete(name, actor=actor, revision=revision)
 
-    def _calendars(self) -> StoredCalendars:
-        return StoredCalendars(self._store, self._namespace)
+    def _calendars(self) -> CalendarService:
+        return CalendarService(self._store, self._namespace)

@@ -6,25 +6,25 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tickbird.client.base import Base, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.explain.run_history import executes
-from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY, Limit
-from tickbird.domain.limits.rate_limits import Queue, Rate, read_rate
+from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY, ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
 from tickbird.domain.text import check_name, check_new_name, check_text
 from tickbird.domain.workers import Worker
 
 
-class Limits(Base):
+class Limits(ClientBase):
     """The verbs about limits."""
 
-    async def set_limit(self, key: str, most: int, *, actor: str) -> Limit:
+    async def set_limit(self, key: str, most: int, *, actor: str) -> ConcurrencyLimit:
         """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
         check_text(actor, "actor", least=1, most=200)
         check_most(most)
         return await self._store.set_limit(self._namespace, check_limit_key(key), most, actor)
 
-    async def remove_limit(self, key: str, *, actor: str) -> Limit:
+    async def remove_limit(self, key: str, *, actor: str) -> ConcurrencyLimit:
         """Go back to one run of this concurrency key at a time."""
         check_text(actor, "actor", least=1, most=200)
         check_text(key, "key", least=1, most=LONGEST_KEY)
@@ -32,18 +32,18 @@ class Limits(Base):
             raise NotFoundError(f"there is no limit for {key!r};", hint="`tickbird limits` shows those that exist.")
         return await self._store.set_limit(self._namespace, key, None, actor)
 
-    async def limits(self, *, after: str = "", limit: int | None = None) -> Sequence[Limit]:
+    async def limits(self, *, after: str = "", limit: int | None = None) -> Sequence[ConcurrencyLimit]:
         """The concurrency keys that have a limit or active runs, by name, behind `after`; all, or so many."""
         check_text(after, "after")
         most = None if limit is None else page_size(limit)
         return await self._store.list_limits(self._namespace, after=after, limit=most)
 
-    async def limit_queue(self, queue: str, rate: Rate | str | None, *, actor: str) -> Queue:
+    async def limit_queue(self, queue: str, rate: RateLimit | str | None, *, actor: str) -> QueueStatus:
         """Let at most so many runs of a queue begin within so long, such as "100/min"; with None, as they come."""
         check_text(actor, "actor", least=1, most=200)
         # One that is there by any name can lose its rate.
         (check_name if rate is None else check_new_name)(queue, "queue")
-        if rate is not None and not isinstance(rate, Rate):
+        if rate is not None and not isinstance(rate, RateLimit):
             rate = read_rate(rate)
         before = await self._store.list_queues(self._namespace, queue=queue)
         if rate is None and not any(each.rate for each in before):
@@ -51,12 +51,12 @@ class Limits(Base):
         limited = await self._store.limit_queue(self._namespace, queue, rate, actor)
         return _served([limited], await self._store.list_workers(self._namespace))[0]
 
-    async def queues(self) -> Sequence[Queue]:
+    async def queues(self) -> Sequence[QueueStatus]:
         """The queues that have a rate, active runs or a live worker, by name."""
         workers = await self._store.list_workers(self._namespace)
         found = {each.name: each for each in await self._store.list_queues(self._namespace)}
         for name in {name for worker in workers if executes(worker) for name in worker.queues} - found.keys():
-            found[name] = Queue(name, None, None, 0, 0, 0)
+            found[name] = QueueStatus(name, None, None, 0, 0, 0)
         return _served([found[name] for name in sorted(found)], workers)
 
 
@@ -78,7 +78,7 @@ def check_limit_key(key: str) -> str:
     return key
 
 
-def _served(found: Sequence[Queue], workers: Sequence[Worker]) -> list[Queue]:
+def _served(found: Sequence[QueueStatus], workers: Sequence[Worker]) -> list[QueueStatus]:
     """Queues, each with the number of workers that serve it."""
     served = Counter(name for worker in workers if executes(worker) for name in set(worker.queues))
     return [replace(each, workers=served[each.name]) for each in found]

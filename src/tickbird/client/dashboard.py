@@ -8,10 +8,10 @@ from typing import get_args
 
 from tickbird.cpu_threads import compute_now
 from tickbird.domain.doctor.checks import LATE
-from tickbird.domain.doctor.findings_overview import Seen, Troubles, troubles
+from tickbird.domain.doctor.findings_overview import FindingsInput, FindingsOverview, troubles
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.forecast.week_load import HOURS, WeekCounter, WeekLoad
-from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.forecast.week_load import HOURS, WeekLoad, WeekLoadCounter
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import Origin, RunRecord, Status
 from tickbird.domain.schedules.revision import RevisionRecord
@@ -19,16 +19,16 @@ from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.text import check_text
 from tickbird.domain.views import (
     AuditFilter,
-    Count,
+    CappedCount,
+    KeysetPage,
     Marked,
-    Page,
     RunFilter,
+    RunTiming,
     ScheduleFilter,
     Timeline,
-    Timing,
     newest_marks,
 )
-from tickbird.store.protocol.store import ScheduleRow, Store
+from tickbird.store.protocol.store import ScheduleSummary, Store
 
 # So many late runs, queues of theirs and running runs are looked at for what needs a person.
 _LATE_RUNS, _QUEUES, _RUNNING = 500, 20, 1_000
@@ -39,7 +39,7 @@ _RUNS = RunFilter()
 _AUDIT = AuditFilter()
 
 
-class Board:
+class DashboardReads:
     """The reads of a dashboard, each as quick beside millions of runs as beside a few."""
 
     def __init__(self, store: Store, namespace: str) -> None:
@@ -49,7 +49,7 @@ class Board:
 
     async def schedules(
         self, wanted: ScheduleFilter = _ALL, *, after: str = "", before: str | None = None, limit: int = 100
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name: those behind `after`, or with `before` the last in front of that name."""
         _check_schedules(wanted)
         for name, text in (("after", after), ("before", before or "")):
@@ -73,7 +73,7 @@ class Board:
         limit = _within(limit, "limit", 1_000)
         return await self._readings.dependents(self._namespace, check_text(name, "schedule"), limit)
 
-    async def count(self, wanted: ScheduleFilter = _ALL, *, most: int = 10_000) -> Count:
+    async def count(self, wanted: ScheduleFilter = _ALL, *, most: int = 10_000) -> CappedCount:
         """How many schedules are wanted; beyond `most` it says only that there are more."""
         _check_schedules(wanted)
         return await self._readings.count_schedules(self._namespace, wanted, _within(most, "most", 100_000))
@@ -91,12 +91,14 @@ class Board:
         most, runs = _within(schedules, "schedules", 200), _within(each, "each", 500)
         return await self._readings.timeline(self._namespace, first, last, schedules=most, each=runs)
 
-    async def timings(self, since: datetime, *, schedule_id: int | None = None, limit: int = 2_000) -> Sequence[Timing]:
+    async def timings(
+        self, since: datetime, *, schedule_id: int | None = None, limit: int = 2_000
+    ) -> Sequence[RunTiming]:
         """When the newest runs since an instant were due, began and ended; newest first."""
         limit = _within(limit, "limit", 2_000)
         return await self._readings.timings(self._namespace, schedule_id=schedule_id, since=since, limit=limit)
 
-    async def troubles(self, *, late: float = LATE, most: int = 20) -> Troubles:
+    async def troubles(self, *, late: float = LATE, most: int = 20) -> FindingsOverview:
         """What needs a person now, the most serious first: what fails, is late, parked, held, or held back."""
         most = _within(most, "most", 100)
         store, namespace, readings = self._store, self._namespace, self._readings
@@ -109,7 +111,7 @@ class Board:
         held = await store.held_schedules(namespace)
         queues = sorted({run.queue for run in waiting})[:_QUEUES]
         found = [queue for name in queues for queue in await store.list_queues(namespace, queue=name)]
-        seen = Seen(
+        seen = FindingsInput(
             now=now,
             workers=await store.list_workers(namespace),
             streaks=streaks,
@@ -125,7 +127,7 @@ class Board:
 
     async def load(self, *, hours: int = HOURS, durations: bool = True) -> WeekLoad:
         """What is to come, hour by hour, of up to 100,000 active schedules; without durations, their ticks alone."""
-        counter = WeekCounter(self._namespace, await self._store.now(), _within(hours, "hours", 31 * 24))
+        counter = WeekLoadCounter(self._namespace, await self._store.now(), _within(hours, "hours", 31 * 24))
         after = 0
         for _ in range(_MOST_LOAD // _LOAD_PAGE):
             rows = await self._readings.load(self._namespace, after=after, limit=_LOAD_PAGE, durations=durations)
@@ -142,7 +144,7 @@ class Board:
 
     async def runs(
         self, wanted: RunFilter = _RUNS, *, before: int | None = None, after: int | None = None, limit: int = 100
-    ) -> Page[RunRecord]:
+    ) -> KeysetPage[RunRecord]:
         """Runs, newest first: those below `before`, or with `after` the next ones above it.
 
         A page that is not full and has `reached` looked at as many runs as it may: go on from there.
@@ -158,7 +160,7 @@ class Board:
 
     async def audit(
         self, wanted: AuditFilter = _AUDIT, *, before: int | None = None, after: int | None = None, limit: int = 100
-    ) -> Page[AuditRecord]:
+    ) -> KeysetPage[AuditEntry]:
         """Who did what, newest first; pages as those of runs."""
         for name, text in (("actor", wanted.actor), ("action", wanted.action), ("schedule", wanted.schedule)):
             check_text(text or "", name)

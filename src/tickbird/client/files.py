@@ -8,22 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tickbird.client.base import Base
-from tickbird.client.calendar_service import StoredCalendars
+from tickbird.client.base import ClientBase
+from tickbird.client.calendar_service import CalendarService
 from tickbird.client.payloads import check_by_schema
 from tickbird.cpu_threads import compute_now
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, TickbirdError
-from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, inherit
 from tickbird.domain.text import check_text
-from tickbird.store.protocol.store import Changes, NewCalendar
+from tickbird.store.protocol.store import CalendarUpdate, ChangeSet
 
 # What reads and compares files is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:
-    from tickbird.files.diagnostics import Mistake
+    from tickbird.files.diagnostics import Diagnostic
     from tickbird.files.document import Document
     from tickbird.files.plan import FilePlan
 
@@ -32,7 +32,7 @@ _TRIES = 5
 _PAGE = 1_000
 
 
-class Files(Base):
+class Files(ClientBase):
     """The verbs about schedules in files."""
 
     async def apply(
@@ -85,9 +85,9 @@ class Files(Base):
 
     async def _plan(
         self, document: Document, actor: str, *, prune: bool, adopt: bool
-    ) -> tuple[FilePlan, Mapping[str, NewCalendar]]:
-        from tickbird.files.diagnostics import Mistake
-        from tickbird.files.plan import Known, plan_files
+    ) -> tuple[FilePlan, Mapping[str, CalendarUpdate]]:
+        from tickbird.files.diagnostics import Diagnostic
+        from tickbird.files.plan import StoredState, plan_files
 
         store, namespace = self._store, self._namespace
         definitions = document.schedules.values()
@@ -96,17 +96,17 @@ class Files(Base):
         records = {record.name: record for record in await store.list_calendars(namespace)}
         stated = {name: record.definition for name, record in records.items()}
         changed = {name: said for name, said in document.calendars.items() if said != stated.get(name)}
-        resolved: dict[str, NewCalendar] = {}
-        mistakes: list[Mistake] = []
+        resolved: dict[str, CalendarUpdate] = {}
+        mistakes: list[Diagnostic] = []
         for name, said in changed.items():
             try:
-                found = await StoredCalendars(store, namespace).resolve(said)
+                found = await CalendarService(store, namespace).resolve(said)
             except TickbirdError as error:
-                mistakes.append(Mistake(document.place("calendars", name), f"calendar {name}: {error}"))
+                mistakes.append(Diagnostic(document.place("calendars", name), f"calendar {name}: {error}"))
             else:
                 revision = records[name].revision if name in records else 0
-                resolved[name] = NewCalendar(name, found.definition, found.closed, found.source, revision)
-        known = Known(
+                resolved[name] = CalendarUpdate(name, found.definition, found.closed, found.source, revision)
+        known = StoredState(
             schedules=stored,
             calendars=stated,
             closed={
@@ -132,17 +132,17 @@ class Files(Base):
         return replace(plan, mistakes=[*mistakes, *plan.mistakes, *wrong], unserved=unserved), resolved
 
     async def _inherit(
-        self, document: Document, stored: Mapping[str, StoredSchedule]
-    ) -> tuple[Document, list[Mistake]]:
+        self, document: Document, stored: Mapping[str, AppSchedule]
+    ) -> tuple[Document, list[Diagnostic]]:
         """The document with the settings of tasks where its schedules do not state their own.
 
         If no live worker has the task, a schedule keeps the settings that it has.
         """
-        from tickbird.files.diagnostics import Mistake
+        from tickbird.files.diagnostics import Diagnostic
 
         known = await self._task_settings(definition.target for definition in document.schedules.values())
         schedules: dict[str, Definition] = {}
-        mistakes: list[Mistake] = []
+        mistakes: list[Diagnostic] = []
         for name, definition in document.schedules.items():
             settings = known.get(definition.target.name) if definition.target.kind == "task" else {}
             if settings is None and name in stored and stored[name].schedule.app == document.app:
@@ -155,7 +155,7 @@ class Files(Base):
                 # A key of the task may need fields that the payload has not.
                 schedules[name] = definition
                 place = document.place("schedules", name)
-                mistakes.append(Mistake(place, f"schedule {name}: {error} Its task declares it."))
+                mistakes.append(Diagnostic(place, f"schedule {name}: {error} Its task declares it."))
         return replace(document, schedules=schedules), mistakes
 
     async def _naming(self, calendars: Sequence[str]) -> list[Schedule]:
@@ -170,9 +170,9 @@ class Files(Base):
                 after = page[-1].name
         return list(found.values())
 
-    async def _payloads(self, document: Document, plan: FilePlan) -> tuple[list[Mistake], list[str]]:
+    async def _payloads(self, document: Document, plan: FilePlan) -> tuple[list[Diagnostic], list[str]]:
         """Payloads that do not fit their tasks, by what live workers publish of these; and tasks that none has."""
-        from tickbird.files.diagnostics import Mistake
+        from tickbird.files.diagnostics import Diagnostic
 
         written = [change.name for change in plan.schedules if change.kind in ("create", "change")]
         if not written:
@@ -191,7 +191,7 @@ class Files(Base):
             try:
                 await asyncio.to_thread(check_by_schema, task, definition.payload, published, unknown_task_ok=True)
             except PayloadError as error:
-                mistakes.append(Mistake(document.place("schedules", name, "payload"), f"schedule {name}: {error}"))
+                mistakes.append(Diagnostic(document.place("schedules", name, "payload"), f"schedule {name}: {error}"))
         return mistakes, sorted(unserved)
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
@@ -304,9 +304,9 @@ def check_plan(plan: FilePlan) -> None:
         raise OwnedError(plan.conflicts)
 
 
-def _changes(document: Document, plan: FilePlan, resolved: Mapping[str, NewCalendar]) -> Changes:
+def _changes(document: Document, plan: FilePlan, resolved: Mapping[str, CalendarUpdate]) -> ChangeSet:
     changed = {part: [each.name for each in plan.settings if each.part == part] for part in ("limits", "queues")}
-    return Changes(
+    return ChangeSet(
         calendars=list(resolved.values()),
         limits={key: document.limits[key] for key in changed["limits"]},
         queues={name: document.queues[name] for name in changed["queues"]},

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tickbird.client.files import Files, check_plan
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.limits.rate_limits import Rate
-from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, to_seconds
 
 # What plays time ahead is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:
-    from tickbird.domain.forecast.forecast import Served, Simulation, WhatIf
-    from tickbird.domain.forecast.model import Going
+    from tickbird.domain.forecast.forecast import ForecastComparison, WhatIf, WorkerCapacity
+    from tickbird.domain.forecast.model import RunningRun
     from tickbird.files.document import Document
 
 _PAGE: Final = 1_000
@@ -42,13 +42,13 @@ class Simulations(Files):
         limit: int = 20,
         most: int | None = None,
         counted: Callable[[int, int], None] | None = None,
-    ) -> Simulation:
+    ) -> ForecastComparison:
         """What the next days bring: from `start` or now, to `end` or for so many days, a week if not said.
 
         With `document`, as it would be with its schedules applied. With `what_if`, both as it is and as it would be.
         All schedules are played; `names` are those that are told of, else the `limit` that there is most to say of.
         """
-        from tickbird.domain.forecast.forecast import DEFAULT_DURATION, MOST_TICKS, Ground, WhatIf, simulate
+        from tickbird.domain.forecast.forecast import DEFAULT_DURATION, MOST_TICKS, ForecastInput, WhatIf, simulate
 
         now = to_seconds(await self._store.now())
         first = now if start is None else to_seconds(start)
@@ -61,12 +61,12 @@ class Simulations(Files):
         if first != now:
             schedules = [moved(each, first) for each in schedules]
         found = [each.name for each in schedules if each.definition is not None]
-        lengths: dict[str, RunLength] = {}
+        lengths: dict[str, DurationStats] = {}
         for place in range(0, len(found), _PAGE):
             lengths |= await self._store.durations(self._namespace, found[place : place + _PAGE])
         needed = {each.schedule for one in schedules if one.definition for each in one.definition.depends_on}
         successes = await self._store.last_successes(self._namespace, needed) if needed else {}
-        ground = Ground(
+        ground = ForecastInput(
             namespace=self._namespace,
             schedules=schedules,
             start=first,
@@ -87,7 +87,7 @@ class Simulations(Files):
             if counted is not None:
                 counted(done, total)
 
-        def work() -> Simulation:
+        def work() -> ForecastComparison:
             return simulate(
                 ground, asked, names=names, limit=limit, most=MOST_TICKS if most is None else most, counted=tell
             )
@@ -100,7 +100,7 @@ class Simulations(Files):
 
     async def _played(
         self, document: Document | Mapping[str, Any] | None
-    ) -> tuple[list[Schedule], dict[str, int], dict[str, Rate]]:
+    ) -> tuple[list[Schedule], dict[str, int], dict[str, RateLimit]]:
         """Schedules by name, limits of keys and rates of queues: as stored, or as a document would have them."""
         store, namespace = self._store, self._namespace
         schedules = {each.name: each for each in await self._all()}
@@ -122,17 +122,17 @@ class Simulations(Files):
             rates |= read.queues
         return [schedules[name] for name in sorted(schedules)], limits, rates
 
-    async def _serving(self) -> list[Served]:
-        from tickbird.domain.forecast.forecast import Served
+    async def _serving(self) -> list[WorkerCapacity]:
+        from tickbird.domain.forecast.forecast import WorkerCapacity
 
         workers = [each for each in await self._store.list_workers(self._namespace) if each.slots and not each.draining]
-        return [Served(each.slots, frozenset(each.queues), frozenset(each.tasks)) for each in workers]
+        return [WorkerCapacity(each.slots, frozenset(each.queues), frozenset(each.tasks)) for each in workers]
 
-    async def _going(self) -> list[Going]:
+    async def _going(self) -> list[RunningRun]:
         """What runs, is queued or waits now, oldest first."""
-        from tickbird.domain.forecast.model import Going
+        from tickbird.domain.forecast.model import RunningRun
 
-        found: list[tuple[int, Going]] = []
+        found: list[tuple[int, RunningRun]] = []
         for status in ("running", "queued", "waiting"):
             before: int | None = None
             while len(found) < _MOST_GOING:
@@ -146,7 +146,7 @@ class Simulations(Files):
                     if each.schedule is not None and not each.held and each.origin in ("schedule", "catch_up"):
                         started = None if each.started_at is None else to_seconds(each.started_at)
                         due = to_seconds(each.due_at)
-                        found.append((each.id, Going(each.schedule, each.status, each.origin, due, started)))
+                        found.append((each.id, RunningRun(each.schedule, each.status, each.origin, due, started)))
                 if len(rows) < _PAGE:
                     break
                 before = rows[-1].id

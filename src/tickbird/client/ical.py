@@ -15,7 +15,7 @@ from tickbird.domain.planning.agenda import (
     DAYS,
     EVENTS,
     MOST_SCHEDULES,
-    Planned,
+    AgendaEntry,
     agenda,
     check_days,
     check_events,
@@ -56,18 +56,18 @@ async def write_ical(
             raise InvalidError("schedule: goes with neither tag nor contains.", field="schedule")
         found = await client.get(schedule)
         last = await client.runs(schedule=schedule, status="succeeded", limit=1)
-        planned = [Planned(found, _took(last[0] if last else None))]
+        planned = [AgendaEntry(found, _took(last[0] if last else None))]
     else:
         planned = await _planned(client, tag, contains, remarks)
     now = await client.now()
     return await compute(_write, planned, now, days, limit, remarks)
 
 
-async def _planned(client: Client, tag: str | None, contains: str, remarks: list[str]) -> list[Planned]:
-    planned: list[Planned] = []
+async def _planned(client: Client, tag: str | None, contains: str, remarks: list[str]) -> list[AgendaEntry]:
+    planned: list[AgendaEntry] = []
     after = ""
     while rows := await client.list(contains=contains, tag=tag, after=after, limit=_PAGE):
-        planned += [Planned(row.schedule, _took(row.last_run)) for row in rows]
+        planned += [AgendaEntry(row.schedule, _took(row.last_run)) for row in rows]
         after = rows[-1].schedule.name
         if len(rows) < _PAGE:
             break
@@ -84,7 +84,7 @@ def _took(run: RunRecord | None) -> float | None:
     return (run.finished_at - run.started_at).total_seconds()
 
 
-def _write(planned: Sequence[Planned], now: datetime, days: int, limit: int, remarks: Sequence[str]) -> Written:
+def _write(planned: Sequence[AgendaEntry], now: datetime, days: int, limit: int, remarks: Sequence[str]) -> Written:
     found = agenda(planned, now, days, limit)
     said = [*remarks]
     if not found.complete:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.domain.planning.agenda import Agenda, Planned
-from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.planning.agenda import Agenda, AgendaEntry
+from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, utc_text
 
@@ -64,7 +64,7 @@ def ical(agenda: Agenda, remarks: Sequence[str] = (), *, version: str) -> str:
     return "".join(f"{part}\r\n" for line in lines for part in _folded(line))
 
 
-def _tick_event(planned: Planned, tick: ComingTick) -> list[str]:
+def _tick_event(planned: AgendaEntry, tick: UpcomingTick) -> list[str]:
     schedule = planned.schedule
     words = [_what(schedule)]
     if tick.skipped is not None:

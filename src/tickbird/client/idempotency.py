@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from tickbird.client.base import Base
-from tickbird.domain.access.responses import Answer
+from tickbird.client.base import ClientBase
+from tickbird.domain.access.responses import StoredResponse
 from tickbird.domain.text import check_text
 
 
-class Answers:
+class ResponseStore:
     """Answers, kept in the store of a client: no verbs of its own, since only servers have them."""
 
-    def __init__(self, client: Base) -> None:
+    def __init__(self, client: ClientBase) -> None:
         self._store = client._store
 
-    async def begin(self, namespace: str, key: str, request: str) -> Answer | None:
+    async def begin(self, namespace: str, key: str, request: str) -> StoredResponse | None:
         """Take a key for a request: None where it is to be answered now, else what is known of the key."""
         return await self._store.begin_answer(namespace, check_text(key, "key", least=1, most=200), request)
 
-    async def keep(self, namespace: str, key: str, answer: Answer) -> None:
+    async def keep(self, namespace: str, key: str, answer: StoredResponse) -> None:
         """Keep an answer for a day."""
         await self._store.end_answer(namespace, key, answer.request, answer)
 

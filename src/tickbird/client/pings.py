@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.client.base import Base, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import to_seconds, utc_text
 
@@ -14,7 +14,7 @@ from tickbird.domain.time.instants import to_seconds, utc_text
 _AHEAD: Final = timedelta(hours=1)
 
 
-class Pings(Base):
+class Pings(ClientBase):
     """The verbs about pings."""
 
     async def ping(self, name: str, at: datetime | None = None) -> datetime:

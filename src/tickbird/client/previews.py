@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tickbird.client.base import Base
+from tickbird.client.base import ClientBase
 from tickbird.cpu_threads import compute
 from tickbird.domain.forecast.preview import Preview, preview
 from tickbird.domain.forecast.tick_load import MOST_SCHEDULES, load_around
@@ -22,7 +22,7 @@ from tickbird.domain.triggers.trigger import Trigger
 _ANY = Target("preview")
 
 
-class Previews(Base):
+class Previews(ClientBase):
     """The verbs about what would be."""
 
     async def preview(

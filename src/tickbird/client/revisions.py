@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tickbird.client.base import Base, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import RollBack
 from tickbird.domain.schedules.definition import Target
-from tickbird.domain.schedules.diff import Difference, RevisionOrigin, differences, origin_of
+from tickbird.domain.schedules.diff import FieldDiff, RevisionOrigin, differences, revision_origin
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 
 _LARGEST_REVISION = 2**31 - 1
 
 
-class Revisions(Base):
+class Revisions(ClientBase):
     """The verbs about revisions."""
 
     async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
@@ -73,10 +73,10 @@ def check_revision(number: object) -> int:
 
 
 def _origin(record: RevisionRecord) -> RevisionOrigin:
-    return origin_of(record.action, record.actor, record.detail)
+    return revision_origin(record.action, record.actor, record.detail)
 
 
-def _changes(record: RevisionRecord, known: Mapping[int, Mapping[str, Any]]) -> Sequence[Difference] | None:
+def _changes(record: RevisionRecord, known: Mapping[int, Mapping[str, Any]]) -> Sequence[FieldDiff] | None:
     if record.revision == 1:
         return differences({}, record.definition)
     before = known.get(record.revision - 1)

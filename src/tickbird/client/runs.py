@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, get_args
 
-from tickbird.client.base import Base, check_choice, page_size
+from tickbird.client.base import ClientBase, check_choice, page_size
 from tickbird.client.payloads import new_run
 from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
-from tickbird.domain.explain.context import Surroundings, readable
-from tickbird.domain.explain.explanation import Step, Times
-from tickbird.domain.explain.run_history import Progress as Course
-from tickbird.domain.limits.rate_limits import Turn
+from tickbird.domain.explain.context import RunContext, readable
+from tickbird.domain.explain.explanation import Step, TimeFormatter
+from tickbird.domain.explain.run_history import RunHistory as Course
+from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.planning.commands import (
     Trigger,
 )
@@ -27,7 +27,7 @@ from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, in_words, seconds
 from tickbird.domain.time.zones import zone
 from tickbird.store.protocol.store import (
-    Changed,
+    ChangeResult,
 )
 
 # How soon a run that is waited for is looked at again, and how rarely in the end.
@@ -38,7 +38,7 @@ _LOG_PAGE = 1_000
 _RUNNING = 1_000
 
 
-class Runs(Base):
+class Runs(ClientBase):
     """The verbs about runs."""
 
     async def trigger(
@@ -176,7 +176,7 @@ class Runs(Base):
         await self.run(run_id)
         return await self._store.read_progress(run_id)
 
-    async def turn(self, run_id: int) -> Turn | None:
+    async def turn(self, run_id: int) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._store.turn_of((await self.run(run_id)).id)
 
@@ -185,7 +185,7 @@ class Runs(Base):
         run, store, namespace = await self.run(run_id), self._store, self._namespace
         if run.status not in ("waiting", "queued"):
             return []
-        around, definition = Surroundings(now=await store.now(), workers=await store.list_workers(namespace)), None
+        around, definition = RunContext(now=await store.now(), workers=await store.list_workers(namespace)), None
         if run.schedule_id is not None and run.revision is not None:
             for revision in await store.list_revisions(run.schedule_id, before=run.revision + 1, limit=1):
                 definition = readable(revision)
@@ -201,7 +201,7 @@ class Runs(Base):
             limit = next(iter(await store.list_limits(namespace, key=run.concurrency_key)), None)
             around = replace(around, limit=limit, holders=await store.runs_of_key(namespace, run.concurrency_key))
         shown = tz or (definition.trigger.tz if definition is not None else None) or "UTC"
-        return list(Course(run, definition, around, Times(zone(shown).name)).waits_for())
+        return list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waits_for())
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""
@@ -258,6 +258,6 @@ def not_finished(run: RunRecord, waited: float) -> NotFinishedError:
     )
 
 
-def _made(changed: Changed) -> RunRecord:
+def _made(changed: ChangeResult) -> RunRecord:
     assert changed.run is not None
     return changed.run

@@ -12,7 +12,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.commands import (
     Create,
     Delete,
-    PauseCommand,
+    Pause,
     Reschedule,
     Resume,
     Skip,
@@ -22,12 +22,12 @@ from tickbird.domain.schedules.codec import encode_field
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import check_fields, policies
 from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.domain.targets.command import Program, program_from_json
+from tickbird.domain.targets.command import CommandSpec, program_from_json
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 from tickbird.store.protocol.store import (
-    ScheduleRow,
+    ScheduleSummary,
 )
 
 
@@ -38,7 +38,7 @@ class Schedules(Revisions):
         self,
         name: str,
         trigger: TriggerValue,
-        task: str | Program,
+        task: str | CommandSpec,
         *,
         actor: str,
         payload: Mapping[str, Any] | None = None,
@@ -51,7 +51,7 @@ class Schedules(Revisions):
         A setting that is not given is the task's: of this process, or as a live worker publishes it.
         """
         check_new_name(name, "schedule")
-        target = command_target(task) if isinstance(task, Program) else Target(task)
+        target = command_target(task) if isinstance(task, CommandSpec) else Target(task)
         checked, settings = await self._checked(target, payload or {}, unknown_task_ok=unknown_task_ok)
         given, stated = policies(options), frozenset(TASK_SETTINGS).intersection(options)
         definition = Definition(trigger=trigger, target=target, payload=checked, stated=stated, **{**settings, **given})
@@ -66,7 +66,7 @@ class Schedules(Revisions):
         tag: str | None = None,
         after: str = "",
         limit: int = 100,
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name, a page at a time: `after` is the last name of the page before."""
         if state is not None:
             check_choice(state, "state", get_args(State))
@@ -129,7 +129,7 @@ class Schedules(Revisions):
     ) -> Schedule:
         """Stop planning, until resumed or until an instant; queued runs go on unless asked otherwise."""
         end = None if until is None else to_seconds(until)
-        command = PauseCommand(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
+        command = Pause(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
     async def resume(self, name: str, *, actor: str, note: str = "", revision: int | None = None) -> Schedule:
@@ -172,5 +172,5 @@ def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
         changed["target"] = Target(changed.pop("task"))
     elif "command" in changed:
         program = changed.pop("command")
-        changed["target"] = command_target(program if isinstance(program, Program) else program_from_json(program))
+        changed["target"] = command_target(program if isinstance(program, CommandSpec) else program_from_json(program))
     return changed

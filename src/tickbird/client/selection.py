@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb, LeftAlone
-from tickbird.domain.planning.commands import Command, PauseCommand, Resume, Trigger
+from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb, NotChanged
+from tickbird.domain.planning.commands import Command, Pause, Resume, Trigger
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
@@ -32,7 +32,7 @@ class Found:
     missing: Sequence[str] = ()
 
 
-class Chosen:
+class ScheduleSelection:
     """No verbs of the client, since over HTTP one names a filter of its own."""
 
     def __init__(self, client: Client, which: Sequence[str] | ScheduleFilter) -> None:
@@ -74,7 +74,7 @@ class Chosen:
 
         def command(schedule: Schedule) -> Command:
             revision = schedule.revision
-            return PauseCommand(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
+            return Pause(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
 
         return await self._change("pause", expected, command)
 
@@ -108,5 +108,5 @@ class Chosen:
     async def _change(self, verb: BulkVerb, expected: int, command: Callable[[Schedule], Command]) -> BulkResult:
         found = await self.find()
         result = await self._client._change_found(verb, found.schedules, expected, command)
-        gone = [LeftAlone(name, "is not there any more") for name in found.missing]
+        gone = [NotChanged(name, "is not there any more") for name in found.missing]
         return replace(result, left=[*result.left, *gone])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 
-from tickbird.domain.doctor.metrics import MOST_COUNTED, Measures
-from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.doctor.metrics import MOST_COUNTED, NamespaceMetrics
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.store.protocol.store import Store
 
 
-class Source:
+class ServerReads:
     """All namespaces of a store."""
 
     def __init__(self, store: Store) -> None:
@@ -25,11 +25,11 @@ class Source:
         """The number of the newest migration that was applied to it."""
         return await self._store.schema_version()
 
-    async def settle(self, before: Horizon | None = None) -> Horizon:
+    async def settle(self, before: Watermark | None = None) -> Watermark:
         """Up to where everything can be seen that has happened in the store; `before` is what the look before found."""
         return await self._store.settle(before)
 
-    async def happened(self, namespaces: Collection[str], after: Mark, until: Horizon) -> Happened:
+    async def happened(self, namespaces: Collection[str], after: ActivityCursor, until: Watermark) -> ActivityPage:
         """What happened in these namespaces behind a place, in an order that everybody sees alike."""
         return await self._store.happened(namespaces, after, until)
 
@@ -41,6 +41,6 @@ class Source:
         """Those of these tokens and sessions that can be used."""
         return await self._store.live_tokens(ids)
 
-    async def measure(self, namespace: str, *, most: int = MOST_COUNTED) -> Measures:
+    async def measure(self, namespace: str, *, most: int = MOST_COUNTED) -> NamespaceMetrics:
         """How much there is of everything in a namespace, each counted up to `most`."""
         return await self._store.measure(namespace, most=most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tickbird.client.base import Base, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.access.sessions import (
     SESSION_NOISE,
     USUAL_SECONDS,
@@ -21,7 +21,7 @@ from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration
 
 
-class Sessions(Base):
+class Sessions(ClientBase):
     """The verbs about sessions."""
 
     async def open_session(

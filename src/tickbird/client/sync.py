@@ -224,7 +224,7 @@ def _closed() -> StoreError:
     return StoreError("this client is closed;", hint="get another one from the app: bird.sync.")
 
 
-class Blocking:
+class SyncClient:
     """Every coroutine method of an object as a method that waits, every asynchronous generator as an iterator."""
 
     def __init__(self, find: Callable[[], Awaitable[Any]], portal: Portal) -> None:

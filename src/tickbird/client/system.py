@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from tickbird.client.base import Base, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.cpu_threads import compute
-from tickbird.domain.doctor.checks import diagnose
+from tickbird.domain.doctor.checks import run_checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.zone_impact import TickMoves, all_moves, by_instant, is_zoned, next_moves
+from tickbird.domain.planning.zone_impact import ZoneImpact, all_moves, by_instant, is_zoned, next_moves
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import AuditRecord, Place, ZoneRecord, Zones
+from tickbird.store.protocol.store import AuditEntry, StoreIdentity, ZoneRecord, Zones
 
 
-class Whole(Base):
+class System(ClientBase):
     """The verbs about all of a store."""
 
     async def workers(self) -> Sequence[Worker]:
@@ -34,13 +34,13 @@ class Whole(Base):
 
     async def doctor(self) -> Sequence[Finding]:
         """Everything that was looked at in the store: how it is, and what to do about it."""
-        return diagnose(await self._store.examine(self._namespace))
+        return run_checks(await self._store.examine(self._namespace))
 
-    async def place(self) -> Place:
+    async def place(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
         return await self._store.check_place()
 
-    async def accept_copy(self, *, actor: str) -> Place:
+    async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
         check_text(actor, "actor", least=1, most=200)
         if not (await self._store.check_place()).copied:
@@ -63,7 +63,7 @@ class Whole(Base):
             raise ConflictError("the store goes by these zone rules already;", hint="there is nothing to adopt.")
         return zones
 
-    async def zone_moves(self, days: int = 400, against: str | Path | None = None) -> Sequence[TickMoves]:
+    async def zone_moves(self, days: int = 400, against: str | Path | None = None) -> Sequence[ZoneImpact]:
         """The ticks that a change of zone rules moves, from the stored next ones to those of today.
 
         With `against`, a folder of zone files: every tick within so many days that its rules move.
@@ -80,7 +80,7 @@ class Whole(Base):
 
     async def audit(
         self, *, schedule: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Sequence[AuditRecord]:
+    ) -> Sequence[AuditEntry]:
         """Who did what, newest first."""
         return await self._store.list_audit(self._namespace, schedule=schedule, before=before, limit=limit)
 

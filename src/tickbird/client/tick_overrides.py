@@ -9,11 +9,11 @@ from typing import Any
 from tickbird.client.ticks import Ticks
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.commands import (
+    ClearOverride,
     Command,
     Override,
-    UndoOverride,
 )
-from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.upcoming import overrides_of
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.schedule import Schedule
@@ -45,7 +45,7 @@ class Overrides(Ticks):
         at, to = whole_second(tick, "tick"), None if move_to is None else to_seconds(move_to)
         command = Override(actor=actor, revision=revision, tick=at, skip=skip, move_to=to, payload=payload, note=note)
         schedule = await self._change_tick(name, at, command)
-        ahead = Ahead(schedule)
+        ahead = PendingTicks(schedule)
         made = ahead.override(at)
         assert made is not None
         return ahead.record(made)
@@ -55,7 +55,7 @@ class Overrides(Ticks):
     ) -> Schedule:
         """Let a coming tick be as if nothing had been decided for it, by an override or by a reschedule."""
         at = whole_second(tick, "tick")
-        return await self._change_tick(name, at, UndoOverride(actor=actor, revision=revision, tick=at, note=note))
+        return await self._change_tick(name, at, ClearOverride(actor=actor, revision=revision, tick=at, note=note))
 
     async def overrides(self, name: str) -> Sequence[OverrideRecord]:
         """The coming ticks for which something was decided one by one, in order."""

@@ -6,21 +6,21 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from tickbird.client.base import Base, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.cpu_threads import compute, compute_now
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.explain.context import Evidence
+from tickbird.domain.explain.context import ExplainContext
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.why import explain
-from tickbird.domain.ledger.activity import Happening
-from tickbird.domain.ledger.verification import Audit, Auditor, Decision
-from tickbird.domain.planning.upcoming import ComingTick, coming_ticks
+from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.verification import LedgerEntry, LedgerReport, LedgerVerifier
+from tickbird.domain.planning.upcoming import UpcomingTick, coming_ticks
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.domain.time.zones import zone
-from tickbird.store.protocol.store import Decisions
+from tickbird.store.protocol.store import TickDecisions
 
 # So many successes of a schedule are looked through for the one that another one needed.
 _SUCCESSES = 200
@@ -29,10 +29,10 @@ _FEW = 100
 _AROUND = 500
 
 
-class Ticks(Base):
+class Ticks(ClientBase):
     """The verbs about ticks."""
 
-    async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
+    async def next_ticks(self, name: str, count: int = 10) -> Sequence[UpcomingTick]:
         """The ticks to come, as the schedule stands now."""
         schedule, now = await self.get(name), await self._store.now()
         # A page that shows a few does not wait for a caller that asked for thousands.
@@ -43,13 +43,13 @@ class Ticks(Base):
         evidence = await self._evidence(await self._find(name), at)
         return await compute_now(explain, evidence if tz is None else replace(evidence, tz=zone(tz).name))
 
-    async def _evidence(self, schedule: Schedule, at: datetime) -> Evidence:
+    async def _evidence(self, schedule: Schedule, at: datetime) -> ExplainContext:
         """The rows that concern one instant of a schedule, and those that they name."""
         store, namespace, name = self._store, self._namespace, schedule.name
         tick = to_datetime(to_seconds(at))
         decided = await store.decisions(schedule.id, tick, tick)
         named = {run.revision for run in decided.runs} | {skip.revision for skip in decided.skips}
-        evidence = Evidence(
+        evidence = ExplainContext(
             schedule=schedule,
             at=at,
             now=await store.now(),
@@ -107,7 +107,7 @@ class Ticks(Base):
             found |= {each.revision: each for each in one if each.revision == number}
         return [found[number] for number in sorted(found, reverse=True)]
 
-    async def _with_needed(self, evidence: Evidence, revision: int | None) -> Evidence:
+    async def _with_needed(self, evidence: ExplainContext, revision: int | None) -> ExplainContext:
         """With what is known of the schedules that this one depends on, or did by a revision."""
         asked = (evidence.schedule.definition, evidence.definition(revision))
         names = {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
@@ -120,13 +120,13 @@ class Ticks(Base):
             needed += await self._store.list_runs(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
         return replace(evidence, successes=successes, needed=needed, shadows=await self._shadows(successes))
 
-    async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> Decisions:
+    async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> TickDecisions:
         """The runs and skips whose ticks touch a range."""
         return await self._store.decisions((await self._find(name)).id, first, last, limit)
 
     async def audit_ticks(
         self, name: str, first: datetime | None = None, last: datetime | None = None, *, page: int = 10_000
-    ) -> Audit:
+    ) -> LedgerReport:
         """Do the ticks that were to be expected in a range have one decision each, and no decision lacks its tick?"""
         start = FIRST_SECOND if first is None else to_seconds(first)
         end = LAST_SECOND if last is None else to_seconds(last)
@@ -138,7 +138,7 @@ class Ticks(Base):
             revisions, known_from = await self._known_revisions(schedule)
             now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
             complete = max((each for each in (pruned, known_from) if each is not None), default=None)
-            auditor = await compute_now(Auditor, schedule, revisions, start, end, now, complete)
+            auditor = await compute_now(LedgerVerifier, schedule, revisions, start, end, now, complete)
             async for decisions in self._ledger(schedule, auditor, start, page):
                 await compute_now(auditor.take, decisions)
             # What was pruned meanwhile would look missing.
@@ -158,8 +158,8 @@ class Ticks(Base):
         return (await self._store.ledger(schedule.id, EPOCH, EPOCH, EPOCH, 1)).pruned_until
 
     async def _ledger(
-        self, schedule: Schedule, auditor: Auditor, start: int, limit: int
-    ) -> AsyncIterator[Sequence[Decision]]:
+        self, schedule: Schedule, auditor: LedgerVerifier, start: int, limit: int
+    ) -> AsyncIterator[Sequence[LedgerEntry]]:
         """The decisions from an instant on, as far as they must be read, in order, a page at a time."""
         reach, runs_from, skips_from = auditor.reach, start, start
         while reach >= min(runs_from, skips_from):
@@ -180,25 +180,25 @@ class Ticks(Base):
 
     async def happenings(
         self, since: datetime, *, schedule: str | None = None, limit: int = 10_000
-    ) -> Sequence[Happening]:
+    ) -> Sequence[Activity]:
         """The ticks decided and the runs ended since an instant, oldest first; of each kind the newest `limit`."""
         to_seconds(since)
         if schedule is not None:
             await self._find(schedule)
-        found: list[Happening] = []
+        found: list[Activity] = []
         before: int | None = None
         while len(found) < limit:
             page = await self._store.list_runs(
                 self._namespace, schedule=schedule, before=before, limit=min(200, page_size(limit))
             )
             made = [run for run in page if run.created_at >= since]
-            found += [Happening(run.created_at, "planned", run.schedule, run) for run in made]
+            found += [Activity(run.created_at, "planned", run.schedule, run) for run in made]
             # Ids are given out before their runs are written, so that one page may hold some of either side.
             if not made:
                 break
             before = page[-1].id
         recent = await self._store.recent(self._namespace, since, limit)
-        found += [Happening(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
-        found += [Happening(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
+        found += [Activity(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
+        found += [Activity(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
         mine = [each for each in found if schedule in (None, each.schedule)]
         return sorted(mine, key=lambda each: (each.at, each.kind != "planned"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from tickbird.client.base import Base, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.access.tokens import (
     NOISE,
     NewToken,
@@ -23,7 +23,7 @@ from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 
 
-class Tokens(Base):
+class Tokens(ClientBase):
     """The verbs about tokens."""
 
     async def create_token(

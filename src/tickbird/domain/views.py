@@ -73,7 +73,7 @@ class AuditFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class KeysetPage(Generic[T]):
     """A page of rows, newest first, and how far was looked: `reached` is the id to go on from, None at the end."""
 
     rows: Sequence[T]
@@ -81,7 +81,7 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CappedCount:
     """How many there are; `capped`: at least as many."""
 
     number: int
@@ -92,7 +92,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class RunMark:
+class RunPoint:
     """A run as a mark on a line: nothing but when and how."""
 
     schedule_id: int
@@ -111,7 +111,7 @@ class RunMark:
 
 
 @dataclass(frozen=True, slots=True)
-class SkipMark:
+class SkipPoint:
     """A range of ticks that were not run, as one mark on a line."""
 
     schedule_id: int
@@ -127,11 +127,11 @@ class SkipMark:
         return self.last
 
 
-Marked = RunMark | SkipMark
+Marked = RunPoint | SkipPoint
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class RunTiming:
     """When a run that has begun was due, began and ended."""
 
     schedule_id: int | None
@@ -156,7 +156,7 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Streak:
+class FailureStreak:
     """A schedule that fails: how often in a row (at most 100 are counted), since when, and how the last run ended."""
 
     schedule: str
@@ -167,7 +167,7 @@ class Streak:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LateRun:
+class OverdueRun:
     """A run that could have begun and has not, and since when."""
 
     id: int
@@ -190,17 +190,17 @@ class LoadRow:
     duration: float | None
 
 
-def page_of_going(looked: int, ids: Sequence[int], most: int, after: int | None, limit: int) -> Page[int] | None:
+def page_of_going(looked: int, ids: Sequence[int], most: int, after: int | None, limit: int) -> KeysetPage[int] | None:
     """A page of those that go on; None where not all of them were looked at, since newer ones may be among the rest."""
     if looked >= most:
         return None
     ids = sorted(ids, reverse=after is None)
     page = ids[:limit]
     reached = page[-1] if len(ids) > limit else None
-    return Page(page if after is None else page[::-1], reached)
+    return KeysetPage(page if after is None else page[::-1], reached)
 
 
-def newest_marks(runs: Sequence[RunMark], skips: Sequence[SkipMark], most: int) -> dict[int, list[Marked]]:
+def newest_marks(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], most: int) -> dict[int, list[Marked]]:
     """The newest marks of each schedule, oldest first."""
     lines: dict[int, list[Marked]] = {}
     mark: Marked

@@ -18,9 +18,9 @@ from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.text import clean_text
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.monotonic import steady
-from tickbird.engine.processes.pool import Away, Children, Reason
-from tickbird.engine.task_errors import Failed, LateStart, encode_error, refuse_awaitable
-from tickbird.targets.protocol import CURRENT, Executable, Kept, Run, Sink
+from tickbird.engine.processes.pool import ChildRun, ProcessPool, Reason
+from tickbird.engine.task_errors import LateStart, TaskFailure, encode_error, refuse_awaitable
+from tickbird.targets.protocol import CURRENT, EncodedResult, Executable, Run, RunSink
 
 log = logging.getLogger("tickbird.engine")
 
@@ -69,7 +69,7 @@ class Attempt:
         executable: Executable,
         on_crash: str,
         lease_ends: float,
-        sink: Sink | None = None,
+        sink: RunSink | None = None,
         *,
         margin: float = 0.0,
         monotonic: Callable[[], float] = steady,
@@ -85,9 +85,9 @@ class Attempt:
         self.lease_ends = lease_ends
         self._margin, self._monotonic = margin, monotonic
         self.stop_reason: StopReason | None = None
-        self._call: asyncio.Future[Kept] | None = None
+        self._call: asyncio.Future[EncodedResult] | None = None
         # Where it is executed, when that is a child process.
-        self._away: Away | None = None
+        self._away: ChildRun | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timed_out = False
         self._reported = False
@@ -125,7 +125,7 @@ class Attempt:
         loop: asyncio.AbstractEventLoop,
         threads: Executor | None,
         reports: Reports,
-        children: Children | None = None,
+        children: ProcessPool | None = None,
     ) -> None:
         """Start the function; the reports tell how it went."""
         self._loop, self._reports = loop, reports
@@ -146,7 +146,7 @@ class Attempt:
         self._set_timer()
         self._call.add_done_callback(self._done)
 
-    def _go_away(self, children: Children) -> None:
+    def _go_away(self, children: ProcessPool) -> None:
         self._away = children.execute(self.claimed, self.run, self.executable, self._begun, self.begin_by)
         self._call = asyncio.wrap_future(self._away.answer, loop=self._loop)
         self._call.add_done_callback(self._done)
@@ -162,7 +162,9 @@ class Attempt:
         if timeout is not None and self._call is not None and not self._call.done():
             self._timer = self._loop.call_later(timeout, self._time_out)
 
-    def _start(self, arguments: Any, threads: Executor | None, context: contextvars.Context) -> asyncio.Future[Kept]:
+    def _start(
+        self, arguments: Any, threads: Executor | None, context: contextvars.Context
+    ) -> asyncio.Future[EncodedResult]:
         if not self.executable.blocking:
             return self._loop.create_task(self._await(arguments), context=context)
         if threads is not None:
@@ -170,7 +172,7 @@ class Attempt:
         inline = self._loop.create_future()
         try:
             inline.set_result(context.run(self._block, arguments))
-        except (Failed, LateStart) as error:
+        except (TaskFailure, LateStart) as error:
             inline.set_exception(error)
         return inline
 
@@ -180,21 +182,21 @@ class Attempt:
         if self.is_expiring:
             raise LateStart
 
-    async def _await(self, arguments: Any) -> Kept:
+    async def _await(self, arguments: Any) -> EncodedResult:
         self._check_lease()
         try:
-            return Kept(encode_value(await self.executable.call(arguments)))
+            return EncodedResult(encode_value(await self.executable.call(arguments)))
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
             raise encode_error(error) from None
 
-    def _block(self, arguments: Any) -> Kept:
+    def _block(self, arguments: Any) -> EncodedResult:
         self._check_lease()
         try:
             result = self.executable.call(arguments)
             refuse_awaitable(result)
-            return Kept(encode_value(result))
+            return EncodedResult(encode_value(result))
         except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
             raise encode_error(error) from None
 
@@ -217,7 +219,7 @@ class Attempt:
         if not self._reported:
             self._report(self._failed("timeout", f"took longer than its timeout of {self._policy.timeout} s"))
 
-    def _done(self, call: asyncio.Future[Kept]) -> None:
+    def _done(self, call: asyncio.Future[EncodedResult]) -> None:
         self._reports.returned()
         if self._timer is not None:
             self._timer.cancel()
@@ -238,7 +240,7 @@ class Attempt:
         self._reported = True
         self._reports.ended(self, outcome)
 
-    def _outcome(self, call: asyncio.Future[Kept]) -> Outcome | None:
+    def _outcome(self, call: asyncio.Future[EncodedResult]) -> Outcome | None:
         error = None if call.cancelled() else call.exception()
         if self.stop_reason == "lease":
             return None
@@ -252,7 +254,7 @@ class Attempt:
         if isinstance(error, LateStart):
             log.error("run %d not started: its lease is about to expire; it is put back", self.claimed.id)
             return self.unstarted("drain")
-        if isinstance(error, Failed):
+        if isinstance(error, TaskFailure):
             return self._failed("raised", error.text, again=error.again)
         if error is not None:
             return self.fail(error)

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from tickbird.domain.time.instants import EPOCH
 from tickbird.domain.workers import CLOCK_JUMPED
 from tickbird.engine.monotonic import steady
-from tickbird.store.protocol.store import Expected
+from tickbird.store.protocol.store import ClockBounds
 
 log = logging.getLogger("tickbird.engine")
 
@@ -45,7 +45,7 @@ class StoreClock:
         return steady()
 
 
-class ClockWatch:
+class ClockGuard:
     """Holds the store's clock against the steady one, and tells planning and rescue which instants to believe."""
 
     def __init__(self, clock: Clock) -> None:
@@ -83,7 +83,7 @@ class ClockWatch:
             return 0.0
         return min(TOLERANCE, max(0.0, self._jumped[1] + PATIENCE - self._clock.monotonic()))
 
-    def expected(self) -> Expected | None:
+    def expected(self) -> ClockBounds | None:
         """What the store's clock may show now; None: whatever it likes, as nothing is known yet."""
         if self._offset is None:
             return None
@@ -97,7 +97,7 @@ class ClockWatch:
             return now
         return _instant(self._clock.monotonic() + self._offset)
 
-    def believes(self, now: datetime, asked_at: float, expected: Expected | None) -> bool:
+    def believes(self, now: datetime, asked_at: float, expected: ClockBounds | None) -> bool:
         """See an answer to a question that named what was expected; False: the store has therefore done nothing."""
         self.see(now, asked_at)
         return expected is None or expected[0] <= now <= expected[1]

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, TickbirdError
 from tickbird.domain.planning.code_sync import reconcile
-from tickbird.domain.planning.commands import Command, Create, PauseCommand, Redefine, Resume
+from tickbird.domain.planning.commands import Command, Create, Pause, Resume, SyncFromCode
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
@@ -18,9 +18,9 @@ log = logging.getLogger("tickbird.engine")
 _TRIES = 5
 _WORDS: Mapping[type[Command], str] = {
     Create: "created",
-    Redefine: "changed",
+    SyncFromCode: "changed",
     Resume: "resumed: its code is back",
-    PauseCommand: "paused: removed from code",
+    Pause: "paused: removed from code",
 }
 
 
@@ -57,12 +57,12 @@ async def sync(
                 # too; then what is left is decided anew.
                 conflicts[name] = error
                 # Removed from code, and over with the ticks that are due by now: planning them ends it.
-                if tries == _TRIES - 1 and isinstance(command, PauseCommand) and isinstance(error, ConflictError):
+                if tries == _TRIES - 1 and isinstance(command, Pause) and isinstance(error, ConflictError):
                     del conflicts[name]
                 continue
             except DefinitionError as error:
                 # One override that does not fit must not keep a whole deploy from starting.
-                if not (isinstance(command, Redefine) and stored[name].schedule.overrides):
+                if not (isinstance(command, SyncFromCode) and stored[name].schedule.overrides):
                     raise
                 log.error(
                     "schedule %s stays as it is, since what an operator has set does not fit its new code: %s"

@@ -14,12 +14,12 @@ from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.runs.unreadable_runs import Unreadable
 from tickbird.domain.workers import Worker
 from tickbird.engine.attempt import Attempt, StopReason
-from tickbird.engine.clock import Clock, ClockWatch
-from tickbird.engine.executor import Ending, Workplace
+from tickbird.engine.clock import Clock, ClockGuard
+from tickbird.engine.executor import Ending, RunExecutor
 from tickbird.engine.outbox import Outbox
-from tickbird.engine.processes.pool import Children
-from tickbird.store.protocol.store import HandOff, Held, Planned, Renewed, Store
-from tickbird.targets.protocol import Executable, Sink
+from tickbird.engine.processes.pool import ProcessPool
+from tickbird.store.protocol.store import HandOff, LeaseRef, PlanResult, RenewResult, Store
+from tickbird.targets.protocol import Executable, RunSink
 
 log = logging.getLogger("tickbird.engine")
 _SOONEST_RENEWAL = 0.25
@@ -31,10 +31,10 @@ _MOST_AHEAD = 500
 _UNWINDING = 2.0
 _UNTIL_GONE = 2.0
 # Plans a batch, and may lease runs of it to this worker.
-Plan = Callable[[HandOff], Awaitable[Planned]]
+Plan = Callable[[HandOff], Awaitable[PlanResult]]
 
 
-class Execution:
+class Dispatcher:
     """Everything this worker is executing. Lives in the engine's loop; the functions run in `work_loop`."""
 
     def __init__(
@@ -48,13 +48,13 @@ class Execution:
         work_loop: asyncio.AbstractEventLoop,
         threads: Executor | None,
         on_crash: Mapping[str, str] | None = None,
-        sink: Sink | None = None,
-        children: Children | None = None,
-        watch: ClockWatch | None = None,
+        sink: RunSink | None = None,
+        children: ProcessPool | None = None,
+        watch: ClockGuard | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._watch = watch or ClockWatch(clock)
+        self._watch = watch or ClockGuard(clock)
         self.worker = worker
         self._executables = executables
         self._lease = lease
@@ -73,7 +73,7 @@ class Execution:
         self.busy = 0
         self._reserved = 0
         self._turned_away = False
-        self._workplace = Workplace(self.slots, work_loop, threads, self._loop, self._collect, children)
+        self._workplace = RunExecutor(self.slots, work_loop, threads, self._loop, self._collect, children)
         # How briskly slots become free: when and in what time as many runs ended as there are slots.
         self._turn, self._turned_at, self._returned = inf, -inf, 0
         self._more = False
@@ -143,7 +143,7 @@ class Execution:
         self._settle()
         return True
 
-    async def hand_off(self, plan: Plan, sharers: int = 1) -> Planned:
+    async def hand_off(self, plan: Plan, sharers: int = 1) -> PlanResult:
         """Let a planner lease runs to this worker as it makes them, in its share of the room; start those."""
         # Who was turned away comes first, or a planner that is never done would keep all others waiting.
         room = 0 if self._turned_away else self.reserve(ceil(self.room / sharers))
@@ -279,7 +279,7 @@ class Execution:
             # Woken for a cancellation, perhaps of many: one look serves them all.
             return _SOONEST_RENEWAL - (began - self._renewed_at)
         self._renewed_at = began
-        held = [Held(*key) for key in self.held]
+        held = [LeaseRef(*key) for key in self.held]
         asking = asyncio.ensure_future(self._store.renew(self.worker, held, self._lease, now=self._clock.now()))
         try:
             renewed = await self._answer(asking)
@@ -302,7 +302,7 @@ class Execution:
         # Leases count from the question: after an answer that took long, the next look is near.
         return self._lease / 3 - (self._clock.monotonic() - began)
 
-    async def _answer(self, asking: asyncio.Future[Renewed]) -> Renewed:
+    async def _answer(self, asking: asyncio.Future[RenewResult]) -> RenewResult:
         """The answer to a renewal, unless it takes too long; what is given up then may take long to unwind."""
         try:
             done, _ = await asyncio.wait([asking], timeout=self._patience())

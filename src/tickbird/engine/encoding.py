@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any, Final
 
 from tickbird.domain.text import clean_text, describe, type_name
-from tickbird.targets.protocol import Kept
+from tickbird.targets.protocol import EncodedResult
 
 MAX_RESULT: Final = 100_000
 # Of one value: a few shared lists can stand for more values than memory holds, and an iterator may never end.
@@ -27,7 +27,7 @@ def encode_value(value: Any) -> Any:
     """A value of exact JSON types, bounded in depth and size; never raises."""
     encoder = _Encoder()
     try:
-        if type(value) is Kept:
+        if type(value) is EncodedResult:
             # Cut already, by the child process that it comes from.
             return encoder.encode_whole(value.value, 3 * MAX_RESULT)
         return encoder.encode_whole(value, MAX_RESULT)

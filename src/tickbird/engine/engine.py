@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 
 from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.domain.workers import Worker
-from tickbird.engine.clock import Clock, ClockWatch, StoreClock
+from tickbird.engine.clock import Clock, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations
-from tickbird.engine.dispatcher import Execution
-from tickbird.engine.loop import Repeat, Step
-from tickbird.engine.maintenance import PRUNE_PAUSE, Retention, Upkeep
-from tickbird.engine.planner_step import Planning
-from tickbird.engine.processes.pool import Children
-from tickbird.engine.readiness import Standing
-from tickbird.engine.run_logs import Logs
-from tickbird.engine.worker_health import Vitals
+from tickbird.engine.dispatcher import Dispatcher
+from tickbird.engine.loop import Step, StepLoop
+from tickbird.engine.maintenance import PRUNE_PAUSE, Maintenance, Retention
+from tickbird.engine.planner_step import PlannerStep
+from tickbird.engine.processes.pool import ProcessPool
+from tickbird.engine.readiness import WorkerReadiness
+from tickbird.engine.run_logs import RunLogBuffer
+from tickbird.engine.worker_health import WorkerHealth
 from tickbird.store.protocol.store import Store
-from tickbird.targets.protocol import Executable, Sink
+from tickbird.targets.protocol import Executable, RunSink
 
 log = logging.getLogger("tickbird.engine")
 _PLAN_AFTER = 0.005
@@ -57,16 +57,16 @@ class Engine:
         threads: Executor | None,
         clock: Clock | None = None,
         on_crash: Mapping[str, str] | None = None,
-        sink: Sink | None = None,
-        children: Children | None = None,
+        sink: RunSink | None = None,
+        children: ProcessPool | None = None,
         wall: Callable[[], float] | None = None,
     ) -> None:
         clock = clock or StoreClock()
-        self.logs = Logs(store)
+        self.logs = RunLogBuffer(store)
         self._store = store
         self._options = options
-        watch = ClockWatch(clock)
-        self.execution = Execution(
+        watch = ClockGuard(clock)
+        self.execution = Dispatcher(
             store,
             clock,
             worker,
@@ -80,9 +80,9 @@ class Engine:
             watch=watch,
         )
         hand_off = self.execution.hand_off if options.execute else None
-        self.planning = Planning(store, clock, self._wake_claim, watch=watch, hand_off=hand_off)
-        self.standing = Standing(store, clock, plans=options.plan, off=options.off)
-        self.upkeep = Upkeep(
+        self.planning = PlannerStep(store, clock, self._wake_claim, watch=watch, hand_off=hand_off)
+        self.standing = WorkerReadiness(store, clock, plans=options.plan, off=options.off)
+        self.upkeep = Maintenance(
             store,
             clock,
             worker,
@@ -94,17 +94,17 @@ class Engine:
             on_schedules=self._wake_plan,
             watch=watch,
             standing=self.standing,
-            vitals=Vitals(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
+            vitals=WorkerHealth(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
         )
         poll = options.safety_poll
-        self._claim = Repeat("claim", self._unless_copied(self.execution.claim), poll)
-        self._finish = Repeat("finish", self.execution.finish, poll)
-        self._renew = Repeat("renew", self.execution.renew, options.lease / 3)
-        self._plan = Repeat("plan", self._unless_copied(self.planning.step), poll)
-        self._rescue = Repeat("rescue", self._unless_copied(self.upkeep.rescue), 2 * options.lease)
-        self._heartbeat = Repeat("heartbeat", self.upkeep.heartbeat, options.heartbeat)
-        self._prune = Repeat("prune", self._unless_copied(self.upkeep.prune), PRUNE_PAUSE)
-        self._zones = Repeat("zones", self.standing.step, PRUNE_PAUSE)
+        self._claim = StepLoop("claim", self._unless_copied(self.execution.claim), poll)
+        self._finish = StepLoop("finish", self.execution.finish, poll)
+        self._renew = StepLoop("renew", self.execution.renew, options.lease / 3)
+        self._plan = StepLoop("plan", self._unless_copied(self.planning.step), poll)
+        self._rescue = StepLoop("rescue", self._unless_copied(self.upkeep.rescue), 2 * options.lease)
+        self._heartbeat = StepLoop("heartbeat", self.upkeep.heartbeat, options.heartbeat)
+        self._prune = StepLoop("prune", self._unless_copied(self.upkeep.prune), PRUNE_PAUSE)
+        self._zones = StepLoop("zones", self.standing.step, PRUNE_PAUSE)
         self.standing.on_change = self._wake_standing
         watch.on_alarm = self._wake_alarmed
         self.standing.on_outdated = self.drain
@@ -113,7 +113,7 @@ class Engine:
         self.execution.on_outcome = self._finish.wake
         self.execution.before_finish = self.logs.flush
         self.execution.on_over = self.logs.forget
-        self._logs = Repeat("logs", self.logs.step, poll)
+        self._logs = StepLoop("logs", self.logs.step, poll)
         self.logs.on_lines = self._logs.wake
         self._ending = asyncio.Event()
 
@@ -186,7 +186,7 @@ class Engine:
 
     async def _listen(self) -> None:
         """Wake the steps when another process has made work; the safety poll covers what gets lost."""
-        listen = Repeat("wake-ups", self._listen_once, self._options.safety_poll)
+        listen = StepLoop("wake-ups", self._listen_once, self._options.safety_poll)
         await listen.run()
 
     async def _listen_once(self) -> float | None:

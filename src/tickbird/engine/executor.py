@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from tickbird.domain.runs.run import Outcome
 from tickbird.engine.attempt import Attempt, StopReason
-from tickbird.engine.processes.pool import Children
+from tickbird.engine.processes.pool import ProcessPool
 
 log = logging.getLogger("tickbird.engine")
 
@@ -21,7 +21,7 @@ Collect = Callable[[int, Sequence[Ending]], None]
 _LONGEST_WAIT = 0.2
 
 
-class Workplace:
+class RunExecutor:
     """Every method is called in the loop that executes; the engine's loop is told once per turn, for that is costly."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Workplace:
         threads: Executor | None,
         engine_loop: asyncio.AbstractEventLoop,
         collect: Collect,
-        children: Children | None = None,
+        children: ProcessPool | None = None,
     ) -> None:
         self._slots = slots
         self._loop = loop

@@ -15,7 +15,7 @@ Step = Callable[[], Awaitable[float | None]]
 _MOST_BACKOFF = 10.0
 
 
-class Repeat:
+class StepLoop:
     """Keeps calling one step; a step returns the seconds it wants to sleep, or None for as long as allowed."""
 
     def __init__(self, name: str, step: Step, safety_poll: float) -> None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tickbird.domain.workers import Worker
-from tickbird.engine.clock import PATIENCE, Clock, ClockWatch
+from tickbird.engine.clock import PATIENCE, Clock, ClockGuard
 from tickbird.engine.code_sync import Declarations, sync
-from tickbird.engine.readiness import Standing
-from tickbird.engine.worker_health import Vitals
-from tickbird.store.protocol.store import Reported, Store
+from tickbird.engine.readiness import WorkerReadiness
+from tickbird.engine.worker_health import WorkerHealth
+from tickbird.store.protocol.store import HeartbeatResult, Store
 
 log = logging.getLogger("tickbird.engine")
 
@@ -31,7 +31,7 @@ class Retention:
     keep: int = 100
 
 
-class Upkeep:
+class Maintenance:
     """Steps that no single run depends on."""
 
     def __init__(
@@ -46,9 +46,9 @@ class Upkeep:
         retention: Retention,
         on_runs: Callable[[], None],
         on_schedules: Callable[[], None] = lambda: None,
-        watch: ClockWatch | None = None,
-        standing: Standing | None = None,
-        vitals: Vitals | None = None,
+        watch: ClockGuard | None = None,
+        standing: WorkerReadiness | None = None,
+        vitals: WorkerHealth | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -60,10 +60,10 @@ class Upkeep:
         self._retention = retention
         self._on_runs = on_runs
         self._on_schedules = on_schedules
-        self._watch = watch or ClockWatch(clock)
-        self._standing = standing or Standing(store, clock, plans=True)
-        self._vitals = vitals or Vitals()
-        self._reported: Reported | None = None
+        self._watch = watch or ClockGuard(clock)
+        self._standing = standing or WorkerReadiness(store, clock, plans=True)
+        self._vitals = vitals or WorkerHealth()
+        self._reported: HeartbeatResult | None = None
         # When definitions were last brought in step; None: they must be.
         self._in_step: datetime | None = None
 
@@ -90,14 +90,14 @@ class Upkeep:
             await self._sync(reported)
         return self._heartbeat
 
-    async def _look_at_clock(self, reported: Reported) -> None:
+    async def _look_at_clock(self, reported: HeartbeatResult) -> None:
         before = self._standing.doubt
         await self._standing.look_at_clock(self.worker.namespace, reported.now)
         if bool(before) != bool(self._standing.doubt):
             # The clock that it has seen so far is not the one that counts.
             self._watch.forget()
 
-    async def _report(self) -> Reported:
+    async def _report(self) -> HeartbeatResult:
         began, asked_at = self._clock.monotonic(), self._vitals.wall()
         held = "; ".join(filter(None, (self._standing.held, self._watch.held)))
         self.worker = replace(self.worker, held=held, vitals=self._vitals.tell())
@@ -109,12 +109,12 @@ class Upkeep:
         self._reported = reported
         return reported
 
-    def _has_lost(self, before: Reported, reported: Reported) -> bool:
+    def _has_lost(self, before: HeartbeatResult, reported: HeartbeatResult) -> bool:
         """Has a worker of this app gone, or was this one taken for gone? One that comes looks for itself."""
         silent = (reported.now - before.now).total_seconds()
         return silent >= self._live_for or not before.peers <= reported.peers
 
-    async def _sync(self, reported: Reported) -> None:
+    async def _sync(self, reported: HeartbeatResult) -> None:
         if await sync(self._store, self._declarations, self.worker, now=self._clock.now()):
             # Something may now be due before the planner means to look.
             self._on_schedules()

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from tickbird.engine.clock import Clock, ClockWatch
+from tickbird.engine.clock import Clock, ClockGuard
 from tickbird.engine.dispatcher import Plan
-from tickbird.store.protocol.store import Expected, HandOff, Planned, Store
+from tickbird.store.protocol.store import ClockBounds, HandOff, PlanResult, Store
 
 log = logging.getLogger("tickbird.engine")
 _MOST_LOGGED = 20
@@ -24,7 +24,7 @@ _LEAST: Final = 100
 _MOST: Final = 500
 
 
-class Planning:
+class PlannerStep:
     """Plans due schedules in batches until none is left."""
 
     def __init__(
@@ -33,8 +33,8 @@ class Planning:
         clock: Clock,
         on_runs: Callable[[], None],
         batch: int = _MOST,
-        watch: ClockWatch | None = None,
-        hand_off: Callable[[Plan, int], Awaitable[Planned]] | None = None,
+        watch: ClockGuard | None = None,
+        hand_off: Callable[[Plan, int], Awaitable[PlanResult]] | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -45,7 +45,7 @@ class Planning:
         self._at_once = 1
         self._at_first = 1
         self._rested = True
-        self._watch = watch or ClockWatch(clock)
+        self._watch = watch or ClockGuard(clock)
         # Who starts runs in this process, and lets some be leased to it as they are made.
         self._hand_off = hand_off
 
@@ -77,8 +77,8 @@ class Planning:
         # The store looked at its clock when the step began, so what the step took is already part of the wait.
         return (last.next_at - last.now).total_seconds() - took
 
-    async def _plan(self, expected: Expected | None, sharers: int) -> Planned:
-        async def plan(hand_off: HandOff | None) -> Planned:
+    async def _plan(self, expected: ClockBounds | None, sharers: int) -> PlanResult:
+        async def plan(hand_off: HandOff | None) -> PlanResult:
             return await self._store.plan_due(self._batch, hand_off=hand_off, expected=expected, now=self._clock.now())
 
         planned = await (plan(None) if self._hand_off is None else self._hand_off(plan, sharers))
@@ -96,7 +96,7 @@ class Planning:
         return self._store.planners if took < _BRISK else 1
 
 
-def _tell(planned: Planned) -> None:
+def _tell(planned: PlanResult) -> None:
     for name in planned.parked:
         log.error("schedule %s is parked: `tickbird show %s` tells why", name, name)
     for refused in planned.refused[:_MOST_LOGGED]:

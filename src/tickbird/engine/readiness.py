@@ -12,7 +12,7 @@ from typing import Final
 
 from tickbird.domain.workers import CLOCK_JUMPED, Worker, who_distrusts
 from tickbird.engine.clock import PATIENCE, Clock
-from tickbird.store.protocol.store import MovedLook, Reported, Store, Zones
+from tickbird.store.protocol.store import HeartbeatResult, MovedSchedule, Store, Zones
 
 log = logging.getLogger("tickbird.engine")
 
@@ -20,7 +20,7 @@ log = logging.getLogger("tickbird.engine")
 _TOLD: Final = 50
 
 
-class Standing:
+class WorkerReadiness:
     """Compared when the worker begins, and again when a heartbeat shows that something has changed."""
 
     def __init__(self, store: Store, clock: Clock, *, plans: bool, off: str = "") -> None:
@@ -88,7 +88,7 @@ class Standing:
             return False
         return self._clock.monotonic() - since >= PATIENCE
 
-    def see(self, reported: Reported) -> None:
+    def see(self, reported: HeartbeatResult) -> None:
         """What a heartbeat tells: somebody may drain it, accept a copy, adopt zone rules, or migrate the store."""
         if reported.drained_by and not self._drained:
             log.warning("this worker takes nothing more and ends: %s drains it", reported.drained_by)
@@ -155,7 +155,7 @@ class Standing:
         if changed:
             self.on_change()
 
-    def _tell(self, moved: Sequence[MovedLook]) -> None:
+    def _tell(self, moved: Sequence[MovedSchedule]) -> None:
         for each in moved:
             if self._moved < _TOLD:
                 log.warning(

@@ -27,7 +27,7 @@ _BATCH: Final = 1_000
 _MOST_WAITING: Final = 50_000
 
 
-class Logs:
+class RunLogBuffer:
     """A sink for all runs of a worker; its step writes to the store."""
 
     def __init__(self, store: Store) -> None:
@@ -113,7 +113,7 @@ class Logs:
 class RunHandler(logging.Handler):
     """Gives to a run's log what anybody logs in its context with the standard library."""
 
-    def __init__(self, logs: Logs) -> None:
+    def __init__(self, logs: RunLogBuffer) -> None:
         super().__init__(logging.INFO)
         self._logs = logs
 

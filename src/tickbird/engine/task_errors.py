@@ -18,7 +18,7 @@ class TaskExited(RuntimeError):
         super().__init__(f"the task raised {type_name(error)}({describe(error)[:200]})")
 
 
-class Failed(Exception):
+class TaskFailure(Exception):
     """A failure whose text is ready to be stored; if `again` is False, another attempt cannot succeed either."""
 
     def __init__(self, text: str, *, again: bool = True) -> None:
@@ -30,13 +30,13 @@ class LateStart(Exception):
     """The lease of a run ended, or nearly, before its function could begin; so another worker may have begun it."""
 
 
-def encode_error(error: BaseException) -> Failed:
+def encode_error(error: BaseException) -> TaskFailure:
     """What a task raised, as a future can carry it and a store can keep it."""
     if isinstance(error, StopIteration) or not isinstance(error, Exception):
         exited = TaskExited(error)
         exited.__cause__ = error
         error = exited
-    return Failed(format_error(error))
+    return TaskFailure(format_error(error))
 
 
 def format_error(error: BaseException) -> str:

@@ -10,7 +10,7 @@ from tickbird.domain.runs.unreadable_runs import Unreadable, publish
 from tickbird.domain.time.zone_data import zone_source
 
 
-class Vitals:
+class WorkerHealth:
     """Its clock beside the store's, its zone rules, slots of functions that did not stop, runs that it cannot read."""
 
     def __init__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.files.diagnostics import DocumentError, Mistake, OwnedError
+from tickbird.files.diagnostics import Diagnostic, DocumentError, OwnedError
 from tickbird.files.document import Document, read_bytes, read_document, read_files
 
-__all__ = ["Document", "DocumentError", "Mistake", "OwnedError", "read_bytes", "read_document", "read_files"]
+__all__ = ["Diagnostic", "Document", "DocumentError", "OwnedError", "read_bytes", "read_document", "read_files"]

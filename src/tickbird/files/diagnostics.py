@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.files.parse.nodes import Place
+from tickbird.files.parse.nodes import SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class Diagnostic:
     """Something that is wrong, where it stands, and what to do about it."""
 
-    place: Place
+    place: SourceLocation
     text: str
 
     def __str__(self) -> str:
@@ -23,7 +23,7 @@ class Mistake:
 class DocumentError(InvalidError):
     """Files, or a document, with mistakes: all of them, in the order in which they stand."""
 
-    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+    def __init__(self, mistakes: Sequence[Diagnostic]) -> None:
         self.mistakes = tuple(mistakes)
         shown = "; ".join(map(str, self.mistakes[:3])) + ("; …" if len(self.mistakes) > 3 else "")
         many = f"{len(self.mistakes):,} mistakes: " if len(self.mistakes) > 1 else ""
@@ -33,7 +33,7 @@ class DocumentError(InvalidError):
 class OwnedError(ConflictError):
     """A document with schedules that are somebody else's: all of them, each with whose it is."""
 
-    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+    def __init__(self, mistakes: Sequence[Diagnostic]) -> None:
         self.mistakes = tuple(mistakes)
         more = f" And {len(mistakes) - 3:,} more like it." if len(mistakes) > 3 else ""
         super().__init__(f"{' '.join(map(str, mistakes[:3]))}{more}")

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.definition import Definition
-from tickbird.files.diagnostics import DocumentError, Mistake
-from tickbird.files.document_reader import Parts
+from tickbird.files.diagnostics import Diagnostic, DocumentError
+from tickbird.files.document_reader import DocumentReader
 from tickbird.files.loader import Format, Source, read_paths, read_text
-from tickbird.files.parse.nodes import Place, Unreadable, nodes_of
+from tickbird.files.parse.nodes import SourceLocation, Unreadable, nodes_of
 
 DEFAULT_APP: Final = "files"
 
@@ -26,25 +26,25 @@ class Document:
     schedules: Mapping[str, Definition] = field(default_factory=dict)
     calendars: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
-    queues: Mapping[str, Rate] = field(default_factory=dict)
-    places: Mapping[tuple[str, ...], Place] = field(default_factory=dict, compare=False, repr=False)
+    queues: Mapping[str, RateLimit] = field(default_factory=dict)
+    places: Mapping[tuple[str, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
 
-    def place(self, *path: str) -> Place:
+    def place(self, *path: str) -> SourceLocation:
         """Where something stands; what it is part of, if that alone is known."""
         while path and path not in self.places:
             path = path[:-1]
-        return self.places.get(path, Place("document"))
+        return self.places.get(path, SourceLocation("document"))
 
 
 def read_files(paths: Iterable[str | Path]) -> Document:
     """The document of files and folders, or a DocumentError with all mistakes of all of them."""
-    mistakes: list[Mistake] = []
+    mistakes: list[Diagnostic] = []
     return _document(read_paths(paths, mistakes), mistakes)
 
 
 def read_bytes(data: bytes, file: str, spelling: Format) -> Document:
     """The document of one text, which need not be a file."""
-    mistakes: list[Mistake] = []
+    mistakes: list[Diagnostic] = []
     source = read_text(data, file, spelling, mistakes)
     return _document([] if source is None else [source], mistakes)
 
@@ -56,12 +56,12 @@ def read_document(value: object) -> Document:
     try:
         root = nodes_of(value)
     except Unreadable as error:
-        raise DocumentError([Mistake(Place("document"), f"{error.reason}.")]) from None
+        raise DocumentError([Diagnostic(SourceLocation("document"), f"{error.reason}.")]) from None
     return _document([Source("document", root)], [])
 
 
-def _document(sources: Sequence[Source], mistakes: list[Mistake]) -> Document:
-    parts = Parts(mistakes)
+def _document(sources: Sequence[Source], mistakes: list[Diagnostic]) -> Document:
+    parts = DocumentReader(mistakes)
     for source in sources:
         parts.take(source)
     if mistakes:

@@ -10,17 +10,17 @@ from typing import Any, Final
 from tickbird.domain.calendars.definition import check_calendar_name, read_calendar
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY
-from tickbird.domain.limits.rate_limits import Rate, read_rate
+from tickbird.domain.limits.rate_limits import RateLimit, read_rate
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.targets.command import FIELDS as PROGRAM
 from tickbird.domain.targets.command import SHELL, program_from_json
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.triggers.trigger import At
-from tickbird.files.diagnostics import Mistake
+from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.fields import IGNORED, NAMES, PARTS, POLICIES, TARGETS
 from tickbird.files.loader import Source
-from tickbird.files.parse.nodes import Node, Place, kind_of
+from tickbird.files.parse.nodes import Node, SourceLocation, kind_of
 from tickbird.files.policy_reader import Policies
 from tickbird.files.trigger_reader import Triggers
 from tickbird.files.value_reader import WRONG
@@ -32,17 +32,17 @@ _ANY: Final = Definition(trigger=At(datetime(1970, 1, 1, tzinfo=UTC)), target=Ta
 _FIELD_OF: Final = {"tag": "tags", "calendar": "calendars", "task": "target"}
 
 
-class Parts(Triggers, Policies):
+class DocumentReader(Triggers, Policies):
     """Gathers what files say, and all that is wrong with it."""
 
-    def __init__(self, mistakes: list[Mistake]) -> None:
+    def __init__(self, mistakes: list[Diagnostic]) -> None:
         super().__init__(mistakes)
         self.said: dict[str, str] = {}
         self.schedules: dict[str, Definition] = {}
         self.calendars: dict[str, Mapping[str, Any]] = {}
         self.limits: dict[str, int] = {}
-        self.queues: dict[str, Rate] = {}
-        self.places: dict[tuple[str, ...], Place] = {}
+        self.queues: dict[str, RateLimit] = {}
+        self.places: dict[tuple[str, ...], SourceLocation] = {}
 
     def take(self, source: Source) -> None:
         """One file."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from tickbird.files.diagnostics import Mistake
+from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.parse.json import Remark, read_json
-from tickbird.files.parse.nodes import Node, Place, Position, Unreadable
+from tickbird.files.parse.nodes import Node, Position, SourceLocation, Unreadable
 from tickbird.files.parse.toml import read_toml
 from tickbird.files.parse.yaml import read_yaml
 
@@ -33,12 +33,12 @@ class Source:
     file: str
     root: Node
 
-    def place(self, at: Position | None) -> Place:
+    def place(self, at: Position | None) -> SourceLocation:
         """A place in this file."""
-        return Place(self.file) if at is None else Place(self.file, *at)
+        return SourceLocation(self.file) if at is None else SourceLocation(self.file, *at)
 
 
-def read_paths(paths: Iterable[str | Path], mistakes: list[Mistake]) -> list[Source]:
+def read_paths(paths: Iterable[str | Path], mistakes: list[Diagnostic]) -> list[Source]:
     """Every file that is named, and every one in a folder that is named and in the folders within it."""
     seen: set[tuple[int, int]] = set()
     sources: list[Source] = []
@@ -52,12 +52,12 @@ def read_paths(paths: Iterable[str | Path], mistakes: list[Mistake]) -> list[Sou
             words = (
                 f"all files together are larger than {LARGEST_DOCUMENT // 2**20} MiB, and this is where that is reached"
             )
-            mistakes.append(Mistake(Place(str(file)), f"{words}; name fewer of them at a time."))
+            mistakes.append(Diagnostic(SourceLocation(str(file)), f"{words}; name fewer of them at a time."))
             break
     return sources
 
 
-def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Mistake]) -> Source | None:
+def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Diagnostic]) -> Source | None:
     """What stands in the bytes of a file."""
     remarks: list[Remark] = []
     try:
@@ -71,12 +71,12 @@ def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Mistake])
         else:
             root, remarks = (read_json if spelling == "json" else read_yaml)(text)
     except Unreadable as error:
-        place = Place(file) if error.at is None else Place(file, *error.at)
+        place = SourceLocation(file) if error.at is None else SourceLocation(file, *error.at)
         what = error.reason if error.at is None else f"cannot be read as {spelling.upper()}: {error.reason}"
-        mistakes.append(Mistake(place, what + ("" if what.endswith(".") else ".")))
+        mistakes.append(Diagnostic(place, what + ("" if what.endswith(".") else ".")))
         return None
     source = Source(file, root)
-    mistakes += [Mistake(source.place(at), words) for at, words in remarks]
+    mistakes += [Diagnostic(source.place(at), words) for at, words in remarks]
     return source
 
 
@@ -94,27 +94,29 @@ def _decoded(data: bytes) -> str:
         raise Unreadable("the text is not UTF-8 from here on; save it as UTF-8", (line, column)) from None
 
 
-def _files(named: str | Path, mistakes: list[Mistake]) -> Iterator[Path]:
+def _files(named: str | Path, mistakes: list[Diagnostic]) -> Iterator[Path]:
     if not str(named):
         # A variable that is not set must not mean whatever lies about here.
-        mistakes.append(Mistake(Place("''"), "names no file; write . for this folder."))
+        mistakes.append(Diagnostic(SourceLocation("''"), "names no file; write . for this folder."))
         return
     path = Path(named)
     # Unlike those of Path, these questions have an answer for every name.
     if not os.path.isdir(path):  # noqa: PTH112
         yield path
         return
-    refused: list[Mistake] = []
+    refused: list[Diagnostic] = []
     try:
         found = sorted(_within(path, refused))
     except _TooManyError:
         # Of what is amiss in such a tree nothing else is worth telling.
         words = f"the folder and those in it hold more than {MOST_ENTRIES:,} files and folders"
-        mistakes.append(Mistake(Place(str(path)), f"{words}; name the folder that has the schedules alone, or files."))
+        mistakes.append(
+            Diagnostic(SourceLocation(str(path)), f"{words}; name the folder that has the schedules alone, or files.")
+        )
         return
     mistakes += refused
     if not found:
-        mistakes.append(Mistake(Place(str(path)), f"the folder holds no file that ends in {_ENDINGS}."))
+        mistakes.append(Diagnostic(SourceLocation(str(path)), f"the folder holds no file that ends in {_ENDINGS}."))
     yield from found
 
 
@@ -122,11 +124,13 @@ class _TooManyError(Exception):
     """A folder with more in it than anybody keeps schedules beside."""
 
 
-def _within(folder: Path, mistakes: list[Mistake]) -> Iterator[Path]:
+def _within(folder: Path, mistakes: list[Diagnostic]) -> Iterator[Path]:
     """The files of a folder and of those in it; not what begins with a dot, nor what lies behind links to folders."""
 
     def refused(error: OSError) -> None:
-        mistakes.append(Mistake(Place(str(error.filename)), f"the folder cannot be read ({error.strerror})."))
+        mistakes.append(
+            Diagnostic(SourceLocation(str(error.filename)), f"the folder cannot be read ({error.strerror}).")
+        )
 
     entries = 0
     for where, folders, names in os.walk(folder, onerror=refused):
@@ -150,12 +154,12 @@ def _is_pipe(file: Path) -> bool:
         return False
 
 
-def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Mistake]) -> tuple[Source | None, int]:
+def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Diagnostic]) -> tuple[Source | None, int]:
     """What stands in a file, if it can be read, and how many bytes that took."""
     spelling = ENDINGS.get(path.suffix.lower())
     if spelling is None and os.path.exists(path):  # noqa: PTH110
         mistakes.append(
-            Mistake(Place(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
+            Diagnostic(SourceLocation(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
         )
         return None, 0
     try:
@@ -168,7 +172,7 @@ def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Mistake]) 
             data = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        mistakes.append(Mistake(Place(str(path)), f"the file cannot be read ({reason})."))
+        mistakes.append(Diagnostic(SourceLocation(str(path)), f"the file cannot be read ({reason})."))
         return None, 0
     assert spelling is not None
     return read_text(data, str(path), spelling, mistakes), len(data)

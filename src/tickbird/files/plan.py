@@ -10,18 +10,18 @@ from typing import Any, Final, Literal
 
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.limits.rate_limits import Rate
-from tickbird.domain.planning.code_sync import StoredSchedule, is_removed
-from tickbird.domain.planning.commands import Command, Create, Delete, Recalendar, Redefine, Resume
+from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.planning.code_sync import AppSchedule, is_removed
+from tickbird.domain.planning.commands import Command, Create, Delete, RefreshCalendar, Resume, SyncFromCode
 from tickbird.domain.planning.planner import Facts
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
-from tickbird.domain.schedules.dependencies import in_order
-from tickbird.domain.schedules.schedule import Pause, Schedule
-from tickbird.files.diagnostics import Mistake
+from tickbird.domain.schedules.dependencies import topological_order
+from tickbird.domain.schedules.schedule import PauseState, Schedule
+from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.document import Document
 from tickbird.files.shadow_notes import shadow_notes
-from tickbird.files.tick_diff import NO_CHANGES, Budget, Crowd, TickChanges, compare, crowds
+from tickbird.files.tick_diff import NO_CHANGES, BusyMinute, TickBudget, TickChanges, compare, crowds
 
 Kind = Literal["create", "change", "resume", "calendar", "delete"]
 _BEYOND: Final = 2**53
@@ -39,7 +39,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptOverride:
     """A field that an operator has set: it stays as it is, whatever the files say."""
 
     name: str
@@ -66,9 +66,9 @@ class ScheduleChange:
     # As it will be; one that is deleted, as it was.
     schedule: Schedule
     fields: tuple[FieldChange, ...] = ()
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[KeptOverride, ...] = ()
     # A pause stays, whoever made it.
-    pause: Pause | None = None
+    pause: PauseState | None = None
     ticks: TickChanges = NO_CHANGES
     late: Late | None = None
     # Single ticks for which something was decided that makes no sense any more.
@@ -77,12 +77,12 @@ class ScheduleChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Stays:
+class Unchanged:
     """A schedule that is as the files say, but for what people have done beside them, which stays."""
 
     name: str
-    kept: tuple[Kept, ...] = ()
-    pause: Pause | None = None
+    kept: tuple[KeptOverride, ...] = ()
+    pause: PauseState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,10 @@ class FilePlan:
     same: int = 0
     left: Sequence[str] = ()
     # Of those that are as the files say, the ones that are paused, or have fields that operators set.
-    stays: Sequence[Stays] = ()
-    crowds: Sequence[Crowd] = ()
-    mistakes: Sequence[Mistake] = ()
-    conflicts: Sequence[Mistake] = ()
+    stays: Sequence[Unchanged] = ()
+    crowds: Sequence[BusyMinute] = ()
+    mistakes: Sequence[Diagnostic] = ()
+    conflicts: Sequence[Diagnostic] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -130,23 +130,23 @@ class FilePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class StoredState:
     """What is stored, as far as it matters for a document."""
 
     # Schedules of the app, and others that the document names, be it as dependencies; with deleted ones.
-    schedules: Mapping[str, StoredSchedule]
+    schedules: Mapping[str, AppSchedule]
     # Definitions of stored calendars; what all of them close, with those of the document over the stored ones; and the
     # schedules that name one which the document changes.
     calendars: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     closed: Mapping[str, Calendar] = field(default_factory=dict)
     naming: Sequence[Schedule] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
-    queues: Mapping[str, Rate] = field(default_factory=dict)
+    queues: Mapping[str, RateLimit] = field(default_factory=dict)
 
 
 def plan_files(
     document: Document,
-    known: Known,
+    known: StoredState,
     *,
     namespace: str,
     actor: str,
@@ -159,16 +159,18 @@ def plan_files(
 
 
 class _Planner:
-    def __init__(self, document: Document, known: Known, namespace: str, actor: str, now: float, adopt: bool) -> None:
+    def __init__(
+        self, document: Document, known: StoredState, namespace: str, actor: str, now: float, adopt: bool
+    ) -> None:
         self.document, self.known, self.namespace = document, known, namespace
         self.actor, self.now, self.adopt = actor, now, adopt
-        self.mistakes: list[Mistake] = []
-        self.conflicts: list[Mistake] = []
+        self.mistakes: list[Diagnostic] = []
+        self.conflicts: list[Diagnostic] = []
         self.changes: list[ScheduleChange] = []
         self.circle = ""
-        self.budget = Budget()
+        self.budget = TickBudget()
         self.same = 0
-        self.stays: list[Stays] = []
+        self.stays: list[Unchanged] = []
         # All that will be there in the end, for what falls together.
         self.after: dict[str, Schedule] = {}
         self.needs = {name: [each.schedule for each in one.depends_on] for name, one in document.schedules.items()}
@@ -192,10 +194,10 @@ class _Planner:
         self._recalendar({setting.name for setting in settings if setting.part == "calendars"})
         if prune:
             self._delete(gone)
-        found: tuple[Crowd, ...] = ()
+        found: tuple[BusyMinute, ...] = ()
         concerned = {change.name for change in self.changes if change.ticks}
         if concerned:
-            found = crowds(self.after.values(), concerned, floor(self.now), Budget())
+            found = crowds(self.after.values(), concerned, floor(self.now), TickBudget())
         return FilePlan(
             app=self.document.app,
             namespace=self.namespace,
@@ -215,7 +217,7 @@ class _Planner:
             (each for each in _SAID.get(field_name, ()) if ("schedules", name, each) in self.document.places), ""
         )
         place = self.document.place("schedules", name, said or field_name)
-        self.mistakes.append(Mistake(place, f"schedule {name}: {text}"))
+        self.mistakes.append(Diagnostic(place, f"schedule {name}: {text}"))
 
     def _settings(self) -> list[SettingChange]:
         document, known = self.document, self.known
@@ -234,7 +236,7 @@ class _Planner:
     def _ordered(self) -> Iterable[str]:
         """Each schedule behind those of the document that it depends on."""
         try:
-            return list(in_order(self.needs))
+            return list(topological_order(self.needs))
         except InvalidError as error:
             self.circle = str(error)
             return self.document.schedules
@@ -261,7 +263,7 @@ class _Planner:
                 fingerprint=mark,
             )
         else:
-            command = Redefine(
+            command = SyncFromCode(
                 actor=self.actor,
                 revision=schedule.revision,
                 definition=definition,
@@ -286,7 +288,7 @@ class _Planner:
         if schedule.app is None:
             hint += ", or take it over with --adopt"
         self.conflicts.append(
-            Mistake(
+            Diagnostic(
                 self.document.place("schedules", schedule.name),
                 f"schedule {schedule.name}: it was defined by {owner}, and app {app!r} cannot define it too; {hint}.",
             )
@@ -301,7 +303,7 @@ class _Planner:
             return
         self.same += 1
         if schedule.overrides or schedule.pause is not None:
-            self.stays.append(Stays(schedule.name, _kept(schedule, encoded), schedule.pause))
+            self.stays.append(Unchanged(schedule.name, _kept(schedule, encoded), schedule.pause))
 
     def _resume(self, schedule: Schedule, revision: int) -> None:
         command = Resume(actor=self.actor, revision=revision, note="in the files again")
@@ -357,7 +359,7 @@ class _Planner:
             names = [name for name in schedule.definition.calendars if name in changed]
             if not names:
                 continue
-            command = Recalendar(actor=self.actor, calendar=names[0])
+            command = RefreshCalendar(actor=self.actor, calendar=names[0])
             change = self._change(schedule.name, schedule, command, "calendar", {})
             if change is not None:
                 self.changes.append(replace(change, kept=(), fields=()))
@@ -365,7 +367,7 @@ class _Planner:
     def _delete(self, names: Sequence[str]) -> None:
         """Each before those that it depends on."""
         needs = {name: self.all_needs[name] for name in names}
-        for name in reversed(list(in_order(needs))):
+        for name in reversed(list(topological_order(needs))):
             schedule = self.known.schedules[name].schedule
             command = Delete(actor=self.actor, revision=schedule.revision)
             ticks = compare(schedule, None, floor(self.now), self.budget)
@@ -375,7 +377,7 @@ class _Planner:
             )
 
 
-def _stored_needs(schedules: Mapping[str, StoredSchedule]) -> dict[str, list[str]]:
+def _stored_needs(schedules: Mapping[str, AppSchedule]) -> dict[str, list[str]]:
     """What the schedules that exist depend on."""
     there = ((name, each.schedule) for name, each in schedules.items() if each.schedule.state != "deleted")
     return {
@@ -383,7 +385,7 @@ def _stored_needs(schedules: Mapping[str, StoredSchedule]) -> dict[str, list[str
     }
 
 
-def _texts(queues: Mapping[str, Rate]) -> dict[str, str]:
+def _texts(queues: Mapping[str, RateLimit]) -> dict[str, str]:
     return {name: str(rate) for name, rate in queues.items()}
 
 
@@ -424,9 +426,9 @@ def _fields(before: Schedule, after: Schedule) -> tuple[FieldChange, ...]:
     return tuple(FieldChange(*each) for each in pairs if not alike(each[1], each[2]))
 
 
-def _kept(schedule: Schedule | None, encoded: Mapping[str, Any]) -> tuple[Kept, ...]:
+def _kept(schedule: Schedule | None, encoded: Mapping[str, Any]) -> tuple[KeptOverride, ...]:
     overrides = schedule.overrides if schedule else {}
-    return tuple(Kept(name, overrides[name], encoded.get(name)) for name in sorted(overrides))
+    return tuple(KeptOverride(name, overrides[name], encoded.get(name)) for name in sorted(overrides))
 
 
 def _late(schedule: Schedule | None, now: float) -> Late | None:

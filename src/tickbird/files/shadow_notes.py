@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor
 
-from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import iso
 
@@ -35,4 +35,4 @@ def _first(schedule: Schedule, now: float) -> int | None:
     reached = schedule.cursor.planned_until
     if schedule.state not in ("active", "paused") or reached is None:
         return None
-    return Ahead(schedule).to_run(max(reached, floor(now) - schedule.offset))
+    return PendingTicks(schedule).to_run(max(reached, floor(now) - schedule.offset))

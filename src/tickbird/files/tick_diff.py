@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from tickbird.domain.planning.calendar_impact import running
+from tickbird.domain.planning.calendar_impact import runs_on
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, to_datetime
@@ -53,7 +53,7 @@ NO_CHANGES = TickChanges()
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class BusyMinute:
     """A minute in which runs of many schedules become due."""
 
     at: datetime
@@ -61,7 +61,7 @@ class Crowd:
     names: tuple[str, ...]
 
 
-class Budget:
+class TickBudget:
     """How many ticks may still be looked at one by one."""
 
     def __init__(self, left: int = _OF_ALL) -> None:
@@ -74,7 +74,7 @@ class Budget:
         return taken
 
 
-def compare(before: Schedule | None, after: Schedule | None, now: int, budget: Budget) -> TickChanges:
+def compare(before: Schedule | None, after: Schedule | None, now: int, budget: TickBudget) -> TickChanges:
     """The ticks of (now, now + horizon] that run as the schedule stands, and as it would."""
     old, new = _Coming(before, now), _Coming(after, now)
     if old.same_grid(new):
@@ -149,7 +149,7 @@ class _Coming:
         """One by one, in order."""
         if self.definition is None or self.first >= self.last:
             return iter(())
-        found = running(self.definition, self.first, self.last)
+        found = runs_on(self.definition, self.first, self.last)
         return found if self.left is None else islice(found, self.left)
 
     def same_grid(self, other: _Coming) -> bool:
@@ -162,7 +162,7 @@ class _Coming:
         return bounds and all(getattr(mine, name) == getattr(others, name) for name in names)
 
 
-def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget: Budget) -> tuple[Crowd, ...]:
+def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget: TickBudget) -> tuple[BusyMinute, ...]:
     """The most crowded minutes of the horizon of which one of the concerned schedules is part, the worst first."""
     minutes: defaultdict[int, list[str]] = defaultdict(list)
     for schedule in schedules:
@@ -175,10 +175,10 @@ def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget:
     worst = sorted(full, key=lambda minute: (-len(minutes[minute]), minute))
     # The same schedules fall together day after day; the first time is told.
     seen: Counter[tuple[str, ...]] = Counter()
-    found: list[Crowd] = []
+    found: list[BusyMinute] = []
     for minute in worst:
         names = tuple(sorted(minutes[minute]))
         seen[names] += 1
         if seen[names] == 1 and len(found) < _CROWDS:
-            found.append(Crowd(to_datetime(minute * _MINUTE), len(names), names[:LISTED]))
+            found.append(BusyMinute(to_datetime(minute * _MINUTE), len(names), names[:LISTED]))
     return tuple(found)

@@ -13,7 +13,7 @@ from tickbird.domain.text import check_name
 from tickbird.domain.time.durations import seconds
 from tickbird.domain.time.instants import parse_iso, to_datetime, wall_seconds
 from tickbird.domain.time.zones import zone
-from tickbird.files.diagnostics import Mistake
+from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.loader import Source
 from tickbird.files.parse.nodes import Node, Position, kind_of
 
@@ -24,7 +24,7 @@ WRONG: Final = object()
 class Values:
     """Reads values of one file, and gathers mistakes."""
 
-    def __init__(self, mistakes: list[Mistake]) -> None:
+    def __init__(self, mistakes: list[Diagnostic]) -> None:
         self.mistakes = mistakes
         self.source = Source("document", Node({}))
         # What a mistake is part of, in front of what is wrong.
@@ -32,7 +32,7 @@ class Values:
 
     def wrong(self, at: Position | None, text: str) -> None:
         """Note a mistake."""
-        self.mistakes.append(Mistake(self.source.place(at), f"{self.where}{text}"))
+        self.mistakes.append(Diagnostic(self.source.place(at), f"{self.where}{text}"))
 
     def unknown(self, name: str, node: Node, known: Iterable[str], what: str) -> None:
         """Note a name that nothing has, with the one that it is like."""

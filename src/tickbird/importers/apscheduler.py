@@ -12,7 +12,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, spelled
 from tickbird.importers.databases import fetch
 from tickbird.importers.dst_differences import Horizon
-from tickbird.importers.entries import Entry, Fires, Imported
+from tickbird.importers.entries import Fires, Imported, ImportedSchedule
 from tickbird.importers.sandbox import ask_child
 from tickbird.store.shared.sql import load_statements
 
@@ -55,12 +55,12 @@ def _unpickled(states: Iterable[bytes], horizon: Horizon, python: str | None) ->
     return answers
 
 
-def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> Entry:
+def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> ImportedSchedule:
     if "error" in job:
         hint = "; --python names an interpreter that has it" if "ModuleNotFoundError" in job["error"] else ""
         raise ValueError(f"it cannot be read ({job['error']}){hint}")
     called = job["name"] if re.fullmatch(r"[0-9a-f]{32}", name) and job["name"] else name
-    entry = Entry(str(called), {}, origin)
+    entry = ImportedSchedule(str(called), {}, origin)
     fields, entry.fires = _trigger(job["trigger"], entry, horizon)
     for each in job["trigger"].get("stretches", ())[:_MOST_STRETCHES]:
         # Not beyond what was asked about, whatever a pickle makes of that.
@@ -85,7 +85,7 @@ def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> 
     return entry
 
 
-def _arguments(job: Mapping[str, Any], entry: Entry) -> None:
+def _arguments(job: Mapping[str, Any], entry: ImportedSchedule) -> None:
     payload: dict[str, Any] = {}
     for part in ("kwargs", "args"):
         if "shown" in job[part]:
@@ -98,7 +98,7 @@ def _arguments(job: Mapping[str, Any], entry: Entry) -> None:
         entry.fields["payload"] = payload
 
 
-def _trigger(trigger: Mapping[str, Any], entry: Entry, horizon: Horizon) -> tuple[dict[str, Any], Fires]:
+def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horizon) -> tuple[dict[str, Any], Fires]:
     kind = trigger["kind"]
     if kind == "OrTrigger":
         parts = [_trigger(each, entry, horizon) for each in trigger["triggers"]]

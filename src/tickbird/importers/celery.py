@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from math import ceil, isfinite
 from typing import Any, Final
 
-from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, Clock, number_of, whole
-from tickbird.importers.entries import Entry, Fires
+from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, CronSets, number_of, whole
+from tickbird.importers.entries import Fires, ImportedSchedule
 
 _FIELDS: Final = ("minute", "hour", "weekday", "day", "month")
 # The names of the arguments of `crontab`, in their order.
@@ -32,7 +32,7 @@ def crontab(values: Iterable[Any], tz: str) -> tuple[dict[str, Any], Fires]:
     """The fields of a crontab, given as `crontab` takes them, and its fires; ValueError where one cannot be."""
     given = dict(zip(_FIELDS, values, strict=True))
     sets = {name: _field(value, name) for name, value in given.items()}
-    clock = Clock(
+    clock = CronSets(
         minutes=sets["minute"],
         hours=sets["hour"],
         days=sets["day"],
@@ -83,7 +83,7 @@ def _part(text: str, name: str, low: int, high: int) -> list[int]:
     return values[:: int(step) if slash else 1]
 
 
-def interval(length: timedelta, last: datetime | None, entry: Entry) -> None:
+def interval(length: timedelta, last: datetime | None, entry: ImportedSchedule) -> None:
     """Elapsed time, counted from the last run where that is known."""
     seconds = length.total_seconds()
     if seconds < 1 or seconds != int(seconds):
@@ -95,7 +95,7 @@ def interval(length: timedelta, last: datetime | None, entry: Entry) -> None:
         entry.fields["anchor"] = last.replace(microsecond=0).isoformat()
 
 
-def arguments(args: Any, kwargs: Any, entry: Entry) -> None:
+def arguments(args: Any, kwargs: Any, entry: ImportedSchedule) -> None:
     """The payload: keywords are its fields, and other arguments have no names yet."""
     payload = dict(kwargs or {})
     if args:
@@ -112,7 +112,7 @@ def _seconds(value: Any) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
 
-def options(given: Any, entry: Entry) -> None:
+def options(given: Any, entry: ImportedSchedule) -> None:
     """What is sent with a task: its queue and when it is too old to run."""
     for name, value in dict(given or {}).items():
         if value in (None, "", {}):

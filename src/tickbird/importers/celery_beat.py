@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
 from tickbird.importers import celery
-from tickbird.importers.entries import Entry, Imported, short
+from tickbird.importers.entries import Imported, ImportedSchedule, short
 from tickbird.importers.sandbox import ask_child
 
 _SCHEDULES: Final = ("beat_schedule", "CELERY_BEAT_SCHEDULE", "CELERYBEAT_SCHEDULE")
@@ -221,7 +221,7 @@ def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported)
         written = reader.value(node)
         if not isinstance(written, dict) or not isinstance(written.get("task"), str):
             raise ValueError("it names no task")
-        entry = Entry(name, {}, f"{name}: {written['task']}", line)
+        entry = ImportedSchedule(name, {}, f"{name}: {written['task']}", line)
         _when(written.get("schedule"), tz, entry)
         entry.fields |= {"task": written["task"], "overlap": "allow"}
         celery.arguments(written.get("args"), written.get("kwargs"), entry)
@@ -237,7 +237,7 @@ def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported)
     found.add(entry)
 
 
-def _when(when: Any, tz: str, entry: Entry) -> None:
+def _when(when: Any, tz: str, entry: ImportedSchedule) -> None:
     if isinstance(when, timedelta):
         celery.interval(when, None, entry)
     elif isinstance(when, int | float) and not isinstance(when, bool):
@@ -280,7 +280,7 @@ def execute_settings(file: str, source: str, *, tz: str | None = None, python: s
                 raise ValueError("relative = True rounds its interval to the clock, in its own way")
             if not isinstance(told["task"], str):
                 raise ValueError("it names no task")
-            entry = Entry(name, {"task": told["task"], "overlap": "allow"}, origin)
+            entry = ImportedSchedule(name, {"task": told["task"], "overlap": "allow"}, origin)
             _when(_told(told), zone, entry)
             if told["nowfun"]:
                 entry.notes.append(celery.NOWFUN)
@@ -301,7 +301,7 @@ def _told(told: dict[str, Any]) -> Any:
     return told["seconds"] if "seconds" in told else (told["kind"], [], {})
 
 
-def _carried(part: dict[str, Any], name: str, entry: Entry) -> Any:
+def _carried(part: dict[str, Any], name: str, entry: ImportedSchedule) -> Any:
     if "shown" in part:
         entry.notes.append(f"{name} are no JSON, and not carried over: {part['shown']}")
     return part.get("value")

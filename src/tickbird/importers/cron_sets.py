@@ -17,7 +17,7 @@ _ALL: Final = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clock:
+class CronSets:
     """Five sets; weekdays count from Sunday. With `either`, the day or the weekday is enough."""
 
     minutes: frozenset[int]

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.targets.command import SHELL
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.importers.entries import Entry, Imported, name_of
+from tickbird.importers.entries import Imported, ImportedSchedule, name_of
 
 _SETTING: Final = re.compile(r"""(?:"([^"]+)"|'([^']+)'|([^\s"'=]+))\s*=\s*(.*)""")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -147,7 +147,7 @@ def _entry(state: _State, line: str, number: int, system: bool, found: Imported)
         found.leave(line, "it has no command", number)
         return
     made = _command(line_of_shell, given, state, user)
-    entry = Entry(
+    entry = ImportedSchedule(
         _name(line_of_shell),
         {**fields, "tz": state.tz, "command": made, "overlap": "allow", "catch_up": "skip", "grace": "10m"},
         line,

@@ -8,7 +8,7 @@ from typing import Any
 
 from tickbird.importers import celery
 from tickbird.importers.databases import Row, fetch
-from tickbird.importers.entries import Entry, Imported, short
+from tickbird.importers.entries import Imported, ImportedSchedule, short
 from tickbird.store.shared.sql import load_statements
 
 # What it adds by itself, for the results of Celery.
@@ -30,8 +30,8 @@ def read_database(url: str, source: str) -> Imported:
     return found
 
 
-def _entry(row: Row, origin: str) -> Entry:
-    entry = Entry(row["name"], {}, origin)
+def _entry(row: Row, origin: str) -> ImportedSchedule:
+    entry = ImportedSchedule(row["name"], {}, origin)
     _when(row, entry)
     entry.fields |= {"task": row["task"], "overlap": "allow"}
     celery.arguments(_json(row, "args", list), _json(row, "kwargs", dict), entry)
@@ -50,7 +50,7 @@ def _entry(row: Row, origin: str) -> Entry:
     return entry
 
 
-def _when(row: Row, entry: Entry) -> None:
+def _when(row: Row, entry: ImportedSchedule) -> None:
     if row["minute"] is not None:
         values = [row[name] for name in celery.CRONTAB]
         fields, entry.fires = celery.crontab(values, row["timezone"] or "UTC")

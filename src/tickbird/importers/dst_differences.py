@@ -9,7 +9,7 @@ from typing import Final
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.time.zones import zone
-from tickbird.importers.entries import Entry
+from tickbird.importers.entries import ImportedSchedule
 
 # So long before and after a clock change the ticks are compared.
 _AROUND: Final = 36 * 3_600
@@ -46,7 +46,7 @@ def _times(at: tuple[datetime, ...]) -> str:
     return f"at {shown}" + (f" and {len(at) - _MOST_TIMES} times more" if len(at) > _MOST_TIMES else "")
 
 
-def differences(entry: Entry, definition: Definition, horizon: Horizon) -> list[Difference]:
+def differences(entry: ImportedSchedule, definition: Definition, horizon: Horizon) -> list[Difference]:
     """The days of the horizon, in order."""
     if entry.fires is None:
         return []

@@ -14,7 +14,7 @@ _LONGEST = 60
 
 
 @dataclass(slots=True)
-class Entry:
+class ImportedSchedule:
     """A schedule: its fields as a file has them, and the original's own words."""
 
     name: str
@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class NotImported:
     """What could not be carried over, and why."""
 
     origin: str
@@ -50,13 +50,13 @@ class Imported:
 
     system: str
     source: str
-    entries: list[Entry] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    entries: list[ImportedSchedule] = field(default_factory=list)
+    left: list[NotImported] = field(default_factory=list)
     # What holds for all of them.
     notes: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict, repr=False)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ImportedSchedule) -> None:
         """Add a schedule under a name that no other has."""
         wanted = entry.name = name_of(entry.name)
         while entry.name in self._numbers:
@@ -75,7 +75,7 @@ class Imported:
 
     def leave(self, origin: str, reason: str, line: int | None = None) -> None:
         """Leave something out."""
-        self.left.append(Left(short(origin), reason, line))
+        self.left.append(NotImported(short(origin), reason, line))
 
 
 def name_of(text: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any, Final
 from tickbird.domain.errors import InvalidError
 from tickbird.files.parse.nodes import Unreadable
 from tickbird.files.parse.yaml import read_yaml_documents
-from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, Clock, number_of, whole
-from tickbird.importers.entries import Entry, Imported, short
+from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, CronSets, number_of, whole
+from tickbird.importers.entries import Imported, ImportedSchedule, short
 
 _NICKNAMES: Final = {
     "@yearly": "0 0 1 1 *",
@@ -130,7 +130,9 @@ def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
     except ValueError as error:
         found.leave(origin, str(error))
         return
-    entry = Entry(name, {**trigger, "tz": zone}, origin, fires=None if clock is None else clock.fires_by_clock(zone))
+    entry = ImportedSchedule(
+        name, {**trigger, "tz": zone}, origin, fires=None if clock is None else clock.fires_by_clock(zone)
+    )
     if prefix is not None:
         entry.notes.append("A zone in the schedule is what older versions of Kubernetes understand.")
     if clock is None:
@@ -149,7 +151,7 @@ def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
     found.add(entry)
 
 
-def _policies(spec: Any, entry: Entry) -> dict[str, Any]:
+def _policies(spec: Any, entry: ImportedSchedule) -> dict[str, Any]:
     made: dict[str, Any] = {
         "overlap": _OVERLAP.get(str(at_path(spec, "concurrencyPolicy")), "allow"),
         "catch_up": "latest",
@@ -168,7 +170,7 @@ def _policies(spec: Any, entry: Entry) -> dict[str, Any]:
     return made
 
 
-def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
+def _command(pod: Any, entry: ImportedSchedule) -> dict[str, Any] | None:
     containers = _listed(pod, "containers")
     container = at_path(containers, 0)
     if len(containers) > 1 or at_path(pod, "initContainers"):
@@ -199,7 +201,7 @@ def _command(pod: Any, entry: Entry) -> dict[str, Any] | None:
     return made
 
 
-def _env(container: Any, entry: Entry) -> dict[str, Any]:
+def _env(container: Any, entry: ImportedSchedule) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for each in _listed(container, "env"):
         name, source = str(at_path(each, "name")), at_path(each, "valueFrom")
@@ -221,7 +223,7 @@ def _env(container: Any, entry: Entry) -> dict[str, Any]:
     return made
 
 
-def _filled(text: str, env: Mapping[str, Any], entry: Entry) -> str:
+def _filled(text: str, env: Mapping[str, Any], entry: ImportedSchedule) -> str:
     """A text with the variables that Kubernetes puts into it: those that are set above; others stay as they stand."""
 
     def filled(found: re.Match[str]) -> str:
@@ -235,7 +237,7 @@ def _filled(text: str, env: Mapping[str, Any], entry: Entry) -> str:
     return _REFERENCE.sub(filled, text)
 
 
-def _trigger(when: str, tz: str) -> tuple[dict[str, Any], Clock | None]:
+def _trigger(when: str, tz: str) -> tuple[dict[str, Any], CronSets | None]:
     """As the library robfig/cron reads it, which Kubernetes uses."""
     text = when.strip()
     if text.startswith("@every "):
@@ -248,7 +250,7 @@ def _trigger(when: str, tz: str) -> tuple[dict[str, Any], Clock | None]:
     sets, stars = {}, {}
     for name, part in zip(_FIELDS, parts, strict=True):
         sets[name], stars[name] = _field(part, name)
-    clock = Clock(
+    clock = CronSets(
         minutes=sets["minute"],
         hours=sets["hour"],
         days=sets["day"],

@@ -12,21 +12,21 @@ from tickbird.files.document import Document, read_document
 from tickbird.files.loader import Format
 from tickbird.files.writer import to_plain, write
 from tickbird.importers.dst_differences import Difference, Horizon, differences
-from tickbird.importers.entries import Entry, Imported, Left, short
+from tickbird.importers.entries import Imported, ImportedSchedule, NotImported, short
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ImportResult:
     """The document, what it left out, and the days on which clock changes make a difference, by schedule."""
 
     document: Document
     imported: Imported
-    off: Sequence[Entry]
-    left: Sequence[Left]
+    off: Sequence[ImportedSchedule]
+    left: Sequence[NotImported]
     differences: dict[str, list[Difference]]
 
 
-def make(imported: Imported, app: str, horizon: Horizon) -> Made:
+def make(imported: Imported, app: str, horizon: Horizon) -> ImportResult:
     """Read every entry as a file would be read; one that cannot be is left out, with the reason."""
     schedules: dict[str, Definition] = {}
     off, left = [], list(imported.left)
@@ -36,7 +36,7 @@ def make(imported: Imported, app: str, horizon: Horizon) -> Made:
             read = read_document({"app": app, "schedules": {entry.name: entry.fields}})
         except DocumentError as error:
             reasons = "; ".join(mistake.text.rstrip(".") for mistake in error.mistakes)
-            left.append(Left(short(entry.origin), reasons, entry.line))
+            left.append(NotImported(short(entry.origin), reasons, entry.line))
             continue
         if entry.off:
             off.append(entry)
@@ -45,16 +45,16 @@ def make(imported: Imported, app: str, horizon: Horizon) -> Made:
         if days := differences(entry, definition, horizon):
             found[entry.name] = days
     document = Document(app=app, schedules=schedules)
-    return Made(document, imported, off, sorted(left, key=lambda each: each.line or 0), found)
+    return ImportResult(document, imported, off, sorted(left, key=lambda each: each.line or 0), found)
 
 
-def text_of(made: Made, spelling: Format) -> str:
+def text_of(made: ImportResult, spelling: Format) -> str:
     """The file."""
     remarks = {entry.name: _remarks(made, entry) for entry in made.imported.entries}
     return write(made.document, spelling, head=_head(made), remarks=remarks)
 
 
-def remarks_of(made: Made) -> list[str]:
+def remarks_of(made: ImportResult) -> list[str]:
     """All that a text with remarks has, in lines for where there are none."""
     lines = [f"left out: {each}" for each in made.left]
     lines += [f"not written as a schedule, since {each.off}: {each.name}" for each in made.off]
@@ -65,7 +65,7 @@ def remarks_of(made: Made) -> list[str]:
     return lines
 
 
-def _remarks(made: Made, entry: Entry) -> list[str]:
+def _remarks(made: ImportResult, entry: ImportedSchedule) -> list[str]:
     lines = [entry.origin if entry.line is None else f"line {entry.line}: {entry.origin}", *entry.notes]
     if days := made.differences.get(entry.name):
         system = made.imported.system
@@ -74,7 +74,7 @@ def _remarks(made: Made, entry: Entry) -> list[str]:
     return lines
 
 
-def _head(made: Made) -> list[str]:
+def _head(made: ImportResult) -> list[str]:
     imported = made.imported
     lines = [
         f"Imported from {imported.source} ({imported.system}). See it with `tickbird diff`, then `tickbird apply`."
@@ -97,12 +97,12 @@ def _head(made: Made) -> list[str]:
     return lines
 
 
-def _variables(made: Made) -> list[str]:
+def _variables(made: ImportResult) -> list[str]:
     programs = (each.target.program for each in made.document.schedules.values())
     return sorted({name for program in programs if program is not None for name, _ in program.env})
 
 
-def document_of(made: Made) -> dict[str, Any]:
+def document_of(made: ImportResult) -> dict[str, Any]:
     """All of it for programs."""
     return {
         "system": made.imported.system,

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 from tickbird.domain.errors import ConflictError, InvalidError, SchemaError
-from tickbird.store.shared.sans_io import Rows, Steps, do, do_async
+from tickbird.store.shared.sans_io import Rows, StatementScript, run_async, run_sync
 
 T = TypeVar("T")
 Dialect = Literal["postgresql", "sqlite"]
 # The steps to take on a database of this kind, and the texts of their statements.
-Work = Callable[[Dialect], tuple[Steps[T], Mapping[str, str]]]
+Work = Callable[[Dialect], tuple[StatementScript[T], Mapping[str, str]]]
 
 _DIALECTS: tuple[Dialect, ...] = ("postgresql", "sqlite")
 # SQLSTATE: no such schema, table, column or function; a transaction that has failed.
@@ -75,7 +75,7 @@ def _on_psycopg(connection: Any, work: Work[T]) -> T:
             return cursor.execute(texts[name].encode(), values).fetchall()  # type: ignore[no-any-return]
 
     with _plainly():
-        return do(steps, execute)
+        return run_sync(steps, execute)
 
 
 async def _on_async_psycopg(connection: Any, work: Work[T]) -> T:
@@ -90,7 +90,7 @@ async def _on_async_psycopg(connection: Any, work: Work[T]) -> T:
             return await cursor.fetchall()  # type: ignore[no-any-return]
 
     with _plainly():
-        return await do_async(steps, execute)
+        return await run_async(steps, execute)
 
 
 def _on_sqlite3(connection: Any, work: Work[T]) -> T:
@@ -131,7 +131,7 @@ def _on_sqlalchemy(connection: Any, work: Work[T]) -> T:
         return answer.fetchall()  # type: ignore[no-any-return]
 
     with _plainly():
-        return do(steps, execute)
+        return run_sync(steps, execute)
 
 
 def _on_django(connection: Any, work: Work[T]) -> T:
@@ -145,7 +145,7 @@ def _on_django(connection: Any, work: Work[T]) -> T:
         return _on_sqlite(connection.connection, execute, work)
     steps, texts = work("postgresql")
     with _plainly():
-        return do(steps, lambda name, values: execute(texts[name], values))
+        return run_sync(steps, lambda name, values: execute(texts[name], values))
 
 
 def _on_sqlite(raw: Any, execute: Callable[[str, Mapping[str, Any]], Rows], work: Work[T]) -> T:
@@ -156,7 +156,7 @@ def _on_sqlite(raw: Any, execute: Callable[[str, Mapping[str, Any]], Rows], work
         # A writer from its first statement on: one that only becomes one later may find that somebody else wrote.
         execute("BEGIN IMMEDIATE" if begins else "SAVEPOINT tickbird", {})
         try:
-            result = do(steps, lambda name, values: execute(texts[name], values))
+            result = run_sync(steps, lambda name, values: execute(texts[name], values))
         except BaseException:
             if raw.in_transaction:
                 execute("ROLLBACK" if begins else "ROLLBACK TO tickbird", {})

@@ -13,9 +13,9 @@ from typing import Any, Final, NoReturn
 
 from tickbird.domain.errors import InvalidError, PayloadError
 from tickbird.domain.schedules.definition import Backoff
-from tickbird.domain.targets.command import OURS, FromEnv, Program, check_variables, is_variable_allowed
+from tickbird.domain.targets.command import OURS, CommandSpec, EnvRef, check_variables, is_variable_allowed
 from tickbird.domain.time.instants import utc_text
-from tickbird.targets.protocol import CannotStart, Isolation, Launch, Run
+from tickbird.targets.protocol import Isolation, LaunchError, LaunchSpec, Run
 
 log = logging.getLogger("tickbird.worker")
 
@@ -55,16 +55,16 @@ class Command:
         """Never called, since nothing can be prepared for it."""
         raise NotImplementedError
 
-    def launch(self, run: Run) -> Launch:
+    def launch(self, run: Run) -> LaunchSpec:
         """What is started for a run, and with what around it."""
         program = run.program
         # What a run says that it starts is what was looked for in the list, and only the revision has the rest.
         if program is None or program.program != self.name:
-            raise CannotStart(f"what it starts is not the command {self.name} that it was queued as; it was not run")
+            raise LaunchError(f"what it starts is not the command {self.name} that it was queued as; it was not run")
         user = None if program.user is None else _user(program.user)
         home = user.pw_dir if user else os.environ.get("HOME", "/")
         own = {"HOME": home, "USER": user.pw_name, "LOGNAME": user.pw_name, "SHELL": user.pw_shell} if user else {}
-        return Launch(
+        return LaunchSpec(
             argv=list(program.argv),
             env={"PATH": _PATH, **_inherited(), **own, **self._stated(program), **_facts(run)},
             folder=program.folder or (home if Path(home).is_dir() else "/"),
@@ -78,16 +78,16 @@ class Command:
         published = {"queue": "default", "description": "", "schema": {"type": "object"}, "kind": "command"}
         return {**published, "env": list(self._variables)}
 
-    def _stated(self, program: Program) -> dict[str, str]:
+    def _stated(self, program: CommandSpec) -> dict[str, str]:
         """The variables of its definition, those by reference as this worker has them."""
         found = {}
         for name, value in program.env:
             self._check_variable(name, "set")
-            if isinstance(value, FromEnv):
+            if isinstance(value, EnvRef):
                 self._check_variable(value.name, "read")
                 if value.name not in os.environ:
                     missing = f"this worker's environment has no {value.name}, which {name} is to be taken from"
-                    raise CannotStart(missing)
+                    raise LaunchError(missing)
                 found[name] = os.environ[value.name]
             else:
                 found[name] = value
@@ -96,9 +96,9 @@ class Command:
     def _check_variable(self, name: str, verb: str) -> None:
         refusal = f"variable {name}: commands may not {verb} it on this worker."
         if name.startswith(OURS):
-            raise CannotStart(f"{refusal} Names that begin with {OURS} are reserved; choose another name.")
+            raise LaunchError(f"{refusal} Names that begin with {OURS} are reserved; choose another name.")
         if not is_variable_allowed(name, self._variables):
-            raise CannotStart(f"{refusal} `tickbird worker --allow-env {name}` allows it.")
+            raise LaunchError(f"{refusal} `tickbird worker --allow-env {name}` allows it.")
 
 
 def _inherited() -> dict[str, str]:
@@ -131,9 +131,9 @@ def _user(name: str) -> pwd.struct_passwd:
     try:
         user = pwd.getpwnam(name)
     except KeyError:
-        raise CannotStart(f"there is no user {name} on this machine") from None
+        raise LaunchError(f"there is no user {name} on this machine") from None
     if os.geteuid() not in (0, user.pw_uid):
-        raise CannotStart(f"it is to run as user {name}, which only a worker can do that is root")
+        raise LaunchError(f"it is to run as user {name}, which only a worker can do that is root")
     return user
 
 

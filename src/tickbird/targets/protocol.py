@@ -13,13 +13,13 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from tickbird.domain.runs.logs import MAX_LEVEL
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
 from tickbird.domain.schedules.definition import Backoff
-from tickbird.domain.targets.command import Program
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.text import describe, type_name
 
 Isolation = Literal["process"]
 
 
-class Sink(Protocol):
+class RunSink(Protocol):
     """Where the lines and the progress of runs are kept. Called in any thread: it neither blocks nor raises."""
 
     def line(self, run: Run, level: int, text: str, at: datetime) -> None:
@@ -34,7 +34,7 @@ class Sink(Protocol):
 class RunLog(logging.LoggerAdapter[logging.Logger]):
     """The logger of a run: lines carry its id and attempt, and from INFO on also go to the sink."""
 
-    def __init__(self, run: Run, target: str, sink: Sink | None) -> None:
+    def __init__(self, run: Run, target: str, sink: RunSink | None) -> None:
         super().__init__(logging.getLogger(f"tickbird.run.{target}"), {"run_id": run.id, "attempt": run.attempt})
         self._run, self._sink = run, sink
 
@@ -82,7 +82,7 @@ class Run:
 
     __slots__ = ("_cancelled", "_claimed", "_log", "_sink", "lease_checked_at")
 
-    def __init__(self, claimed: ClaimedRun, sink: Sink | None = None) -> None:
+    def __init__(self, claimed: ClaimedRun, sink: RunSink | None = None) -> None:
         self._claimed = claimed
         self._sink = sink
         self._log: RunLog | None = None
@@ -143,7 +143,7 @@ class Run:
         return self._claimed.payload
 
     @property
-    def program(self) -> Program | None:
+    def program(self) -> CommandSpec | None:
         """What a command starts; None for a task."""
         definition = self._claimed.definition
         return None if definition is None else definition.target.program
@@ -166,7 +166,7 @@ CURRENT: ContextVar[Run | None] = ContextVar("tickbird run", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class LaunchSpec:
     """A program to start: what, as whom, where, and what it finds around it."""
 
     argv: list[str]
@@ -180,12 +180,12 @@ class Launch:
     input: str | None = None
 
 
-class CannotStart(Exception):
+class LaunchError(Exception):
     """Why something cannot be started by this worker; at another time, or by another one, it may be."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class EncodedResult:
     """A result that is JSON already, of a size that can be kept."""
 
     value: Any
@@ -243,9 +243,9 @@ class Executable(Protocol):
 
 
 @runtime_checkable
-class Launchable(Executable, Protocol):
+class CommandTarget(Executable, Protocol):
     """One that is a program, and not a function."""
 
-    def launch(self, run: Run) -> Launch:
+    def launch(self, run: Run) -> LaunchSpec:
         """What to start for a run; raises CannotStart or PayloadError."""
         ...

@@ -11,11 +11,11 @@ from typing import Any, Self
 from tickbird.app import Tickbird, open_store
 from tickbird.client import Client
 from tickbird.domain.runs.run import RunRecord, SkipRecord
-from tickbird.engine.dispatcher import Execution
-from tickbird.engine.maintenance import Retention, Upkeep
-from tickbird.engine.planner_step import Planning
+from tickbird.engine.dispatcher import Dispatcher
+from tickbird.engine.maintenance import Maintenance, Retention
+from tickbird.engine.planner_step import PlannerStep
 from tickbird.store.protocol.store import Store
-from tickbird.targets.protocol import Sink
+from tickbird.targets.protocol import RunSink
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker
 
@@ -37,7 +37,7 @@ class Harness:
         store: Store | None = None,
         slots: int = 100,
         lease: float = 30.0,
-        sink: Sink | None = None,
+        sink: RunSink | None = None,
     ) -> None:
         self.bird = bird
         self.clock = ManualClock(start)
@@ -52,7 +52,7 @@ class Harness:
         self.client = self.bird.client_on(_AtManualTime(self.store, self.clock))
         self.worker = describe_worker(self.bird, slots=self._slots)
         on_crash = {name: task.on_crash for name, task in self.bird.tasks.items()}
-        self._execution = Execution(
+        self._execution = Dispatcher(
             self.store,
             self.clock,
             self.worker,
@@ -63,8 +63,8 @@ class Harness:
             on_crash=on_crash,
             sink=self._sink,
         )
-        self._planning = Planning(self.store, self.clock, lambda: None)
-        self._upkeep = Upkeep(
+        self._planning = PlannerStep(self.store, self.clock, lambda: None)
+        self._upkeep = Maintenance(
             self.store,
             self.clock,
             self.worker,

@@ -11,12 +11,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from tickbird.api.app import Clients, create_api
-from tickbird.api.middleware.guard import App, Limits, Receive, Scope, Send, path_of
+from tickbird.api.middleware.guard import App, Receive, RequestLimits, Scope, Send, path_of
 from tickbird.api.problems import Problem
-from tickbird.api.streams.activity_feed import Pauses
-from tickbird.web.guard import Gate
+from tickbird.api.streams.activity_feed import FeedOptions
+from tickbird.web.guard import PageGuard
 from tickbird.web.live_updates import live
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages import (
     audit,
     backfills,
@@ -42,7 +42,7 @@ from tickbird.web.pages.login import Login
 from tickbird.web.static_files import asset
 
 # A noun's pages come in here, and nowhere else; the first that fits counts.
-DOORS: Final[tuple[Door, ...]] = (
+DOORS: Final[tuple[PageRoute, ...]] = (
     *overview.DOORS,
     *bulk.DOORS,
     *schedule_edit.DOORS,
@@ -61,7 +61,7 @@ DOORS: Final[tuple[Door, ...]] = (
     *doctor.DOORS,
     *legend.DOORS,
     *timezone.DOORS,
-    Door("/live", live),
+    PageRoute("/live", live),
     # Last, since every path below /schedules can be the name of one.
     *schedule.DOORS,
 )
@@ -78,13 +78,13 @@ _HEADERS: Final = [
 ]
 
 
-def create_web(api: Any, limits: Limits) -> App:
+def create_web(api: Any, limits: RequestLimits) -> App:
     """The pages on the store that an API serves."""
-    gate = Gate(api, limits)
+    gate = PageGuard(api, limits)
     login = Login(gate, api)
 
     async def lost(door_less: Request, error: Exception) -> Response:
-        answer = await gate.enter(Door("", _nothing), door_less)
+        answer = await gate.enter(PageRoute("", _nothing), door_less)
         if answer.status_code == 405 and isinstance(error, HTTPException):
             # Those that the page there takes.
             answer.headers.update(error.headers or {})
@@ -94,11 +94,11 @@ def create_web(api: Any, limits: Limits) -> App:
         Route("/static/{mark}/{name}", asset, methods=["GET"]),
         Route("/login", login.show, methods=["GET"]),
         Route("/login", login.enter, methods=["POST"]),
-        Door("/logout", login.leave, methods=("POST",)).route(gate.enter),
-        Door("/logout/everywhere", login.leave_everywhere, methods=("GET", "POST")).route(gate.enter),
-        Door("/schedules/", _bare).route(gate.enter),
+        PageRoute("/logout", login.leave, methods=("POST",)).route(gate.enter),
+        PageRoute("/logout/everywhere", login.leave_everywhere, methods=("GET", "POST")).route(gate.enter),
+        PageRoute("/schedules/", _bare).route(gate.enter),
         # What is done to many has no page to come back to.
-        Door("/bulk/{deed}", _list).route(gate.enter),
+        PageRoute("/bulk/{deed}", _list).route(gate.enter),
         *(door.route(gate.enter) for door in DOORS),
     ]
     pages = Starlette(routes=routes, exception_handlers={HTTPException: lost})
@@ -107,17 +107,17 @@ def create_web(api: Any, limits: Limits) -> App:
     return Secured(pages)
 
 
-async def _bare(visit: Visit) -> Response:
+async def _bare(visit: PageRequest) -> Response:
     """The page that is meant, where an address ends with a slash."""
     asked = {key: value for key, value in visit.query.items() if key != "ns"}
     return RedirectResponse(visit.url(f"/{visit.path.strip('/')}", **asked), 303)
 
 
-async def _list(visit: Visit) -> Response:
+async def _list(visit: PageRequest) -> Response:
     return RedirectResponse(visit.url("/schedules"), 303)
 
 
-async def _nothing(visit: Visit) -> Response:
+async def _nothing(visit: PageRequest) -> Response:
     if visit.request.method not in ("GET", "HEAD"):
         raise Problem(405, "no-such-method", "Nothing here takes a form.", hint="Go back to the page that sent it.")
     if visit.path.endswith("/"):
@@ -167,9 +167,13 @@ class Site:
 
 
 def create_site(
-    clients: Clients, *, limits: Limits | None = None, pauses: Pauses | None = None, loopback: str | None = None
+    clients: Clients,
+    *,
+    limits: RequestLimits | None = None,
+    pauses: FeedOptions | None = None,
+    loopback: str | None = None,
 ) -> Site:
     """The API and the dashboard on a store that is open; `loopback` as for the API."""
-    limits = limits or Limits()
+    limits = limits or RequestLimits()
     api = create_api(clients, limits=limits, pauses=pauses, loopback=loopback)
     return Site(api, create_web(api, limits))

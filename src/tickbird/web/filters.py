@@ -6,14 +6,14 @@ from typing import Final, cast, get_args
 
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.views import ScheduleFilter
-from tickbird.web.page_request import Visit
+from tickbird.web.page_request import PageRequest
 
 # In the address, and in forms. Several states stand in one text, parted by commas.
 FIELDS: Final = ("q", "state", "tag", "app", "queue", "failing")
 _STATES: Final = get_args(State)
 
 
-def asked_for(visit: Visit) -> ScheduleFilter:
+def asked_for(visit: PageRequest) -> ScheduleFilter:
     """The filter of an address, however it was spelled; states that there are not are passed over."""
     asked = visit.request.query_params
     given = {word for text in asked.getlist("state") for word in text.split(",")}
@@ -40,7 +40,7 @@ def query_of(wanted: ScheduleFilter) -> dict[str, str]:
     return {name: text for name, text in said.items() if text}
 
 
-def is_spelled(visit: Visit) -> bool:
+def is_spelled(visit: PageRequest) -> bool:
     """Does the address say it in the one way that is kept?"""
     pairs = [(key, value) for key, value in visit.request.query_params.multi_items() if key in FIELDS]
     return dict(pairs) == query_of(asked_for(visit)) and len(pairs) == len(dict(pairs))

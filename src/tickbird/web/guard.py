@@ -18,11 +18,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from tickbird.api.auth.auth import Authority, Caller
-from tickbird.api.auth.local import Loopback
+from tickbird.api.auth.local import LocalAuthority
 from tickbird.api.auth.namespaces import choose
-from tickbird.api.middleware.guard import Limits
-from tickbird.api.middleware.rate_limiter import Pace
-from tickbird.api.middleware.timeouts import aside
+from tickbird.api.middleware.guard import RequestLimits
+from tickbird.api.middleware.rate_limiter import RateLimiter
+from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem, busy, of_status, problem_of, unexpected
 from tickbird.api.streams.sse import MEDIA_TYPE as STREAM
 from tickbird.api.streams.sse import event, wants_events
@@ -30,11 +30,19 @@ from tickbird.client import Client
 from tickbird.domain.access.tokens import allows
 from tickbird.domain.errors import TickbirdError
 from tickbird.web.display_clock import read_clock
-from tickbird.web.live_updates import Beats
-from tickbird.web.page_request import Door, Form, RenderedPage, Visit, address_parts, first_namespace, read_form
-from tickbird.web.query_cache import Readings
+from tickbird.web.live_updates import LiveUpdates
+from tickbird.web.page_request import (
+    Form,
+    PageRequest,
+    PageRoute,
+    RenderedPage,
+    address_parts,
+    first_namespace,
+    read_form,
+)
+from tickbird.web.query_cache import QueryCache
 from tickbird.web.rendering import render
-from tickbird.web.stale_pages import Kept, Memory
+from tickbird.web.stale_pages import Kept, StalePageCache
 
 log = logging.getLogger("tickbird.web")
 SESSION: Final = "tickbird_session"
@@ -62,19 +70,19 @@ class Known:
     at: float
 
 
-class Gate:
+class PageGuard:
     """Lets visitors in to pages, and shows them what went wrong as a page."""
 
-    def __init__(self, api: Any, limits: Limits) -> None:
+    def __init__(self, api: Any, limits: RequestLimits) -> None:
         self._state = api.state
         self._limits = limits
         self._authority: Authority = api.state.authority
-        self._readings = Readings()
-        api.state.beats = Beats(api.state.feed, self._readings)
+        self._readings = QueryCache()
+        api.state.beats = LiveUpdates(api.state.feed, self._readings)
         api.state.gate = self
-        self._memory = Memory()
-        self._paces = Pace(limits.per_second, limits.burst)
-        self._lookups = Pace(limits.lookups_per_second, limits.lookups_burst)
+        self._memory = StalePageCache()
+        self._paces = RateLimiter(limits.per_second, limits.burst)
+        self._lookups = RateLimiter(limits.lookups_per_second, limits.lookups_burst)
         self._known: dict[str, Known] = {}
         # Of who needs no session.
         self._secret = secrets.token_hex(32)
@@ -82,9 +90,9 @@ class Gate:
     @property
     def tokenless(self) -> bool:
         """Is it open to whoever is at this machine?"""
-        return isinstance(self._authority, Loopback)
+        return isinstance(self._authority, LocalAuthority)
 
-    async def enter(self, door: Door, request: Request) -> Response:
+    async def enter(self, door: PageRoute, request: Request) -> Response:
         """One visit: the page, or a page that says why not."""
         caller: Caller | None = None
         try:
@@ -117,7 +125,7 @@ class Gate:
         return answer
 
     def _check_site(self, request: Request) -> None:
-        if isinstance(self._authority, Loopback):
+        if isinstance(self._authority, LocalAuthority):
             self._authority.check_site(request.scope)
         check_origin(request)
 
@@ -155,7 +163,7 @@ class Gate:
         if kind != "application/x-www-form-urlencoded":
             raise Problem(415, "not-a-form", "This is no form that a page of ours sends.", hint="Go back to the page.")
         body = await self.body(request, self._limits.body * _ENCODED)
-        form = await aside(len(body), read_form, body)
+        form = await run_if_large(len(body), read_form, body)
         given = request.headers.get(CSRF_HEADER) or form.raw(CSRF_FIELD) or ""
         if not hmac.compare_digest(given.encode(), self.csrf(request).encode()):
             raise Problem(
@@ -182,7 +190,7 @@ class Gate:
         secret = self._secret if self.tokenless else request.cookies.get(SESSION, "")
         return hashlib.blake2b(b"form", key=secret.encode()[:64], digest_size=16).hexdigest()
 
-    async def _visit(self, door: Door, request: Request, caller: Caller, form: Form) -> Visit:
+    async def _visit(self, door: PageRoute, request: Request, caller: Caller, form: Form) -> PageRequest:
         if not allows(caller.role, door.role):
             raise Problem(
                 403,
@@ -196,7 +204,7 @@ class Gate:
         # By the store's clock, whatever this machine's says.
         read_at, now = await self._readings.share(("", "now"), lambda: _now(client), fresh=10.0)
         request.scope.setdefault("state", {})["caller"] = caller
-        return Visit(
+        return PageRequest(
             request=request,
             caller=caller,
             namespace=namespace,

@@ -8,11 +8,11 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.api.streams.activity_feed import Feed, Follower
-from tickbird.api.streams.sse import Events, Streams, event
+from tickbird.api.streams.activity_feed import ActivityFeed, Subscriber
+from tickbird.api.streams.sse import Events, SseConnections, event
 from tickbird.domain.errors import TickbirdError
-from tickbird.web.page_request import Visit
-from tickbird.web.query_cache import Readings
+from tickbird.web.page_request import PageRequest
+from tickbird.web.query_cache import QueryCache
 
 log = logging.getLogger("tickbird.web")
 # A busy store changes all the time: a page that is told so once in so many seconds is live enough.
@@ -21,7 +21,7 @@ _LONGEST_REST: Final = 10.0
 _CHANGED: Final = event({}, name="changed")
 
 
-class Glance(Follower):
+class ChangeSubscriber(Subscriber):
     """Who only wants to know that something happened, not what."""
 
     @property
@@ -36,10 +36,10 @@ class Glance(Follower):
         self.news.set()
 
 
-class Beat:
+class NamespaceNotifier:
     """Follows one namespace for all of its open pages: since they hear of it at once, they share what is read then."""
 
-    def __init__(self, feed: Feed, readings: Readings, namespace: str) -> None:
+    def __init__(self, feed: ActivityFeed, readings: QueryCache, namespace: str) -> None:
         self._feed = feed
         self._readings = readings
         self._namespace = namespace
@@ -74,7 +74,7 @@ class Beat:
                 self._task = None
 
     async def _follow(self) -> None:
-        events = self._feed.follow(Glance(self._namespace, None, ()), None)
+        events = self._feed.follow(ChangeSubscriber(self._namespace, None, ()), None)
         try:
             async for block in events:
                 if block.startswith(b"event:"):
@@ -94,26 +94,26 @@ class Beat:
             news.set()
 
 
-class Beats:
+class LiveUpdates:
     """One for each namespace that is looked at."""
 
-    def __init__(self, feed: Feed, readings: Readings) -> None:
+    def __init__(self, feed: ActivityFeed, readings: QueryCache) -> None:
         self._feed = feed
         self._readings = readings
-        self._beats: dict[str, Beat] = {}
+        self._beats: dict[str, NamespaceNotifier] = {}
 
-    def of(self, namespace: str) -> Beat:
+    def of(self, namespace: str) -> NamespaceNotifier:
         """The one of a namespace; those that nobody hears any more are left behind."""
         self._beats = {name: beat for name, beat in self._beats.items() if beat.is_heard or name == namespace}
-        return self._beats.setdefault(namespace, Beat(self._feed, self._readings, namespace))
+        return self._beats.setdefault(namespace, NamespaceNotifier(self._feed, self._readings, namespace))
 
 
-async def live(visit: Visit) -> Response:
+async def live(visit: PageRequest) -> Response:
     """Words as server-sent events."""
     state = visit.request.app.state
-    feed: Feed = state.feed
-    streams: Streams = state.streams
-    beats: Beats = state.beats
+    feed: ActivityFeed = state.feed
+    streams: SseConnections = state.streams
+    beats: LiveUpdates = state.beats
     await feed.check()
     answer: Response = streams.open(visit.request, beats.of(visit.namespace).listen)
     return answer

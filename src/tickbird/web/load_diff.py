@@ -11,8 +11,8 @@ from tickbird.domain.forecast.week_load import WeekLoad
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_seconds
-from tickbird.web.charts import ChangedBar, Picture, changed_load
-from tickbird.web.page_request import Visit
+from tickbird.web.charts import ChangedBar, Chart, changed_load
+from tickbird.web.page_request import PageRequest
 from tickbird.web.pages.load import week_of
 
 # Whoever types does not wait for the count of many schedules: it goes on, and is there for what is typed next.
@@ -20,7 +20,7 @@ _PATIENCE: Final = 0.5
 _MINUTES: Final = 60
 
 
-async def load_change(visit: Visit, before: Schedule | None, preview: Preview, name: str | None) -> Picture | None:
+async def load_change(visit: PageRequest, before: Schedule | None, preview: Preview, name: str | None) -> Chart | None:
     """None where it would not tick in the coming week, or where the load is still being counted."""
     first = next((tick.due_at for tick in preview.ticks if tick.skipped is None), None)
     if first is None or (before is not None and before.pause is not None):

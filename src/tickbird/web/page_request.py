@@ -18,7 +18,7 @@ from tickbird.client import Client
 from tickbird.domain.access.tokens import Role, allows
 from tickbird.domain.errors import InvalidError
 from tickbird.web.display_clock import Clock
-from tickbird.web.query_cache import Readings
+from tickbird.web.query_cache import QueryCache
 from tickbird.web.rendering import render
 from tickbird.web.schedule_urls import name_from_path, schedule_path
 
@@ -84,7 +84,7 @@ class RenderedPage(HTMLResponse):
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PageRequest:
     """What a page is given."""
 
     request: Request
@@ -94,7 +94,7 @@ class Visit:
     form: Form
     csrf: str
     clock: Clock
-    readings: Readings
+    readings: QueryCache
     # Whoever is at this machine needs no session, and cannot end one.
     tokenless: bool = False
 
@@ -228,11 +228,11 @@ def own_path(text: str) -> str:
     return text if safe and not parts.scheme and not parts.netloc and not text.startswith("/login") else "/"
 
 
-Page = Callable[[Visit], Awaitable[Response]]
+Page = Callable[[PageRequest], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class PageRoute:
     """A page, the path and the methods that lead to it, and the role that it needs."""
 
     path: str
@@ -240,7 +240,7 @@ class Door:
     role: Role = "viewer"
     methods: tuple[str, ...] = ("GET",)
 
-    def route(self, enter: Callable[[Door, Request], Awaitable[Response]]) -> Route:
+    def route(self, enter: Callable[[PageRoute, Request], Awaitable[Response]]) -> Route:
         """How the framework knows it."""
 
         async def endpoint(request: Request) -> Response:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError, TickbirdError
-from tickbird.domain.explain.run_history import obstacle
+from tickbird.domain.explain.run_history import unserved_reason
 from tickbird.domain.forecast.preview import Preview
 from tickbird.domain.schedules.codec import default_field, encode_field
 from tickbird.domain.schedules.definition import Target
@@ -16,12 +16,12 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, read_settings
 from tickbird.domain.text import NAME
 from tickbird.domain.triggers.trigger import AnyOf, at
-from tickbird.web.charts import Picture
+from tickbird.web.charts import Chart
 from tickbird.web.forms.policy_fields import ALL, show
 from tickbird.web.forms.schedule_draft import Draft
 from tickbird.web.forms.trigger_text import clock_notes
 from tickbird.web.load_diff import load_change
-from tickbird.web.page_request import Visit
+from tickbird.web.page_request import PageRequest
 
 _TICKS: Final = 10
 # From so many others in the same minute on, a quieter one near it is looked for.
@@ -44,10 +44,10 @@ class Outlook:
     # What clocks do at the times that were typed.
     notes: Sequence[str] = ()
     # The hour of its first tick, before and after.
-    load: Picture | None = None
+    load: Chart | None = None
 
 
-async def outlook(visit: Visit, draft: Draft, name: str | None, before: Schedule | None = None) -> Outlook:
+async def outlook(visit: PageRequest, draft: Draft, name: str | None, before: Schedule | None = None) -> Outlook:
     """Of a draft that may be wrong in parts, for a schedule that is new or stands like this."""
     if not draft.texts["when"].strip():
         return Outlook()
@@ -77,7 +77,7 @@ async def outlook(visit: Visit, draft: Draft, name: str | None, before: Schedule
     )
 
 
-async def _settings(visit: Visit, target: Target | None) -> Mapping[str, Any]:
+async def _settings(visit: PageRequest, target: Target | None) -> Mapping[str, Any]:
     """The settings that a task declares, as a live worker publishes them."""
     if target is None or target.kind != "task":
         return {}
@@ -98,7 +98,7 @@ def _name(name: str | None) -> str | None:
     return name if name and NAME.fullmatch(name) else None
 
 
-async def _quieter(visit: Visit, found: Preview) -> tuple[datetime, int] | None:
+async def _quieter(visit: PageRequest, found: Preview) -> tuple[datetime, int] | None:
     """Near the first of its ticks, if that is crowded."""
     first: Any = found.load.instants[0] if found.load is not None and found.load.instants else None
     if first is None or first.minute < _CROWDED:
@@ -113,7 +113,7 @@ async def _quieter(visit: Visit, found: Preview) -> tuple[datetime, int] | None:
     return None if best is None or best.minute >= first.minute else (best.at, best.minute)
 
 
-async def _unserved(visit: Visit, target: Target | None, found: Preview) -> str:
+async def _unserved(visit: PageRequest, target: Target | None, found: Preview) -> str:
     if target is None:
         return ""
-    return obstacle(found.definition.queue, target.name, await visit.client.workers())
+    return unserved_reason(found.definition.queue, target.name, await visit.client.workers())

@@ -33,7 +33,7 @@ class _Reading(NamedTuple):
     task: asyncio.Task[_Result]
 
 
-class Readings:
+class QueryCache:
     """What was read lately, by what was asked."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from tickbird.domain import views
-from tickbird.domain.planning.upcoming import ComingTick
-from tickbird.domain.views import Marked, Timing
+from tickbird.domain.planning.upcoming import UpcomingTick
+from tickbird.domain.views import Marked, RunTiming
 from tickbird.web.charts import (
+    Chart,
     ComingMark,
     DurationPoint,
     Outcome,
-    Picture,
     RunMark,
     SkipMark,
     StripTick,
@@ -38,7 +38,7 @@ _MOST_PAST: Final = 40
 
 def outcome_of(mark: Marked, href: str | None = None) -> Outcome:
     """How a run or a skip counts among the last outcomes."""
-    if not isinstance(mark, views.RunMark):
+    if not isinstance(mark, views.RunPoint):
         return Outcome(at=mark.at, kind="skipped", href=href)
     ran = mark.started_at is not None and mark.finished_at is not None
     seconds = (mark.finished_at - mark.started_at).total_seconds() if ran else None  # type: ignore[operator]
@@ -51,19 +51,19 @@ class Drawn:
 
     name: str
     marks: Sequence[Marked]
-    timings: Sequence[Timing]
-    coming: Sequence[ComingTick]
+    timings: Sequence[RunTiming]
+    coming: Sequence[UpcomingTick]
     now: datetime
     tz: str
     why: Callable[[datetime], str]
     run: Callable[[int], str]
     timeout: int | None = None
 
-    def timeline(self) -> Picture:
+    def timeline(self) -> Chart:
         """Decisions and ticks to come around now, on a scale of time that shows some of both."""
         since, until = self._window()
-        runs = [self._run_mark(each) for each in self.marks if isinstance(each, views.RunMark)]
-        skips = [self._skip_mark(each) for each in self.marks if isinstance(each, views.SkipMark)]
+        runs = [self._run_mark(each) for each in self.marks if isinstance(each, views.RunPoint)]
+        skips = [self._skip_mark(each) for each in self.marks if isinstance(each, views.SkipPoint)]
         row = TimelineRow(name=self.name, runs=runs, skips=skips, coming=[self._coming(each) for each in self.coming])
         return timeline([row], since, until, self.now, self.tz, width=_WIDE, title="Around now")
 
@@ -78,7 +78,7 @@ class Drawn:
         behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _SHORTEST)
         return self.now - behind, self.now + (ahead if self.coming else min(ahead, behind / 4))
 
-    def _run_mark(self, mark: views.RunMark) -> RunMark:
+    def _run_mark(self, mark: views.RunPoint) -> RunMark:
         href = self.run(mark.id) if mark.scheduled_for is None else self.why(mark.scheduled_for)
         note = "" if mark.origin == "schedule" else mark.origin.replace("_", " ")
         return RunMark(
@@ -90,20 +90,20 @@ class Drawn:
             href=href,
         )
 
-    def _skip_mark(self, mark: views.SkipMark) -> SkipMark:
+    def _skip_mark(self, mark: views.SkipPoint) -> SkipMark:
         return SkipMark(
             first_at=mark.first, last_at=mark.last, count=mark.count, reason=mark.reason, href=self.why(mark.last)
         )
 
-    def _coming(self, tick: ComingTick) -> ComingMark:
+    def _coming(self, tick: UpcomingTick) -> ComingMark:
         moved = tick.scheduled_for if tick.override is not None and tick.override.moved else None
         return ComingMark(due_at=tick.due_at, skipped=tick.skipped, moved_from=moved, href=self.why(tick.scheduled_for))
 
-    def strip(self) -> Picture:
+    def strip(self) -> Chart:
         """Each tick as a step, whatever the time between them."""
         past: list[StripTick] = []
         for mark in self.marks:
-            if isinstance(mark, views.SkipMark):
+            if isinstance(mark, views.SkipPoint):
                 note = mark.reason if mark.count == 1 else f"{mark.reason}, {mark.count:,} ticks"
                 past.append(StripTick(at=mark.last, kind="skipped", note=note, href=self.why(mark.last)))
             elif mark.scheduled_for is not None:
@@ -111,24 +111,24 @@ class Drawn:
         coming = [self._strip_tick(each) for each in self.coming if each.skipped != "done"]
         return tick_strip([*past, *coming], self.now, self.tz, width=_WIDE)
 
-    def _strip_tick(self, tick: ComingTick) -> StripTick:
+    def _strip_tick(self, tick: UpcomingTick) -> StripTick:
         moved = tick.override is not None and tick.override.moved
         kind = "will_skip" if tick.skipped else "moved" if moved else "coming"
         href = self.why(tick.scheduled_for)
         return StripTick(at=tick.scheduled_for, kind=kind, note=tick.skipped or "", href=href)  # type: ignore[arg-type]
 
-    def outcomes(self) -> Picture:
+    def outcomes(self) -> Chart:
         """Its last outcomes as the list of schedules shows them, each leading to its run or its why."""
         return outcomes([outcome_of(each, self._where(each)) for each in self.marks], self.tz)
 
     def _where(self, mark: Marked) -> str:
-        return self.run(mark.id) if isinstance(mark, views.RunMark) else self.why(mark.last)
+        return self.run(mark.id) if isinstance(mark, views.RunPoint) else self.why(mark.last)
 
-    def lateness(self) -> Picture:
+    def lateness(self) -> Chart:
         """How late its runs started."""
         return lateness(measure((each.started_at - each.due_at).total_seconds() for each in self.timings), width=_HALF)
 
-    def durations(self) -> Picture:
+    def durations(self) -> Chart:
         """How long they took."""
         points = [
             DurationPoint(

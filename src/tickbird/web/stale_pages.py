@@ -23,7 +23,7 @@ class Kept:
     age: float
 
 
-class Memory:
+class StalePageCache:
     """Pages by who saw them and where they are; the oldest make room."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -8,32 +8,32 @@ from itertools import islice, takewhile
 from typing import Final
 
 from tickbird.domain import views
-from tickbird.domain.planning.upcoming import overrides_of, ticks_ahead
+from tickbird.domain.planning.upcoming import iter_upcoming, overrides_of
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 from tickbird.web.charts import ComingMark, RunMark, SkipMark, TimelineRow
-from tickbird.web.page_request import Visit
+from tickbird.web.page_request import PageRequest
 
 # Ticks to come that are drawn one by one; of a schedule that has more until then, the rest is counted.
 _MOST_COMING: Final = 400
 
 
 def timeline_row(
-    visit: Visit, schedule: Schedule, marks: Sequence[views.Marked], now: datetime, until: datetime
+    visit: PageRequest, schedule: Schedule, marks: Sequence[views.Marked], now: datetime, until: datetime
 ) -> TimelineRow:
     """One schedule's row."""
     coming, more = coming_marks(visit, schedule, now, until)
     return TimelineRow(
         name=schedule.name,
         href=visit.schedule(schedule.name),
-        runs=[run_mark(visit, each) for each in marks if isinstance(each, views.RunMark)],
-        skips=[skip_mark(visit, schedule.name, each) for each in marks if isinstance(each, views.SkipMark)],
+        runs=[run_mark(visit, each) for each in marks if isinstance(each, views.RunPoint)],
+        skips=[skip_mark(visit, schedule.name, each) for each in marks if isinstance(each, views.SkipPoint)],
         coming=coming,
         more=more,
     )
 
 
-def run_mark(visit: Visit, run: views.RunMark) -> RunMark:
+def run_mark(visit: PageRequest, run: views.RunPoint) -> RunMark:
     """A run."""
     return RunMark(
         due_at=run.due_at,
@@ -45,7 +45,7 @@ def run_mark(visit: Visit, run: views.RunMark) -> RunMark:
     )
 
 
-def skip_mark(visit: Visit, name: str, skip: views.SkipMark) -> SkipMark:
+def skip_mark(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipMark:
     """A range of ticks that did not run."""
     return SkipMark(
         first_at=skip.first,
@@ -56,13 +56,15 @@ def skip_mark(visit: Visit, name: str, skip: views.SkipMark) -> SkipMark:
     )
 
 
-def coming_marks(visit: Visit, schedule: Schedule, now: datetime, until: datetime) -> tuple[Sequence[ComingMark], int]:
+def coming_marks(
+    visit: PageRequest, schedule: Schedule, now: datetime, until: datetime
+) -> tuple[Sequence[ComingMark], int]:
     """Ticks up to an instant, and how many more there are than are drawn."""
     if schedule.definition is None or until <= now:
         return (), 0
     # One that was moved may come before its place on the grid.
     last = max([until, *(each.scheduled_for for each in overrides_of(schedule))])
-    within = takewhile(lambda tick: tick.scheduled_for <= last, ticks_ahead(schedule, now))
+    within = takewhile(lambda tick: tick.scheduled_for <= last, iter_upcoming(schedule, now))
     ticks = [*islice(within, _MOST_COMING)]
     shown = [
         ComingMark(
@@ -79,6 +81,6 @@ def coming_marks(visit: Visit, schedule: Schedule, now: datetime, until: datetim
     return shown, schedule.grid.count(to_seconds(ticks[-1].scheduled_for), to_seconds(until))
 
 
-def why_url(visit: Visit, name: str, at: datetime) -> str:
+def why_url(visit: PageRequest, name: str, at: datetime) -> str:
     """Where a tick is explained."""
     return visit.schedule(name, "/why", at=utc_text(to_datetime(to_seconds(at))))

@@ -13,27 +13,27 @@ from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import calendar_to_json
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.forecast.preview import Preview
-from tickbird.domain.ledger.activity import Happening
-from tickbird.domain.limits.concurrency import Limit
-from tickbird.domain.limits.rate_limits import Queue, Turn
+from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
 from tickbird.domain.planning.bulk import BulkResult
-from tickbird.domain.planning.calendar_impact import CalendarReport, Effect
-from tickbird.domain.planning.upcoming import ComingTick, overrides_of
-from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport
+from tickbird.domain.planning.upcoming import UpcomingTick, overrides_of
+from tickbird.domain.planning.zone_impact import ZoneImpact
 from tickbird.domain.runs.held import HeldSchedule
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.codec import encode_definition
-from tickbird.domain.schedules.diff import Difference
+from tickbird.domain.schedules.diff import FieldDiff
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
-from tickbird.domain.schedules.warnings import Caution
+from tickbird.domain.schedules.warnings import DefinitionWarning
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.instants import utc_text as iso
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import AuditRecord, Decisions, Place, ScheduleRow, ZoneRecord, Zones
+from tickbird.store.protocol.store import AuditEntry, ScheduleSummary, StoreIdentity, TickDecisions, ZoneRecord, Zones
 
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def row_document(row: ScheduleRow, problems: Sequence[str]) -> dict[str, Any]:
+def row_document(row: ScheduleSummary, problems: Sequence[str]) -> dict[str, Any]:
     """A schedule in a list."""
     return {
         **schedule_document(row.schedule),
@@ -206,7 +206,7 @@ def held_document(held: HeldSchedule) -> dict[str, Any]:
     }
 
 
-def limit_document(limit: Limit) -> dict[str, Any]:
+def limit_document(limit: ConcurrencyLimit) -> dict[str, Any]:
     """A concurrency key, how many runs of it may go on and how many do."""
     return {
         "key": limit.key,
@@ -217,7 +217,7 @@ def limit_document(limit: Limit) -> dict[str, Any]:
     }
 
 
-def queue_document(queue: Queue) -> dict[str, Any]:
+def queue_document(queue: QueueStatus) -> dict[str, Any]:
     """A queue: what stands in it, its rate, when the next run may begin if not at once, and how many serve it."""
     return {
         "queue": queue.name,
@@ -230,7 +230,7 @@ def queue_document(queue: Queue) -> dict[str, Any]:
     }
 
 
-def turn_document(turn: Turn | None) -> dict[str, Any] | None:
+def turn_document(turn: QueuePosition | None) -> dict[str, Any] | None:
     """What keeps a queued run back in its queue: the rate, and until when others may pass it."""
     if turn is None:
         return None
@@ -316,7 +316,7 @@ def skip_document(skip: SkipRecord) -> dict[str, Any]:
     }
 
 
-def happening_document(happening: Happening) -> dict[str, Any]:
+def happening_document(happening: Activity) -> dict[str, Any]:
     """Something that happened: to a run, a skip, or what somebody did."""
     return {
         "at": iso(happening.at),
@@ -328,7 +328,7 @@ def happening_document(happening: Happening) -> dict[str, Any]:
     }
 
 
-def event_document(happening: Happening) -> dict[str, Any]:
+def event_document(happening: Activity) -> dict[str, Any]:
     """Something that happened, as it is sent to all who follow: a run without its payload and result."""
     document = happening_document(happening)
     if (run := document["run"]) is not None:
@@ -372,7 +372,7 @@ def attempt_document(attempt: AttemptRecord) -> dict[str, Any]:
     }
 
 
-def tick_document(tick: ComingTick, notes: Iterable[str] = ()) -> dict[str, Any]:
+def tick_document(tick: UpcomingTick, notes: Iterable[str] = ()) -> dict[str, Any]:
     """A tick to come; `skipped` is the reason why it will not run, `override` what was decided for it alone."""
     return {
         "scheduled_for": iso(tick.scheduled_for),
@@ -415,7 +415,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
     }
 
 
-def caution_document(caution: Caution) -> dict[str, Any]:
+def caution_document(caution: DefinitionWarning) -> dict[str, Any]:
     """What is unusual about a definition; `at` is null where it is about no instant in particular."""
     return {"code": caution.code, "text": caution.text, "at": iso(caution.at)}
 
@@ -443,7 +443,7 @@ def history_document(entry: HistoryEntry) -> dict[str, Any]:
     }
 
 
-def difference_document(difference: Difference) -> dict[str, Any]:
+def difference_document(difference: FieldDiff) -> dict[str, Any]:
     """A field that differs; null stands for its default where it was added or removed."""
     return {
         "field": difference.field,
@@ -454,7 +454,7 @@ def difference_document(difference: Difference) -> dict[str, Any]:
     }
 
 
-def audit_document(record: AuditRecord) -> dict[str, Any]:
+def audit_document(record: AuditEntry) -> dict[str, Any]:
     """Who did what, when and to what."""
     return {
         "id": record.id,
@@ -467,7 +467,7 @@ def audit_document(record: AuditRecord) -> dict[str, Any]:
     }
 
 
-def decisions_document(decisions: Decisions) -> dict[str, Any]:
+def decisions_document(decisions: TickDecisions) -> dict[str, Any]:
     """The runs and skips of a range of ticks, oldest first."""
     return {
         "runs": [run_document(run) for run in decisions.runs],
@@ -475,7 +475,7 @@ def decisions_document(decisions: Decisions) -> dict[str, Any]:
     }
 
 
-def place_document(place: Place) -> dict[str, Any]:
+def place_document(place: StoreIdentity) -> dict[str, Any]:
     """Where a store is, where it says it is, and why it is taken for a copy; empty where it is none."""
     return {"here": dict(place.here), "stored": dict(place.stored), "copied": place.copied}
 
@@ -502,7 +502,7 @@ def zone_record_document(record: ZoneRecord) -> dict[str, Any]:
     }
 
 
-def moves_document(moves: TickMoves) -> dict[str, Any]:
+def moves_document(moves: ZoneImpact) -> dict[str, Any]:
     """The ticks of a schedule that other zone rules move."""
     return {
         "schedule": moves.schedule,
@@ -547,7 +547,7 @@ def calendar_report_document(report: CalendarReport) -> dict[str, Any]:
     }
 
 
-def effect_document(effect: Effect) -> dict[str, Any]:
+def effect_document(effect: CalendarImpact) -> dict[str, Any]:
     """The ticks of a schedule that a calendar moves, lets appear or lets vanish; `more` are not listed."""
     return {
         "schedule": effect.schedule,

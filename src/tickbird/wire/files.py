@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tickbird.domain.schedules.schedule import Pause
+from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.time.instants import utc_text
-from tickbird.files.diagnostics import Mistake
-from tickbird.files.plan import FilePlan, Kept, Kind, ScheduleChange
+from tickbird.files.diagnostics import Diagnostic
+from tickbird.files.plan import FilePlan, KeptOverride, Kind, ScheduleChange
 from tickbird.files.tick_diff import TickChanges
 
 KINDS: tuple[Kind, ...] = ("create", "change", "resume", "calendar", "delete")
@@ -37,7 +37,7 @@ def plan_document(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
     }
 
 
-def mistake_document(mistake: Mistake) -> dict[str, Any]:
+def mistake_document(mistake: Diagnostic) -> dict[str, Any]:
     """Something that is wrong, and where it stands."""
     place = mistake.place
     return {"file": place.file, "line": place.line, "column": place.column, "text": mistake.text}
@@ -58,11 +58,11 @@ def _change(change: ScheduleChange) -> dict[str, Any]:
     }
 
 
-def _kept(kept: Sequence[Kept]) -> list[dict[str, Any]]:
+def _kept(kept: Sequence[KeptOverride]) -> list[dict[str, Any]]:
     return [{"name": each.name, "value": each.value, "declared": each.declared} for each in kept]
 
 
-def _pause(pause: Pause | None) -> dict[str, Any] | None:
+def _pause(pause: PauseState | None) -> dict[str, Any] | None:
     return None if pause is None else {"by": pause.by, "note": pause.note, "until": pause.until}
 
 

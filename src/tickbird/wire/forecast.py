@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tickbird.domain.forecast.forecast import Forecast, Simulation
+from tickbird.domain.forecast.forecast import Forecast, ForecastComparison
 from tickbird.domain.time.instants import iso
 
 
-def simulation_document(found: Simulation) -> dict[str, Any]:
+def simulation_document(found: ForecastComparison) -> dict[str, Any]:
     """A simulation for programs."""
     changed = None if found.changed is None else forecast_document(found.changed)
     return {"baseline": forecast_document(found.baseline), "what_if": changed}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from tickbird.domain.forecast.forecast import Forecast, Hour, Simulation
+from tickbird.domain.forecast.forecast import Forecast, ForecastComparison, HourStats
 from tickbird.domain.time.instants import DAY, to_datetime
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _GAP = 960, 150, 64, 58, 56
@@ -24,7 +24,7 @@ _STYLE: Final = """
 """
 
 
-def picture(found: Simulation, title: str = "Simulation") -> str:
+def picture(found: ForecastComparison, title: str = "Simulation") -> str:
     """Both forecasts, one below the other, where there are two."""
     panels = [("", found.baseline)]
     if found.changed is not None:
@@ -62,18 +62,20 @@ def _words(text: str) -> str:
     return escape("".join(letter if letter.isprintable() else " " for letter in text)[:300])
 
 
-def _columns(hours: Sequence[Hour]) -> list[Hour]:
+def _columns(hours: Sequence[HourStats]) -> list[HourStats]:
     """The hours, several to a column where there are too many: ticks and runs add up, busy slots do not."""
     width = max(1, -(-len(hours) // _COLUMNS))
     found = []
     for place in range(0, len(hours), width):
         some = hours[place : place + width]
         ticks, runs = sum(hour.ticks for hour in some), sum(hour.runs for hour in some)
-        found.append(Hour(some[0].at, ticks, runs, max(hour.busy for hour in some)))
+        found.append(HourStats(some[0].at, ticks, runs, max(hour.busy for hour in some)))
     return found
 
 
-def _panel(title: str, style: str, columns: Sequence[Hour], values: Sequence[int], slots: int | None, top: int) -> str:
+def _panel(
+    title: str, style: str, columns: Sequence[HourStats], values: Sequence[int], slots: int | None, top: int
+) -> str:
     """Bars over time; with a line for the slots."""
     most = max([1, *values, slots or 0])
     base, wide = top + _HEIGHT, _WIDTH / max(1, len(columns))
@@ -98,7 +100,7 @@ def _panel(title: str, style: str, columns: Sequence[Hour], values: Sequence[int
     return "".join([*parts, *_days(columns, wide, base)])
 
 
-def _days(columns: Sequence[Hour], wide: float, base: int) -> list[str]:
+def _days(columns: Sequence[HourStats], wide: float, base: int) -> list[str]:
     """Where days begin, as many as there is room for."""
     starts = [place for place, hour in enumerate(columns) if hour.at % DAY < 3_600 or not place]
     every = max(1, -(-len(starts) // 12))

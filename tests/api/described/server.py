@@ -11,9 +11,9 @@ import uvicorn
 from fastapi.responses import StreamingResponse
 
 from tickbird.api.app import create_api
-from tickbird.api.middleware.guard import Limits
-from tickbird.api.middleware.slow_clients import Patient
-from tickbird.api.streams.sse import MEDIA_TYPE, Streams
+from tickbird.api.middleware.guard import RequestLimits
+from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
+from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.client.runs import not_finished
@@ -24,10 +24,10 @@ from tickbird.domain.triggers.every import every
 SCHEDULES: Final = ("nightly", "hourly", "paused")
 RUNS: Final = (1, 2, 3)
 # Schemathesis asks as fast as it can.
-_NO_LIMITS: Final = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
+_NO_LIMITS: Final = RequestLimits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
 
 
-class Brief(Streams):
+class Brief(SseConnections):
     """Ends every stream as it begins: schemathesis would listen until then."""
 
     def open(self, *args: Any) -> Any:
@@ -56,7 +56,9 @@ async def main(url: str) -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     api = create_api(lambda namespace: Hasty(store, namespace), limits=_NO_LIMITS)
     api.state.streams = Brief(api.state.authority, _NO_LIMITS)
-    config = uvicorn.Config(api, http=Patient, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        api, http=HeaderTimeoutProtocol, log_level="warning", lifespan="off", timeout_graceful_shutdown=1
+    )
     print(listening.getsockname()[1], token, flush=True)
     await uvicorn.Server(config).serve([listening])
 

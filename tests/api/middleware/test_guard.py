@@ -15,9 +15,9 @@ import uvicorn
 
 from tests.api.conftest import Api, refused
 from tickbird.api.auth.auth import Authority, Caller
-from tickbird.api.middleware.guard import Guard, Limits, _check_json
-from tickbird.api.middleware.rate_limiter import Pace
-from tickbird.api.middleware.slow_clients import Patient
+from tickbird.api.middleware.guard import RequestGuard, RequestLimits, _check_json
+from tickbird.api.middleware.rate_limiter import RateLimiter
+from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError
@@ -37,7 +37,7 @@ async def store() -> AsyncIterator[SqliteStore]:
 
 def limited(store: SqliteStore, **limits: Any) -> Api:
     """The API with other limits."""
-    return Api(store, Limits(**limits))
+    return Api(store, RequestLimits(**limits))
 
 
 async def test_a_body_has_a_largest_size(store: SqliteStore) -> None:
@@ -76,7 +76,7 @@ def test_a_text_that_does_not_end_is_looked_at_once() -> None:
     # Once a scan begins anew at each of its quotes, this takes a day.
     for end in (b"", b"\\", b"\\\\"):
         with pytest.raises(Problem, match="deep"):
-            _check_json(b"[" * 65 + b'"' + b'\\"' * 900_000 + end, Limits(values=10**6))
+            _check_json(b"[" * 65 + b'"' + b'\\"' * 900_000 + end, RequestLimits(values=10**6))
 
 
 async def test_a_request_says_its_length_in_one_way(api: Api) -> None:
@@ -146,7 +146,7 @@ async def test_an_address_may_try_only_so_many_tokens(store: SqliteStore) -> Non
 
 def test_a_pace_is_even_in_the_long_run() -> None:
     now = [0.0]
-    pace = Pace(2, 4, lambda: now[0])
+    pace = RateLimiter(2, 4, lambda: now[0])
     assert [pace.take("a") for _ in range(4)] == [0] * 4
     assert pace.take("a") == pytest.approx(0.5)
     assert pace.take("b") == 0
@@ -188,7 +188,7 @@ async def test_a_body_that_does_not_come_to_its_end_is_given_up(api: Api) -> Non
     async def never(*_: Any) -> None:
         raise AssertionError("a half-sent body came through")
 
-    guard = Guard(never, api.app.state.authority, Limits(body_within=0.05, answer_within=0.05))
+    guard = RequestGuard(never, api.app.state.authority, RequestLimits(body_within=0.05, answer_within=0.05))
     token = await api.token("editor")
     # Known already, since the time to look it up would count.
     await api.app.state.authority.caller(f"Bearer {token}")
@@ -207,13 +207,13 @@ async def test_an_answer_that_does_not_begin_in_time_is_given_up(api: Api) -> No
         await asyncio.sleep(0.03)
         await send({"type": "http.response.body", "body": b"late"})
 
-    token, limits = await api.token("editor"), Limits(answer_within=0.01)
+    token, limits = await api.token("editor"), RequestLimits(answer_within=0.01)
     authority = api.app.state.authority
     await authority.caller(f"Bearer {token}")
-    start, body = await call(Guard(hang, authority, limits), [part(b"", False)], token)
+    start, body = await call(RequestGuard(hang, authority, limits), [part(b"", False)], token)
     assert (start["status"], json.loads(body["body"])["code"]) == (503, "busy")
     # One that has begun takes as long as it takes.
-    start, body = await call(Guard(drip, authority, limits), [part(b"", False)], token)
+    start, body = await call(RequestGuard(drip, authority, limits), [part(b"", False)], token)
     assert (start["status"], body["body"]) == (200, b"late")
 
 
@@ -256,7 +256,7 @@ async def test_answers_are_not_kept_by_anybody_in_between(api: Api) -> None:
 async def test_a_connection_that_does_not_say_what_it_wants_is_let_go_of(api: Api, said: bytes) -> None:
     at_once: list[int] = []
 
-    class Quick(Patient):
+    class Quick(HeaderTimeoutProtocol):
         head_within = 1.0
 
         def connection_made(self, transport: Any) -> None:
@@ -299,7 +299,7 @@ async def test_an_answer_that_comes_as_patience_ends_is_a_problem() -> None:
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b"late"})
 
-    guard = Guard(interrupted, Known(Client(SqliteStore(":memory:"))), Limits(answer_within=0.01))
+    guard = RequestGuard(interrupted, Known(Client(SqliteStore(":memory:"))), RequestLimits(answer_within=0.01))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url="http://tickbird.test") as http:
         answer = await http.get("/api/v1/schedules")
     assert (answer.status_code, answer.json()["code"]) == (503, "busy")

@@ -13,9 +13,9 @@ import pytest
 from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tests.api.streams import Listener
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.models.activity import EventModel
-from tickbird.api.streams.activity_feed import Pauses
+from tickbird.api.streams.activity_feed import FeedOptions
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
@@ -23,9 +23,9 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.protocol.store import Store
 
 
-def streaming(store: Store, limits: Limits | None = None, **pauses: Any) -> Api:
+def streaming(store: Store, limits: RequestLimits | None = None, **pauses: Any) -> Api:
     """The API with streams that look often."""
-    return Api(store, limits or Limits(tokens_every=0.02), Pauses(**{"poll": 0.02, "rest": 0.01, **pauses}))
+    return Api(store, limits or RequestLimits(tokens_every=0.02), FeedOptions(**{"poll": 0.02, "rest": 0.01, **pauses}))
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ async def test_a_slow_client_is_told_to_come_back(api: Api) -> None:
 
 
 async def test_a_client_that_takes_nothing_is_left(api: Api) -> None:
-    api = streaming(api.store, Limits(answer_within=0.3))
+    api = streaming(api.store, RequestLimits(answer_within=0.3))
     async with Listener(api, await api.token("viewer")) as stuck:
         stuck.open.clear()
         await work(api.store)
@@ -207,7 +207,7 @@ async def test_a_stream_shows_that_it_lives_and_moves_on(api: Api) -> None:
 
 
 async def test_only_so_many_may_follow(api: Api) -> None:
-    api = streaming(api.store, Limits(streams=3, streams_each=2))
+    api = streaming(api.store, RequestLimits(streams=3, streams_each=2))
     async with AsyncExitStack() as stack:
         for role in ("viewer", "viewer", "operator"):
             await stack.enter_async_context(Listener(api, await api.token(role)))
@@ -257,7 +257,7 @@ async def test_a_store_that_is_lost_for_a_while_loses_nothing(api: Api, monkeypa
 async def test_two_hundred_clients_cost_one_query_stream(
     postgres_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api = streaming(postgres_store, Limits(tokens_every=0.1))
+    api = streaming(postgres_store, RequestLimits(tokens_every=0.1))
     sent: Counter[str] = Counter()
 
     def counted(real: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
-from tickbird.api.routes.health import LOOK_EVERY, Readiness
+from tickbird.api.routes.health import LOOK_EVERY, ReadinessProbe
 from tickbird.client import Client
 from tickbird.domain.errors import SchemaError, StoreUnavailableError
 from tickbird.domain.planning.commands import Create
@@ -68,7 +68,7 @@ async def test_the_store_is_looked_at_every_few_seconds_only(api: Api) -> None:
             return await super().doctor()
 
     now = [100.0]
-    readiness = Readiness(Counting(api.store), lambda: now[0])
+    readiness = ReadinessProbe(Counting(api.store), lambda: now[0])
     for _ in range(3):
         assert await readiness.reason() is None
     assert len(looks) == 1

@@ -10,8 +10,8 @@ import pytest
 
 from conformance.steps import T0
 from tests.api.conftest import Api, refused
-from tickbird.api.routes.metrics import LOOK_EVERY, MEDIA_TYPE, Gauges, exposed
-from tickbird.domain.doctor.metrics import Measures
+from tickbird.api.routes.metrics import LOOK_EVERY, MEDIA_TYPE, MetricsCache, exposed
+from tickbird.domain.doctor.metrics import NamespaceMetrics
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 
@@ -68,7 +68,7 @@ async def test_who_may_see_what(memory: Api) -> None:
 
 
 def test_ages_and_odd_names() -> None:
-    measures = Measures(
+    measures = NamespaceMetrics(
         T0, {"active": 1_234_567}, queued_since=T0 - timedelta(seconds=90.5), due_since=T0 + timedelta(1)
     )
     found = values(exposed('a"b\\c\nd', measures))
@@ -88,7 +88,7 @@ async def test_the_store_is_looked_at_every_few_seconds_only(api: Api, monkeypat
 
     monkeypatch.setattr(type(api.store), "measure", counted)
     now = [0.0]
-    gauges = Gauges(api.client(), lambda: now[0])
+    gauges = MetricsCache(api.client(), lambda: now[0])
     for namespace in ("a", "a", "b", "a"):
         await gauges.of(namespace)
     assert looks == ["a", "b"]

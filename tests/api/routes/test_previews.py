@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.models.previews import LoadModel, PreviewedTickModel, PreviewModel
 from tickbird.domain.errors import TriggerError
 from tickbird.domain.time.instants import iso, to_seconds
@@ -207,7 +207,7 @@ def without_litter() -> Iterator[None]:
 @pytest.mark.usefixtures("without_litter")
 async def test_500_odd_cron_expressions_are_right_or_refused_with_a_reason(memory: Api) -> None:
     await memory.create("hourly")
-    api = Api(memory.store, Limits(per_second=1_000_000, burst=1_000_000))
+    api = Api(memory.store, RequestLimits(per_second=1_000_000, burst=1_000_000))
     zones = ["UTC", "Europe/Rome", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia"]
     right = refusals = 0
     exprs = five_hundred()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.revisions import DifferenceModel, RevisionModel
-from tickbird.domain.planning.commands import Create, Redefine
+from tickbird.domain.planning.commands import Create, SyncFromCode
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -84,13 +84,13 @@ async def test_over_code_it_is_a_patch(api: Api) -> None:
     two = Definition(trigger=every(hours=2), target=Target("report"), retries=2)
     command = Create(actor="sync", namespace="default", definition=one, app="shop", fingerprint="1")
     await api.store.change_schedule("default", "digest", command)
-    deploy = Redefine(actor="sync", definition=two, app="shop", fingerprint="2")
+    deploy = SyncFromCode(actor="sync", definition=two, app="shop", fingerprint="2")
     await api.store.change_schedule("default", "digest", deploy)
     answer = (await api.ask("POST", PATH, "editor", json={"to": 1})).json()
     assert answer["schedule"]["overrides"] == {"retries": 1, "tags": ["a"], "trigger": {"every": {"hours": 1}}}
     assert "set over what app shop declares, also through deploys" in answer["warnings"][-1]
     # A deploy does not take it away; going back to what the code says does.
-    three = Redefine(
+    three = SyncFromCode(
         actor="sync",
         definition=Definition(trigger=every(hours=3), target=Target("report")),
         app="shop",

@@ -11,12 +11,12 @@ import pytest
 from tests.api.auth.test_auth import Clock
 from tests.api.conftest import Api, refused
 from tickbird.api.auth.auth import Authority, Caller
-from tickbird.api.auth.local import Loopback
-from tickbird.api.auth.ttl_cache import REMEMBERED, Remembered
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.auth.local import LocalAuthority
+from tickbird.api.auth.ttl_cache import REMEMBERED, TtlCache
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.models.sessions import SessionModel
 from tickbird.api.problems import Problem
-from tickbird.api.streams.sse import Streams
+from tickbird.api.streams.sse import SseConnections
 from tickbird.client import Client
 from tickbird.domain.access.sessions import SessionRecord
 
@@ -72,7 +72,7 @@ async def test_who_comes_at_the_same_time_shares_a_look_up_and_who_listens_needs
 
 
 async def test_what_is_forgotten_while_it_is_looked_up_is_not_kept() -> None:
-    remembered = Remembered[str](Clock())
+    remembered = TtlCache[str](Clock())
     begun = [asyncio.Event(), asyncio.Event()]
     answers = [asyncio.get_running_loop().create_future() for _ in begun]
     places = iter(range(2))
@@ -195,7 +195,7 @@ async def test_sessions_are_seen_by_admins_of_their_namespaces(api: Api) -> None
 
 
 async def test_what_somebody_listens_to_ends_with_the_session(memory: Api) -> None:
-    streams = Streams(memory.app.state.authority, Limits(tokens_every=0.01))
+    streams = SseConnections(memory.app.state.authority, RequestLimits(tokens_every=0.01))
     held = [(await opened(memory))[0] for _ in range(2)]
     endings = [asyncio.get_running_loop().create_future() for _ in held]
     with ExitStack() as stack:
@@ -210,7 +210,7 @@ async def test_what_somebody_listens_to_ends_with_the_session(memory: Api) -> No
 
 
 async def test_at_this_machine_nobody_needs_one(memory: Api) -> None:
-    person = Loopback(memory.client(), "shop")
+    person = LocalAuthority(memory.client(), "shop")
     assert person.remembers_session(None)
     assert await person.session(None) == await person.caller(None)
     await person.close(await person.session(None))

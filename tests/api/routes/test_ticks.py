@@ -13,7 +13,7 @@ from tickbird.api.models.runs import RunModel
 from tickbird.api.models.ticks import ComingTickModel, SkipModel
 from tickbird.api.query_types import read_instant
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.commands import Create, PauseCommand, Resume
+from tickbird.domain.planning.commands import Create, Pause, Resume
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -32,7 +32,7 @@ async def history(api: Api) -> datetime:
             await store.plan_due(now=began + timedelta(hours=hour, seconds=1))
 
     await plan(range(1, 4))
-    pause = PauseCommand(actor="ana", note="", until=None, cancel_runs=False)
+    pause = Pause(actor="ana", note="", until=None, cancel_runs=False)
     await store.change_schedule("default", "hourly", pause, now=began + timedelta(hours=3, seconds=2))
     await store.change_schedule(
         "default", "hourly", Resume(actor="ana", note=""), now=began + timedelta(hours=6, seconds=2)

@@ -8,7 +8,7 @@ import httpx
 
 from tests.client.http.conftest import URL, Both
 from tickbird.api.app import create_api
-from tickbird.api.middleware.guard import Limits
+from tickbird.api.middleware.guard import RequestLimits
 from tickbird.client import Client
 from tickbird.client.http import RemoteClient, Transport
 from tickbird.domain.errors import StaleError
@@ -17,7 +17,7 @@ CLIENTS = 50
 
 
 async def test_no_update_is_lost(both: Both) -> None:
-    many = Limits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
+    many = RequestLimits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
     api = create_api(lambda namespace: Client(both.store, namespace), limits=many)
     wire = httpx.ASGITransport(api)
     await both.create("report")

@@ -8,25 +8,25 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.doctor.checks import CHECKS, diagnose, to_json, unusable
+from tickbird.domain.doctor.checks import CHECKS, run_checks, to_json, unusable
 from tickbird.domain.doctor.finding import Finding, in_bytes
 from tickbird.domain.doctor.snapshot import (
-    Condition,
-    Due,
-    Expired,
-    Failing,
-    File,
-    OpenSession,
+    DatabaseSession,
+    ExpiredLeases,
+    FailingSchedule,
+    OverdueSchedules,
     Parked,
-    Scheduled,
+    PostgresSnapshot,
+    ScheduledByTask,
     SchemaState,
-    Server,
-    Table,
-    Waiting,
-    Work,
-    ZonesSeen,
+    SqliteSnapshot,
+    StoreSnapshot,
+    TableStats,
+    WaitingRuns,
+    Workload,
+    ZoneDataStatus,
 )
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.domain.workers import Worker
@@ -55,17 +55,19 @@ def ago(seconds: float) -> datetime:
     return NOW - timedelta(seconds=seconds)
 
 
-WORKING = Condition(
+WORKING = StoreSnapshot(
     kind="postgresql",
     namespace="default",
     now=NOW,
     version="1.0",
     schema=SchemaState(version=9, min_compatible=5, newest=9),
-    zones=ZonesSeen(HERE, "2026f", "abcdef0123"),
+    zones=ZoneDataStatus(HERE, "2026f", "abcdef0123"),
     workers=[WORKER],
     planners=1,
-    work=Work(scheduled=[Scheduled("default", "work", 3, NOW)], waiting=[Waiting("default", "work", 1, ago(2))]),
-    server=Server(
+    work=Workload(
+        scheduled=[ScheduledByTask("default", "work", 3, NOW)], waiting=[WaitingRuns("default", "work", 1, ago(2))]
+    ),
+    server=PostgresSnapshot(
         version=160_003,
         words="16.3",
         role="birds",
@@ -87,7 +89,9 @@ WORKING = Condition(
         tcp_user_timeout=10_000,
         heard=True,
         tables=[
-            Table(name="runs", live=10, dead=49_999, autovacuum=True, vacuumed_at=ago(60), size=9_000, indexes=10**7)
+            TableStats(
+                name="runs", live=10, dead=49_999, autovacuum=True, vacuumed_at=ago(60), size=9_000, indexes=10**7
+            )
         ],
         connections=12,
     ),
@@ -98,7 +102,7 @@ EMBEDDED = replace(
     WORKING,
     kind="sqlite",
     server=None,
-    file=File(
+    file=SqliteSnapshot(
         path="birds.db",
         library="3.45",
         journal_mode="wal",
@@ -114,57 +118,59 @@ EMBEDDED = replace(
 )
 
 
-def schema(**fields: Any) -> Condition:
+def schema(**fields: Any) -> StoreSnapshot:
     return replace(WORKING, schema=replace(WORKING.schema, **fields))
 
 
-def server(**fields: Any) -> Condition:
+def server(**fields: Any) -> StoreSnapshot:
     assert WORKING.server is not None
     return replace(WORKING, server=replace(WORKING.server, **fields))
 
 
-def setting(name: str, value: str) -> Condition:
+def setting(name: str, value: str) -> StoreSnapshot:
     assert WORKING.server is not None
     return server(settings={**WORKING.server.settings, name: value})
 
 
-def table(**fields: Any) -> Condition:
+def table(**fields: Any) -> StoreSnapshot:
     assert WORKING.server is not None
     return server(tables=[replace(WORKING.server.tables[0], **fields)])
 
 
-def file(**fields: Any) -> Condition:
+def file(**fields: Any) -> StoreSnapshot:
     assert EMBEDDED.file is not None
     return replace(EMBEDDED, file=replace(EMBEDDED.file, **fields))
 
 
-def work(**fields: Any) -> Condition:
+def work(**fields: Any) -> StoreSnapshot:
     assert WORKING.work is not None
     return replace(WORKING, work=replace(WORKING.work, **fields))
 
 
-def worker(**fields: Any) -> Condition:
+def worker(**fields: Any) -> StoreSnapshot:
     return replace(WORKING, workers=[replace(WORKER, **fields)])
 
 
-def session(state: str = "idle in transaction", seconds: float = 100, locks: bool = False) -> Condition:
-    one = OpenSession(pid=42, role="etl", program="psql", state=state, open_for=seconds, idle_for=seconds, locks=locks)
+def session(state: str = "idle in transaction", seconds: float = 100, locks: bool = False) -> StoreSnapshot:
+    one = DatabaseSession(
+        pid=42, role="etl", program="psql", state=state, open_for=seconds, idle_for=seconds, locks=locks
+    )
     return server(sessions=[one])
 
 
-def bad(condition: Condition) -> list[Finding]:
-    return [finding for finding in diagnose(condition) if finding.severity != "ok"]
+def bad(condition: StoreSnapshot) -> list[Finding]:
+    return [finding for finding in run_checks(condition) if finding.severity != "ok"]
 
 
 @pytest.mark.parametrize("condition", [WORKING, EMBEDDED], ids=["postgresql", "sqlite"])
-def test_a_store_that_is_well(condition: Condition) -> None:
-    findings = diagnose(condition)
+def test_a_store_that_is_well(condition: StoreSnapshot) -> None:
+    findings = run_checks(condition)
     assert bad(condition) == []
     assert [finding.check for finding in findings] == [name for name in CHECKS if name in {f.check for f in findings}]
     assert all(finding.text.endswith(".") and not finding.fix for finding in findings)
 
 
-CASES: dict[str, tuple[Condition, str, str, str, str]] = {
+CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     "no schema": (schema(version=None), "schema", "problem", "no Tickbird schema", "tickbird migrate"),
     "old schema": (
         schema(version=8),
@@ -250,7 +256,7 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
         "--accept-copy",
     ),
     "zones": (
-        replace(WORKING, zones=ZonesSeen(HERE, "2027a", "99"), workers=[]),
+        replace(WORKING, zones=ZoneDataStatus(HERE, "2027a", "99"), workers=[]),
         "zone data",
         "problem",
         "2026f (abcdef01) here, 2027a (99) in the store",
@@ -280,41 +286,59 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
         "; no live worker can read it.",
         "--upgrade tickbird tzdata",
     ),
-    "late": (work(due=Due(2, ago(16))), "planning", "warning", "2 schedules due and not planned yet", "workers"),
-    "very late": (work(due=Due(1_000, ago(61))), "planning", "problem", "At least 1,000 schedules", "workers"),
+    "late": (
+        work(due=OverdueSchedules(2, ago(16))),
+        "planning",
+        "warning",
+        "2 schedules due and not planned yet",
+        "workers",
+    ),
+    "very late": (
+        work(due=OverdueSchedules(1_000, ago(61))),
+        "planning",
+        "problem",
+        "At least 1,000 schedules",
+        "workers",
+    ),
     "nobody plans": (
-        replace(work(due=Due(1, ago(16))), planners=0),
+        replace(work(due=OverdueSchedules(1, ago(16))), planners=0),
         "planning",
         "problem",
         "there is 1 schedule to be planned, the oldest for 16 s",
         "TICKBIRD_PLANNING",
     ),
-    "nobody looks": (replace(work(due=Due(0, None, 2)), planners=0), "planning", "problem", "2 schedules", "worker"),
-    "lost": (work(expired=Expired(1, ago(61))), "leases", "problem", "1 run of lost workers", "tickbird worker"),
+    "nobody looks": (
+        replace(work(due=OverdueSchedules(0, None, 2)), planners=0),
+        "planning",
+        "problem",
+        "2 schedules",
+        "worker",
+    ),
+    "lost": (work(expired=ExpiredLeases(1, ago(61))), "leases", "problem", "1 run of lost workers", "tickbird worker"),
     "queue": (
-        work(waiting=[Waiting("gpu", "work", 2, ago(61))]),
+        work(waiting=[WaitingRuns("gpu", "work", 2, ago(61))]),
         "queues",
         "problem",
         "2 runs of task 'work' in queue 'gpu' wait for nobody: no live worker serves queue 'gpu'",
         "--queues gpu",
     ),
     "task": (
-        work(waiting=[Waiting("default", "other", 1, ago(5))]),
+        work(waiting=[WaitingRuns("default", "other", 1, ago(5))]),
         "queues",
         "warning",
         "knows task 'other'",
         "other",
     ),
     "tonight": (
-        work(scheduled=[Scheduled("gpu", "work", 1, ago(-3600))]),
+        work(scheduled=[ScheduledByTask("gpu", "work", 1, ago(-3600))]),
         "queues",
         "warning",
         "1 schedule of task 'work' in queue 'gpu' would wait for nobody",
         "--queues gpu",
     ),
-    "busy": (work(waiting=[Waiting("default", "work", 1, ago(61))]), "queues", "warning", "are busy", "--slots"),
+    "busy": (work(waiting=[WaitingRuns("default", "work", 1, ago(61))]), "queues", "warning", "are busy", "--slots"),
     "rate": (
-        work(waiting=[Waiting("default", "work", 1, ago(601))], rates={"default": Rate(100, 60)}),
+        work(waiting=[WaitingRuns("default", "work", 1, ago(601))], rates={"default": RateLimit(100, 60)}),
         "queues",
         "warning",
         "has waited for 10 min 1 s: its rate is 100/min",
@@ -323,7 +347,7 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
     "parked": (work(parked=[Parked("etl", "bad\ncron")]), "parked", "problem", "does not run: bad cron.", "set etl"),
     "calendar": (work(old_calendars=[("etl", "fest")]), "calendars", "problem", "'fest' said before (etl)", "put fest"),
     "failing": (
-        work(failing=[Failing("etl", 5, "x\nOSError: no")]),
+        work(failing=[FailingSchedule("etl", 5, "x\nOSError: no")]),
         "failing",
         "problem",
         "failed 5 times in a row: OSError: no.",
@@ -349,7 +373,7 @@ CASES: dict[str, tuple[Condition, str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_a_finding(case: tuple[Condition, str, str, str, str]) -> None:
+def test_a_finding(case: tuple[StoreSnapshot, str, str, str, str]) -> None:
     condition, check, severity, text, fix = case
     [finding] = [finding for finding in bad(condition) if finding.check == check]
     assert (finding.check, finding.severity) == (check, severity)
@@ -367,12 +391,12 @@ def test_what_nobody_can_help_is_no_finding() -> None:
         bad(server(replicas=[("a", "quorum"), ("b", "async")], settings={**WORKING.server.settings, **standbys})) == []
     )
     assert bad(worker(kind="executor")) == []
-    assert bad(replace(WORKING, workers=[], planners=0, work=Work())) == []
+    assert bad(replace(WORKING, workers=[], planners=0, work=Workload())) == []
     assert bad(replace(EMBEDDED, schema=replace(EMBEDDED.schema, version=8), work=None)) == []
     assert bad(file(damage=None)) == []
-    assert bad(work(waiting=[Waiting("default", "work", 1, ago(599))], rates={"default": Rate(1, 60)})) == []
+    assert bad(work(waiting=[WaitingRuns("default", "work", 1, ago(599))], rates={"default": RateLimit(1, 60)})) == []
     # Every worker drains: that passes.
-    assert bad(work(scheduled=[Scheduled("default", "work", 1, NOW)], waiting=())) == []
+    assert bad(work(scheduled=[ScheduledByTask("default", "work", 1, NOW)], waiting=())) == []
 
 
 def test_commits_that_do_not_wait_for_a_standby() -> None:
@@ -411,12 +435,12 @@ def test_a_check_that_could_not_look_says_so_and_the_others_go_on() -> None:
     condition = replace(WORKING, unseen={"vacuum": "It could not be looked at: no."})
     [finding] = bad(condition)
     assert (finding.check, finding.severity, finding.text) == ("vacuum", "unseen", "It could not be looked at: no.")
-    assert len(diagnose(condition)) == len(diagnose(WORKING))
+    assert len(run_checks(condition)) == len(run_checks(WORKING))
 
 
 def test_without_a_schema_only_the_server_is_judged() -> None:
     condition = replace(schema(version=None), work=None, zones=None, workers=[])
-    checks = {finding.check for finding in diagnose(condition)}
+    checks = {finding.check for finding in run_checks(condition)}
     assert {"schema", "server", "durability", "time-outs"} <= checks
     assert not checks & {"copy", "zone data", "workers", "planning", "queues", "parked"}
 
@@ -425,21 +449,23 @@ def test_many_of_a_kind_are_named_and_the_rest_counted() -> None:
     found = bad(work(parked=[Parked(f"s{number}", "no") for number in range(12)]))
     assert len(found) == 11
     assert found[-1].text == "2 others are parked as well."
-    found = bad(work(failing=[Failing(f"s{number}", 5, "no") for number in range(12)]))
+    found = bad(work(failing=[FailingSchedule(f"s{number}", 5, "no") for number in range(12)]))
     assert found[-1].text == "2 others fail as well."
     [one] = bad(work(old_calendars=[(f"s{number}", "fest") for number in range(12)]))
     assert "s9 and 2 more" in one.text
 
 
 def test_a_queue_is_told_once() -> None:
-    condition = work(waiting=[Waiting("gpu", "work", 1, ago(2))], scheduled=[Scheduled("gpu", "work", 1, NOW)])
+    condition = work(
+        waiting=[WaitingRuns("gpu", "work", 1, ago(2))], scheduled=[ScheduledByTask("gpu", "work", 1, NOW)]
+    )
     assert len(bad(condition)) == 1
 
 
 def test_without_workers_what_waits_for_long_is_told_as_well() -> None:
     alone = replace(WORKING, workers=[])
     assert {finding.check for finding in bad(alone)} == {"workers"}
-    waits = replace(work(waiting=[Waiting("default", "work", 1, ago(61))]), workers=[])
+    waits = replace(work(waiting=[WaitingRuns("default", "work", 1, ago(61))]), workers=[])
     assert {finding.check for finding in bad(waits)} == {"workers", "queues"}
 
 

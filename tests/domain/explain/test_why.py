@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, TriggerError
-from tickbird.domain.explain.context import Evidence
-from tickbird.domain.explain.explanation import Explanation, Times
-from tickbird.domain.explain.run_history import brief, obstacle
+from tickbird.domain.explain.context import ExplainContext
+from tickbird.domain.explain.explanation import Explanation, TimeFormatter
+from tickbird.domain.explain.run_history import brief, unserved_reason
 from tickbird.domain.explain.why import explain
-from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.planner import NO_FACTS, at_plan, plan
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target, spread_offset
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -80,7 +80,7 @@ def a_worker(name: str = "w1", **fields: Any) -> Worker:
 
 def why(tick: float, *, now: float, schedule: Schedule | None = None, **rows: Any) -> Explanation:
     rows.setdefault("revisions", [a_revision()])
-    return explain(Evidence(schedule=schedule or a_schedule(), at=later(tick), now=later(now), **rows))
+    return explain(ExplainContext(schedule=schedule or a_schedule(), at=later(tick), now=later(now), **rows))
 
 
 def texts(answer: Explanation, name: str) -> list[str]:
@@ -102,7 +102,7 @@ class TestTimes:
         ],
     )
     def test_carry_utc_and_the_schedules_zone(self, tz: str, instant: datetime, words: str) -> None:
-        assert Times(tz)(instant) == words
+        assert TimeFormatter(tz)(instant) == words
 
     def test_a_sentence_speaks_of_the_zone_of_the_schedule(self) -> None:
         rome = define(trigger=cron("0 3 * * *", tz="Europe/Rome"))
@@ -111,16 +111,16 @@ class TestTimes:
 
     def test_the_answer_is_in_utc_whatever_was_asked_in(self) -> None:
         asked = later(60).astimezone(timezone(timedelta(hours=5)))
-        answer = explain(Evidence(schedule=a_schedule(), at=asked, now=later(0), revisions=[a_revision()]))
+        answer = explain(ExplainContext(schedule=a_schedule(), at=asked, now=later(0), revisions=[a_revision()]))
         assert answer.at.tzinfo is UTC
         assert answer.at == asked
 
     def test_naive_and_impossible_instants_are_refused(self) -> None:
         with pytest.raises(TriggerError, match="no time zone"):
-            explain(Evidence(schedule=a_schedule(), at=datetime(2026, 1, 1), now=later(0)))
+            explain(ExplainContext(schedule=a_schedule(), at=datetime(2026, 1, 1), now=later(0)))
         before = datetime.min.replace(tzinfo=timezone(timedelta(hours=5)))
         with pytest.raises(InvalidError, match="years 1 to 9999"):
-            explain(Evidence(schedule=a_schedule(), at=before, now=later(0)))
+            explain(ExplainContext(schedule=a_schedule(), at=before, now=later(0)))
 
 
 class TestWhoServesARun:
@@ -148,17 +148,17 @@ class TestWhoServesARun:
     )
     def test_in_words(self, workers: list[Worker], words: str) -> None:
         busy: Counter[str | None] = Counter({"w1": 3})
-        assert obstacle("default", "work", workers, busy) == words
+        assert unserved_reason("default", "work", workers, busy) == words
 
     def test_a_run_that_no_worker_can_read(self) -> None:
         run = a_run(status="queued")
         told = publish([Unreadable("v: format 99 is not known.", run.schedule, run.revision)])
         elsewhere = publish([Unreadable("v: format 99 is not known.", run.schedule, 99)])
         unable = [a_worker(vitals=told), a_worker("w2", vitals=told)]
-        reason = obstacle("default", "work", unable, Counter(), run)
+        reason = unserved_reason("default", "work", unable, Counter(), run)
         assert reason.startswith("no live worker can read it: w1 reports revision 1 of")
         assert "v: format 99 is not known" in reason
-        assert obstacle("default", "work", [*unable, a_worker("w3", vitals=elsewhere)], Counter(), run) == ""
+        assert unserved_reason("default", "work", [*unable, a_worker("w3", vitals=elsewhere)], Counter(), run) == ""
 
 
 class TestARun:
@@ -319,14 +319,14 @@ class TestAPause:
     def test_a_lapsed_one_is_not_the_beginning_of_the_next(self) -> None:
         lapsed = a_revision(2, 10, "pause", note="", until=T0 + 20)
         again = a_revision(3, 100, "pause", note="b", until=None)
-        paused = a_schedule(reached=90, revision=3, state="paused", pause=Pause("ada", "b"))
+        paused = a_schedule(reached=90, revision=3, state="paused", pause=PauseState("ada", "b"))
         answer = why(120, now=130, schedule=paused, revisions=[again, lapsed, a_revision()])
         assert "paused by ada since 2026-01-01 00:01:40 UTC: “b”" in answer.sentence
 
     def test_each_is_told_by_its_own_revision(self) -> None:
         first = a_revision(2, 10, "pause", note="a", until=None)
         more = [a_revision(number, number * 10, "pause", note="b", until=None) for number in (7, 8, 9)]
-        paused = a_schedule(reached=9, revision=9, state="paused", pause=Pause("ada", "b"))
+        paused = a_schedule(reached=9, revision=9, state="paused", pause=PauseState("ada", "b"))
         revisions = [*reversed(more), first, a_revision()]
         answer = why(60, now=100, schedule=paused, revisions=[first, a_revision()])
         assert "paused before" not in answer.sentence
@@ -338,7 +338,7 @@ class TestAPause:
     def test_all_of_a_note_is_shown_on_one_line(self) -> None:
         note = "db upgrade,\n\n  ask ben\tfirst."
         pause = a_revision(2, 10, "pause", note=note, until=None)
-        paused = a_schedule(reached=9, revision=2, state="paused", pause=Pause("ada", note))
+        paused = a_schedule(reached=9, revision=2, state="paused", pause=PauseState("ada", note))
         answer = why(60, now=100, schedule=paused, revisions=[pause, a_revision()])
         assert ": “db upgrade, ask ben first”" in answer.sentence
 
@@ -397,7 +397,7 @@ def test_what_is_foretold_is_what_the_planner_does(
     offset = spread_offset("default", "clock", spread)
     overrides = [_override(T0 + 60 * number, offset, what) for number, what in sorted(told.items())]
     cursor = replace(cursor, tick_overrides=tuple(overrides))
-    pause = None if paused_until is None else Pause("ana", until=T0 + paused_until)
+    pause = None if paused_until is None else PauseState("ana", until=T0 + paused_until)
     schedule = a_schedule(definition, cursor=cursor, state="paused" if pause else "active", pause=pause)
     # Contradictions are refused before they are stored, and so are moves into the past.
     assume(_is_possible(schedule))
@@ -418,7 +418,7 @@ def test_what_is_foretold_is_what_the_planner_does(
 
 def _is_possible(schedule: Schedule) -> bool:
     try:
-        Ahead(schedule).check()
+        PendingTicks(schedule).check()
     except (ConflictError, InvalidError):
         return False
     return all(each.due_at is None or each.due_at > T0 + 1 for each in schedule.cursor.tick_overrides)

@@ -11,11 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.forecast.forecast import Forecast, Ground, Served, Simulation, WhatIf, simulate
-from tickbird.domain.forecast.model import Going
-from tickbird.domain.runs.durations import RunLength, run_length
+from tickbird.domain.forecast.forecast import (
+    Forecast,
+    ForecastComparison,
+    ForecastInput,
+    WhatIf,
+    WorkerCapacity,
+    simulate,
+)
+from tickbird.domain.forecast.model import RunningRun
+from tickbird.domain.runs.durations import DurationStats, run_length
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.time.instants import DAY
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -34,14 +41,14 @@ def schedule(name: str, trigger: Any, number: int = 1, **options: Any) -> Schedu
     return Schedule(number, "default", name, 1, "active", definition, Cursor(START - 1))
 
 
-def lengths(**seconds: float) -> dict[str, RunLength]:
+def lengths(**seconds: float) -> dict[str, DurationStats]:
     """By how long runs take."""
-    return {name: RunLength(value, value, 20) for name, value in seconds.items()}
+    return {name: DurationStats(value, value, 20) for name, value in seconds.items()}
 
 
 def expect(*schedules: Schedule, hours: int = 24, what_if: WhatIf | None = None, **ground: Any) -> Forecast:
     """What is to be expected as it would be."""
-    whole = Ground(namespace="default", schedules=schedules, start=START, end=START + hours * HOUR, **ground)
+    whole = ForecastInput(namespace="default", schedules=schedules, start=START, end=START + hours * HOUR, **ground)
     found = simulate(whole, what_if or WhatIf())
     return found.changed or found.baseline
 
@@ -106,8 +113,8 @@ def test_fewer_slots_make_runs_late() -> None:
 def test_workers_serve_their_queues_and_tasks() -> None:
     """What nobody serves never starts; half the workers are half the slots."""
     workers = [
-        Served(4, frozenset({"default"}), frozenset({"work"})),
-        Served(2, frozenset({"slow"}), frozenset({"work"})),
+        WorkerCapacity(4, frozenset({"default"}), frozenset({"work"})),
+        WorkerCapacity(2, frozenset({"slow"}), frozenset({"work"})),
     ]
     plain, slow, lost = (
         schedule(name, cron("0 * * * *"), queue=queue) for name, queue in (("a", "default"), ("b", "slow"), ("c", "x"))
@@ -135,8 +142,8 @@ def test_more_schedules_are_like_those_there_are() -> None:
 def test_what_is_paused_resting_or_a_shadow_runs_nothing() -> None:
     """Pauses with an end go on behind it."""
     minute = cron("0 * * * *")
-    paused = replace(schedule("p", minute), state="paused", pause=Pause("ann", until=START + 3 * HOUR))
-    for_ever = replace(schedule("q", minute), state="paused", pause=Pause("ann"))
+    paused = replace(schedule("p", minute), state="paused", pause=PauseState("ann", until=START + 3 * HOUR))
+    for_ever = replace(schedule("q", minute), state="paused", pause=PauseState("ann"))
     parked = replace(schedule("r", minute), state="parked")
     found = expect(paused, for_ever, parked, schedule("s", minute, shadow=True), schedule("t", minute, max_runs=2))
     assert {each.name: each.runs for each in found.rows} == {"p": 21, "q": 0, "s": 0, "t": 2}
@@ -145,7 +152,7 @@ def test_what_is_paused_resting_or_a_shadow_runs_nothing() -> None:
 
 def test_what_goes_on_already_is_in_the_way() -> None:
     """A run that began an hour ago and takes two keeps the first tick from running."""
-    going = [Going("a", "running", "schedule", START - HOUR, START - HOUR)]
+    going = [RunningRun("a", "running", "schedule", START - HOUR, START - HOUR)]
     found = expect(schedule("a", cron("30 * * * *")), going=going, durations=lengths(a=2 * HOUR), hours=2)
     assert (found.runs, found.skips) == (1, {"overlap": 1})
 
@@ -185,7 +192,7 @@ def test_a_month_is_bounded() -> None:
 def test_the_same_again_and_over_the_wire() -> None:
     """The same input gives the same answer, and reading what is written gives it back."""
     crowd = [schedule(f"s{number}", cron(f"{number % 3} * * * *"), number) for number in range(9)]
-    ground = Ground(namespace="default", schedules=crowd, start=START + 7, end=START + DAY)
+    ground = ForecastInput(namespace="default", schedules=crowd, start=START + 7, end=START + DAY)
     what_if = WhatIf(slots=2, outages=[(START + HOUR, START + 2 * HOUR)], slower=3)
     once, again = simulate(ground, what_if), simulate(ground, what_if)
     assert once == again
@@ -205,11 +212,11 @@ def test_the_picture_is_xml_whatever_it_is_called(title: str) -> None:
 
 def test_run_lengths() -> None:
     """The middle of the newest twenty."""
-    assert run_length([4.0]) == RunLength(4.0, 4.0, 1)
-    assert run_length([float(number) for number in range(40)]) == RunLength(9.5, 18.0, 20)
+    assert run_length([4.0]) == DurationStats(4.0, 4.0, 1)
+    assert run_length([float(number) for number in range(40)]) == DurationStats(9.5, 18.0, 20)
 
 
-SMALL: Simulation = simulate(
-    Ground(namespace="default", schedules=[schedule("a", cron("0 * * * *"))], start=START, end=START + DAY),
+SMALL: ForecastComparison = simulate(
+    ForecastInput(namespace="default", schedules=[schedule("a", cron("0 * * * *"))], start=START, end=START + DAY),
     WhatIf(slots=2),
 )

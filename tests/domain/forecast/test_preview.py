@@ -14,7 +14,7 @@ from tickbird.domain.forecast.preview import preview
 from tickbird.domain.forecast.tick_load import MOST_INSTANTS, count_ticks, load_around
 from tickbird.domain.schedules.definition import Definition, Target, spread_offset
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.schedules.warnings import MOST, cautions
+from tickbird.domain.schedules.warnings import MOST, definition_warnings
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -31,7 +31,7 @@ def define(trigger: Trigger | str, tz: str = "Europe/Rome", **options: Any) -> D
 
 def told(definition: Definition, now: datetime = NOW) -> list[tuple[str, str]]:
     """What is unusual about it."""
-    return [(each.code, each.text) for each in cautions(definition, to_seconds(now))]
+    return [(each.code, each.text) for each in definition_warnings(definition, to_seconds(now))]
 
 
 def test_a_fixed_time_in_a_leap_moves_and_a_repeated_one_ticks_once() -> None:
@@ -41,7 +41,7 @@ def test_a_fixed_time_in_a_leap_moves_and_a_repeated_one_ticks_once() -> None:
     assert text == f"{change}, so 02:30 does not exist: it ticks at 03:00 instead"
     change = "2027-10-31: the clock of Europe/Rome goes back from 03:00 to 02:00"
     assert other == f"{change}, so 02:30 comes twice, and ticks the first time only"
-    [first, _] = cautions(define("0,15,45 2 * * *"), to_seconds(NOW))
+    [first, _] = definition_warnings(define("0,15,45 2 * * *"), to_seconds(NOW))
     assert "02:00 to 02:45 (3 ticks) do not exist: it ticks once, at 03:00, instead" in first.text
     assert first.at == datetime(2027, 3, 28, 1, tzinfo=UTC)
 

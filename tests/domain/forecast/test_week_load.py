@@ -11,7 +11,7 @@ import pytest
 
 from tickbird import any_of, at, cron, every
 from tickbird.domain.calendars.calendar import Calendar
-from tickbird.domain.forecast.week_load import WeekCounter
+from tickbird.domain.forecast.week_load import WeekLoadCounter
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target, spread_offset
 from tickbird.domain.time.instants import to_seconds
@@ -59,7 +59,7 @@ def walked(rows: list[LoadRow], definitions: list[Definition], hours: int) -> Co
 def test_each_hour_has_the_ticks_that_a_walk_finds(trigger: Any, policies: dict[str, Any]) -> None:
     rows = [row(name, trigger, **policies) for name in ("a", "b", "c")]
     definition = Definition(trigger=trigger, target=Target("any"), **policies)
-    counter = WeekCounter("default", NOW)
+    counter = WeekLoadCounter("default", NOW)
     counter.add(rows[:2])
     counter.add(rows[2:])
     week = counter.week()
@@ -71,7 +71,7 @@ def test_each_hour_has_the_ticks_that_a_walk_finds(trigger: Any, policies: dict[
 
 
 def test_slots_shares_and_quiet_places_are_told() -> None:
-    counter = WeekCounter("default", NOW, 24)
+    counter = WeekLoadCounter("default", NOW, 24)
     counter.add([row(f"n{number}", cron("0 3 * * *"), 360.0) for number in range(20)])
     counter.add([row("other", cron("30 3 * * *"), 60.0), row("new", cron("30 3 * * *"))])
     counter.add([LoadRow(id=9, name="bad", definition="{}", queue="q", next_run_at=None, duration=None)])
@@ -93,6 +93,6 @@ def test_slots_shares_and_quiet_places_are_told() -> None:
 
 
 def test_an_empty_week_is_quiet() -> None:
-    week = WeekCounter("default", NOW, 2).week()
+    week = WeekLoadCounter("default", NOW, 2).week()
     assert [(hour.ticks, hour.busy, hour.peak) for hour in week.hours] == [(0, 0, 0), (0, 0, 0)]
     assert week.hours[1].at - week.hours[0].at == timedelta(hours=1)

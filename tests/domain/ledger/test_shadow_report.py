@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tickbird.domain.ledger.shadow_report import Compared, Quiet, Recorded, compare
+from tickbird.domain.ledger.shadow_report import RecordedTicks, ShadowReport, SilentPeriod, compare
 
 EVER = (-inf, inf)
 
 
 def one(
     ticks: list[int], firings: list[float], tolerance: float = 60, known: tuple[float, float] = EVER, now: float = 1e9
-) -> Compared:
-    shadow = Recorded("a", ticks, [(0, 1e9)], [Quiet(1_000, 2_000, "paused")])
+) -> ShadowReport:
+    shadow = RecordedTicks("a", ticks, [(0, 1e9)], [SilentPeriod(1_000, 2_000, "paused")])
     [found] = compare([shadow], ((at, (0,)) for at in firings), tolerance, known, now)
     return found
 
@@ -69,7 +69,7 @@ def test_an_extra_tells_why_there_is_no_tick() -> None:
 
 
 def test_what_may_be_of_either_goes_to_the_nearest_free_tick() -> None:
-    shadows = [Recorded("a", [0, 3_600], [(0, 1e9)]), Recorded("b", [0, 7_200], [(0, 1e9)])]
+    shadows = [RecordedTicks("a", [0, 3_600], [(0, 1e9)]), RecordedTicks("b", [0, 7_200], [(0, 1e9)])]
     found = compare(shadows, ((at, (0, 1)) for at in (0.1, 0.2, 3_601.0, 7_201.0)), 60, EVER, 1e9)
     assert [each.verdict for each in found] == ["agrees", "agrees"]
     found = compare(shadows, ((at, (0, 1)) for at in (0.1, 3_601.0, 7_201.0)), 60, EVER, 1e9)

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tickbird.domain.errors import DefinitionError
-from tickbird.domain.limits.concurrency import Key, Waiter, check_concurrency_key, choose, key_for
+from tickbird.domain.limits.concurrency import Key, WaitingRun, check_concurrency_key, key_for, pick_releasable
 from tickbird.domain.schedules.codec import decode_definition, encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
@@ -70,7 +70,7 @@ KEYS: list[Key] = [("n", "a"), ("n", "b"), ("m", "a")]
 
 
 @st.composite
-def lines(draw: st.DrawFn) -> tuple[list[Waiter], dict[int, int], dict[Key, int]]:
+def lines(draw: st.DrawFn) -> tuple[list[WaitingRun], dict[int, int], dict[Key, int]]:
     most = draw(st.dictionaries(st.integers(1, 5), st.none() | st.integers(1, 3), max_size=5))
     busy = {schedule: draw(st.integers(0, 3)) for schedule in most}
     room = draw(st.dictionaries(st.sampled_from(KEYS), st.integers(-2, 4)))
@@ -79,19 +79,23 @@ def lines(draw: st.DrawFn) -> tuple[list[Waiter], dict[int, int], dict[Key, int]
         schedule = draw(st.sampled_from([None, *most]))
         key = draw(st.none() | st.sampled_from(KEYS)) if schedule is not None else draw(st.sampled_from(KEYS))
         waiters.append(
-            Waiter(number, schedule, draw(st.integers(-1, 1)), None if schedule is None else most[schedule], key)
+            WaitingRun(number, schedule, draw(st.integers(-1, 1)), None if schedule is None else most[schedule], key)
         )
     return draw(st.permutations(waiters)), busy, room
 
 
 # The second of schedule 1 waits for the first, which has a low priority; meanwhile the third one gets the only slot.
 @example(
-    ([Waiter(0, 1, -1, 2, None), Waiter(1, 1, 0, 2, KEYS[0]), Waiter(2, None, 0, None, KEYS[0])], {1: 0}, {KEYS[0]: 1})
+    (
+        [WaitingRun(0, 1, -1, 2, None), WaitingRun(1, 1, 0, 2, KEYS[0]), WaitingRun(2, None, 0, None, KEYS[0])],
+        {1: 0},
+        {KEYS[0]: 1},
+    )
 )
 @given(lines())
-def test_choosing(case: tuple[list[Waiter], dict[int, int], dict[Key, int]]) -> None:
+def test_choosing(case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]]) -> None:
     waiters, busy, room = case
-    chosen = choose(waiters, busy, room)
+    chosen = pick_releasable(waiters, busy, room)
     by_id = {waiter.id: waiter for waiter in waiters}
     gone = [by_id[number] for number in chosen]
     assert len(set(chosen)) == len(chosen)
@@ -133,7 +137,7 @@ def test_choosing(case: tuple[list[Waiter], dict[int, int], dict[Key, int]]) -> 
 
 @given(lines(), st.integers(1, 3), st.dictionaries(st.integers(1, 2), st.integers(0, 3)))
 def test_backfills_come_behind(
-    case: tuple[list[Waiter], dict[int, int], dict[Key, int]], concurrency: int, own: dict[int, int]
+    case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]], concurrency: int, own: dict[int, int]
 ) -> None:
     waiters, busy, room = case
     aside = [
@@ -141,10 +145,10 @@ def test_backfills_come_behind(
         for waiter in waiters
         if waiter.schedule_id is not None
     ]
-    chosen = choose([*aside, *waiters], busy, room, own)
+    chosen = pick_releasable([*aside, *waiters], busy, room, own)
     usual = [number for number in chosen if number < 100]
     # They change nothing for the others, and none goes while another of its schedule is left waiting.
-    assert usual == choose(waiters, busy, room)
+    assert usual == pick_releasable(waiters, busy, room)
     left = {waiter.schedule_id for waiter in waiters if waiter.id not in chosen}
     gone = [waiter for waiter in aside if waiter.id in chosen]
     assert not left & {waiter.schedule_id for waiter in gone}
@@ -160,6 +164,6 @@ def test_backfills_come_behind(
 
 
 def test_the_order_does_not_depend_on_how_they_are_given() -> None:
-    waiters = [Waiter(number, number % 3, 0, 2, ("n", "a")) for number in range(9)]
-    forward, backward = (choose(given, {}, {("n", "a"): 4}) for given in (waiters, waiters[::-1]))
+    waiters = [WaitingRun(number, number % 3, 0, 2, ("n", "a")) for number in range(9)]
+    forward, backward = (pick_releasable(given, {}, {("n", "a"): 4}) for given in (waiters, waiters[::-1]))
     assert forward == backward == [0, 1, 2, 3]

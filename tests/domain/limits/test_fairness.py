@@ -7,8 +7,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tickbird.domain.limits.concurrency import Waiter
-from tickbird.domain.limits.fairness import IN_LINE, behind_the_line, line_up
+from tickbird.domain.limits.concurrency import WaitingRun
+from tickbird.domain.limits.fairness import NOT_DEFERRED, defer_released, stagger
 
 NOW = 29_453_760
 
@@ -23,11 +23,11 @@ def test_runs_of_a_schedule_stay_in_order_and_join_one_a_minute(batches: list[tu
     crowd: list[int] = []
     for pause, on_time in batches:
         now += pause
-        behind, last = line_up(last, now, on_time)
+        behind, last = stagger(last, now, on_time)
         assert len(behind) == len(on_time)
         # Where it stands in the line of its queue: when it came, or when it joins.
-        joined = [now if each == IN_LINE else each for each in behind]
-        assert all(each == IN_LINE or each > now for each in behind)
+        joined = [now if each == NOT_DEFERRED else each for each in behind]
+        assert all(each == NOT_DEFERRED or each > now for each in behind)
         places += joined
         crowd += [place for place, is_on_time in zip(joined, on_time, strict=True) if not is_on_time]
         # Behind the line only because of what came before, and not for longer than that many minutes.
@@ -41,20 +41,20 @@ def test_a_schedule_that_is_on_time_is_in_line(pauses: list[int]) -> None:
     now, last = NOW, 0
     for pause in pauses:
         now += pause
-        behind, last = line_up(last, now, [True])
-        assert (behind, last) == ([IN_LINE], 0)
+        behind, last = stagger(last, now, [True])
+        assert (behind, last) == ([NOT_DEFERRED], 0)
 
 
 def test_what_is_released_stands_behind_its_own_crowd_alone() -> None:
     waiters = [
-        Waiter(1, 7, 0, 3),
-        Waiter(2, 7, 0, 3),
-        Waiter(3, None, 0),
-        Waiter(4, None, 0),
-        Waiter(5, 8, 0, None),
-        Waiter(6, 8, 0, None),
-        Waiter(7, 9, 0, 1, None, 20, 5),
-        Waiter(8, 9, 0, 1, None, 21, 5),
-        Waiter(9, 9, 0, 1, None, 20, 5),
+        WaitingRun(1, 7, 0, 3),
+        WaitingRun(2, 7, 0, 3),
+        WaitingRun(3, None, 0),
+        WaitingRun(4, None, 0),
+        WaitingRun(5, 8, 0, None),
+        WaitingRun(6, 8, 0, None),
+        WaitingRun(7, 9, 0, 1, None, 20, 5),
+        WaitingRun(8, 9, 0, 1, None, 21, 5),
+        WaitingRun(9, 9, 0, 1, None, 20, 5),
     ]
-    assert behind_the_line(waiters, {20: 2}, NOW) == {6: NOW + 1, 7: NOW + 2, 9: NOW + 3}
+    assert defer_released(waiters, {20: 2}, NOW) == {6: NOW + 1, 7: NOW + 2, 9: NOW + 3}

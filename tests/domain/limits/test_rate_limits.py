@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.limits.rate_limits import Rate, Starts, read_rate
+from tickbird.domain.limits.rate_limits import RateLimit, StartTimes, read_rate
 
 SECOND = 1_000_000
 NOW = 1_767_225_600 * SECOND
 
-rates = st.builds(Rate, st.one_of(st.integers(1, 9), st.integers(60, 70), st.integers(1, 10_000)), st.integers(1, 90))
+rates = st.builds(
+    RateLimit, st.one_of(st.integers(1, 9), st.integers(60, 70), st.integers(1, 10_000)), st.integers(1, 90)
+)
 # How long until somebody asks again, in thousandths of the period, and for how many.
 askers = st.lists(st.tuples(st.integers(0, 1_500), st.integers(1, 300)), max_size=80)
 
@@ -22,15 +24,15 @@ askers = st.lists(st.tuples(st.integers(0, 1_500), st.integers(1, 300)), max_siz
 @pytest.mark.parametrize(
     "text, rate, shown",
     [
-        ("100/min", Rate(100, 60), "100/min"),
-        (" 5/S ", Rate(5, 1), "5/s"),
-        ("20/3h", Rate(20, 10_800), "20/3h"),
-        ("1/90s", Rate(1, 90), "1/90s"),
-        ("1000/days", Rate(1_000, 86_400), "1000/day"),
-        ("7/120seconds", Rate(7, 120), "7/2min"),
+        ("100/min", RateLimit(100, 60), "100/min"),
+        (" 5/S ", RateLimit(5, 1), "5/s"),
+        ("20/3h", RateLimit(20, 10_800), "20/3h"),
+        ("1/90s", RateLimit(1, 90), "1/90s"),
+        ("1000/days", RateLimit(1_000, 86_400), "1000/day"),
+        ("7/120seconds", RateLimit(7, 120), "7/2min"),
     ],
 )
-def test_a_rate_is_read_and_shown(text: str, rate: Rate, shown: str) -> None:
+def test_a_rate_is_read_and_shown(text: str, rate: RateLimit, shown: str) -> None:
     assert (read_rate(text), str(rate)) == (rate, shown)
     assert read_rate(str(rate)) == rate
 
@@ -60,9 +62,9 @@ def test_what_is_no_rate_is_refused(text: Any, why: str) -> None:
 
 
 @given(rates, askers)
-def test_never_more_than_the_rate_in_any_period(rate: Rate, asked: list[tuple[int, int]]) -> None:
+def test_never_more_than_the_rate_in_any_period(rate: RateLimit, asked: list[tuple[int, int]]) -> None:
     begun: list[tuple[int, int]] = []
-    starts: Starts = ()
+    starts: StartTimes = ()
     now = NOW
     for pause, wanted in asked:
         now += pause * rate.period // 1_000
@@ -81,8 +83,8 @@ def test_never_more_than_the_rate_in_any_period(rate: Rate, asked: list[tuple[in
 
 
 @given(rates, askers, st.integers(0, 30_000))
-def test_the_turn_of_a_run_is_when_it_begins(rate: Rate, asked: list[tuple[int, int]], ahead: int) -> None:
-    starts: Starts = ()
+def test_the_turn_of_a_run_is_when_it_begins(rate: RateLimit, asked: list[tuple[int, int]], ahead: int) -> None:
+    starts: StartTimes = ()
     now = NOW
     for pause, wanted in asked:
         now += pause * rate.period // 1_000
@@ -104,7 +106,7 @@ def test_the_turn_of_a_run_is_when_it_begins(rate: Rate, asked: list[tuple[int, 
 
 
 @given(rates, st.integers(1, 20_000), rates)
-def test_a_new_rate_counts_what_began_under_the_old_one(old: Rate, number: int, new: Rate) -> None:
+def test_a_new_rate_counts_what_began_under_the_old_one(old: RateLimit, number: int, new: RateLimit) -> None:
     number = min(number, old.count)
     starts = old.add((), NOW, number)
     assert new.left(starts, NOW) == new.count - number
@@ -116,7 +118,7 @@ def test_a_new_rate_counts_what_began_under_the_old_one(old: Rate, number: int, 
 
 
 def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
-    rate = Rate(2, 60)
+    rate = RateLimit(2, 60)
     starts = rate.add((), NOW, 2)
     earlier = NOW - 3_600 * SECOND
     assert rate.left(starts, earlier) == 0
@@ -125,6 +127,6 @@ def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
 
 
 def test_a_moment_of_disorder_makes_nothing_earlier() -> None:
-    rate = Rate(1, 60)
+    rate = RateLimit(1, 60)
     starts = rate.add((), NOW, 1)
     assert rate.current(starts, NOW - 5_000) == starts

@@ -13,17 +13,17 @@ import pytest
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.planning.commands import (
     Change,
+    ClearOverride,
     Command,
     Create,
     Delete,
     Override,
-    PauseCommand,
-    Redefine,
+    Pause,
     Reschedule,
     Resume,
     Skip,
+    SyncFromCode,
     Trigger,
-    UndoOverride,
     Update,
     removed_from_code,
 )
@@ -31,7 +31,7 @@ from tickbird.domain.planning.planner import NO_FACTS, ActiveRun, Facts, Repeate
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.every import every
@@ -51,7 +51,7 @@ def schedule(state: Any = "active", *, cursor: Cursor | None = None, **fields: A
     """A schedule at revision 3 that is decided up to T0."""
     definition = define(**fields)
     known = cursor or Cursor(planned_until=BASE, next_run_at=BASE + 60)
-    pause = Pause("eve", "moving") if state == "paused" else None
+    pause = PauseState("eve", "moving") if state == "paused" else None
     raw = encode_definition(definition)
     return Schedule(1, "default", "clock", 3, state, definition, known, pause, raw=raw)
 
@@ -66,9 +66,9 @@ def skips(change: Change) -> list[tuple[str, int, int, int]]:
 
 ALL: list[Command] = [
     Update(actor="ada", fields={"priority": 1}),
-    Redefine(actor="ada", definition=define(), app="app", fingerprint="f"),
+    SyncFromCode(actor="ada", definition=define(), app="app", fingerprint="f"),
     Delete(actor="ada"),
-    PauseCommand(actor="ada"),
+    Pause(actor="ada"),
     Resume(actor="ada"),
     Reschedule(actor="ada", to=BASE + 100),
     Skip(actor="ada"),
@@ -159,7 +159,9 @@ def test_update_of_code_is_an_override() -> None:
     known = replace(schedule(), app="a", fingerprint="f1", overrides={"grace": 5})
     change = apply(Update(actor="ada", fields={"priority": 4}), known)
     assert change.schedule.overrides == {"grace": 5, "priority": 4}
-    deployed = apply(Redefine(actor="sync", definition=define(retries=2), app="a", fingerprint="f2"), change.schedule)
+    deployed = apply(
+        SyncFromCode(actor="sync", definition=define(retries=2), app="a", fingerprint="f2"), change.schedule
+    )
     assert deployed.schedule.definition == define(retries=2, grace=5, priority=4)
     assert (deployed.action, deployed.schedule.fingerprint) == ("sync", "f2")
 
@@ -189,7 +191,7 @@ def test_update_of_each_state() -> None:
     hourly = Update(actor="ada", fields={"trigger": {"every": {"hours": 1}}})
     paused = apply(hourly, schedule("paused"), 130)
     assert (paused.schedule.state, skips(paused)) == ("paused", [("paused", 60, 120, 2)])
-    assert paused.schedule.pause == Pause("eve", "moving")
+    assert paused.schedule.pause == PauseState("eve", "moving")
     spread = schedule("paused", trigger=every(hours=1), spread=600)
     minutely = Update(actor="ada", fields={"trigger": {"every": {"minutes": 1}}})
     assert skips(apply(minutely, spread, 3599)) == []
@@ -241,13 +243,13 @@ def test_delete_leaves_a_tombstone() -> None:
 def test_what_was_decided_ahead_of_its_time_is_not_to_be_overridden() -> None:
     done = TickOverride(BASE + 120, done=True)
     known = schedule(cursor=Cursor(BASE, BASE + 60, tick_overrides=(done,)))
-    for command in (Override(actor="ada", tick=BASE + 120, skip=True), UndoOverride(actor="ada", tick=BASE + 120)):
+    for command in (Override(actor="ada", tick=BASE + 120, skip=True), ClearOverride(actor="ada", tick=BASE + 120)):
         with pytest.raises(ConflictError, match="decided already, ahead of its time"):
             apply(command, known)
     skipped = apply(Skip(actor="ada", count=2), known).schedule.cursor
     assert (skipped.skip_until, skipped.tick_overrides) == (BASE + 180, (done,))
     beside = apply(Override(actor="ada", tick=BASE + 60, skip=True), known).schedule.cursor
-    undone = apply(UndoOverride(actor="ada", tick=BASE + 60), replace(known, cursor=beside)).schedule.cursor
+    undone = apply(ClearOverride(actor="ada", tick=BASE + 60), replace(known, cursor=beside)).schedule.cursor
     assert (len(beside.tick_overrides), undone) == (2, known.cursor)
 
 
@@ -260,18 +262,18 @@ def test_only_so_many_ticks_are_skipped_ahead_of_their_time() -> None:
 
 
 def test_pause() -> None:
-    change = apply(PauseCommand(actor="ada", note="n", until=BASE + 500), schedule(), 10, TWO)
-    assert (change.schedule.state, change.schedule.pause) == ("paused", Pause("ada", "n", BASE + 500))
+    change = apply(Pause(actor="ada", note="n", until=BASE + 500), schedule(), 10, TWO)
+    assert (change.schedule.state, change.schedule.pause) == ("paused", PauseState("ada", "n", BASE + 500))
     assert (change.schedule.cursor.next_run_at, change.schedule.cursor.planned_until) == (BASE + 500, BASE)
     assert (change.plan.cancel, change.plan.stop) == ((), ())
-    stopped = apply(PauseCommand(actor="ada", cancel_runs=True), schedule(), 10, TWO)
+    stopped = apply(Pause(actor="ada", cancel_runs=True), schedule(), 10, TWO)
     assert (stopped.plan.cancel, stopped.plan.stop, stopped.plan.cursor.next_run_at) == ((8,), (7,), None)
-    parked = apply(PauseCommand(actor="ada"), replace(schedule("parked"), error="why"))
-    assert (parked.schedule.state, parked.schedule.error, parked.schedule.pause) == ("parked", "why", Pause("ada"))
+    parked = apply(Pause(actor="ada"), replace(schedule("parked"), error="why"))
+    assert (parked.schedule.state, parked.schedule.error, parked.schedule.pause) == ("parked", "why", PauseState("ada"))
     with pytest.raises(ConflictError):
-        apply(PauseCommand(actor="ada"), schedule("ended"))
+        apply(Pause(actor="ada"), schedule("ended"))
     with pytest.raises(InvalidError):
-        apply(PauseCommand(actor="ada", until=BASE + 10), schedule())
+        apply(Pause(actor="ada", until=BASE + 10), schedule())
     gone = apply(removed_from_code(), schedule()).schedule.pause
     assert gone is not None
     assert (gone.by, gone.note) == ("sync", "removed from code")
@@ -285,12 +287,12 @@ def test_resume() -> None:
     assert (skip.actor, skip.note) == ("eve", "paused by eve: moving")
     fresh = apply(Resume(actor="ada"), schedule("paused", cursor=Cursor()), 130)
     assert (fresh.plan.skips, fresh.schedule.cursor.next_run_at) == ((), BASE + 180)
-    for pause in (None, Pause("eve")):
+    for pause in (None, PauseState("eve")):
         parked = apply(Resume(actor="ada"), replace(schedule("parked"), pause=pause, error="why"), 130)
         assert (parked.schedule.state, parked.schedule.pause, parked.schedule.error) == ("active", None, None)
         assert skips(parked) == [("invalid", 60, 120, 2)]
     broken = replace(schedule("parked"), definition=None, error="why")
-    unpaused = apply(Resume(actor="ada"), replace(broken, pause=Pause("eve")))
+    unpaused = apply(Resume(actor="ada"), replace(broken, pause=PauseState("eve")))
     assert (unpaused.schedule.state, unpaused.schedule.pause, unpaused.schedule.error) == ("parked", None, "why")
     for known, words in (
         (broken, "tickbird set"),

@@ -28,7 +28,7 @@ from tickbird.domain.planning.planner import (
 )
 from tickbird.domain.runs.run import Origin, Status
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.schedule import Cursor, Edited, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, SqlEdit
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
@@ -358,7 +358,7 @@ def test_what_rests_is_left_resting(state: Any) -> None:
 
 
 def paused(until: int | None, **options: Any) -> Schedule:
-    pause = Pause("ada", until=None if until is None else BASE + until)
+    pause = PauseState("ada", until=None if until is None else BASE + until)
     return replace(schedule(**options), state="paused", pause=pause)
 
 
@@ -484,7 +484,7 @@ def test_spread_delays_every_look() -> None:
 
 def test_park_keeps_the_cursor() -> None:
     made = park(paused(None), "no such zone")
-    assert (made.state, made.error, made.pause) == ("parked", "no such zone", Pause("ada"))
+    assert (made.state, made.error, made.pause) == ("parked", "no such zone", PauseState("ada"))
     assert (made.cursor.planned_until, made.cursor.next_run_at) == (BASE, None)
 
 
@@ -492,7 +492,7 @@ def test_repair_skips_what_was_missed() -> None:
     broken = replace(schedule(), state="parked", error="why")
     made = repair(broken, broken, BASE + 200.5)
     assert (made.state, made.error, skips(made)) == ("active", None, [("invalid", 60, 180, 3)])
-    assert repair(broken, replace(broken, pause=Pause("ada")), BASE + 200).state == "paused"
+    assert repair(broken, replace(broken, pause=PauseState("ada")), BASE + 200).state == "paused"
     fresh = repair(replace(broken, cursor=Cursor()), broken, BASE + 200)
     assert (fresh.skips, fresh.cursor.planned_until) == ((), BASE + 200)
 
@@ -510,7 +510,7 @@ def test_another_grid_begins_now_and_remembers_what_ran_ahead_of_its_time() -> N
     # What its planning was ahead of cannot be read any more: the last of it is known.
     unreadable = replace(ahead, definition=None)
     assert repair(unreadable, ahead, BASE + 100).cursor == Cursor(BASE + 100, BASE + 120, tick_overrides=done(240))
-    parked = park(unreadable, "why", Edited(ahead, BASE + 100))
+    parked = park(unreadable, "why", SqlEdit(ahead, BASE + 100))
     assert (parked.cursor.planned_until, parked.cursor.tick_overrides) == (BASE + 100, done(120, 180, 240))
 
 
@@ -578,7 +578,7 @@ def edited(before: Schedule, **policies: Any) -> Schedule:
 
 def test_an_edit_decides_the_past_as_it_was() -> None:
     before = schedule()
-    made = plan(edited(before, trigger=every(seconds=7)), Facts(), BASE + 200, Edited(before, BASE + 130))
+    made = plan(edited(before, trigger=every(seconds=7)), Facts(), BASE + 200, SqlEdit(before, BASE + 130))
     assert (made.revision, runs(made)) == (3, [(60, "catch_up", "queued")])
     assert skips(made) == [("overlap", 120, 120, 1, "#0")]
     assert made.cursor.planned_until == BASE + 130
@@ -587,25 +587,25 @@ def test_an_edit_decides_the_past_as_it_was() -> None:
 
 def test_an_edit_that_keeps_the_grid_keeps_the_cursor() -> None:
     before = schedule()
-    made = plan(edited(before, priority=5), Facts(), BASE + 50, Edited(before, BASE + 40))
+    made = plan(edited(before, priority=5), Facts(), BASE + 50, SqlEdit(before, BASE + 40))
     assert (made.cursor.planned_until, made.cursor.next_run_at, made.runs) == (BASE, BASE + 60, ())
 
 
 def test_an_edit_of_each_state() -> None:
     parked = replace(schedule(), state="parked", error="why", definition=None)
-    made = plan(edited(parked), Facts(), BASE + 200, Edited(parked, BASE + 130))
+    made = plan(edited(parked), Facts(), BASE + 200, SqlEdit(parked, BASE + 130))
     assert (made.state, made.error, skips(made)) == ("active", None, [("invalid", 60, 120, 2)])
     for unread in (replace(parked, definition=schedule().definition), replace(parked, state="active", error=None)):
-        made = plan(edited(unread), Facts(), BASE + 200, Edited(unread, BASE + 130))
+        made = plan(edited(unread), Facts(), BASE + 200, SqlEdit(unread, BASE + 130))
         assert (made.state, skips(made)) == ("active", [("invalid", 60, 120, 2)])
     held = paused(None)
-    made = plan(edited(held, trigger=every(seconds=7)), Facts(), BASE + 200, Edited(held, BASE + 130))
-    assert (made.state, made.pause, made.cursor.next_run_at) == ("paused", Pause("ada"), None)
+    made = plan(edited(held, trigger=every(seconds=7)), Facts(), BASE + 200, SqlEdit(held, BASE + 130))
+    assert (made.state, made.pause, made.cursor.next_run_at) == ("paused", PauseState("ada"), None)
     ended = replace(schedule(at(later(-5))), state="ended")
-    made = plan(edited(ended), Facts(), BASE + 200, Edited(ended, BASE + 130))
+    made = plan(edited(ended), Facts(), BASE + 200, SqlEdit(ended, BASE + 130))
     assert (made.state, made.cursor.next_run_at, made.skips) == ("active", BASE + 180, ())
     deleted = replace(schedule(), state="deleted")
-    made = plan(edited(deleted), Facts(), BASE + 200, Edited(deleted, BASE + 130))
+    made = plan(edited(deleted), Facts(), BASE + 200, SqlEdit(deleted, BASE + 130))
     assert (made.state, made.cursor.next_run_at, made.runs) == ("deleted", None, ())
 
 

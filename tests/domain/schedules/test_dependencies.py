@@ -15,11 +15,11 @@ from tickbird import After, after
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.planning.code_sync import reconcile
-from tickbird.domain.planning.commands import Redefine, Update
+from tickbird.domain.planning.commands import SyncFromCode, Update
 from tickbird.domain.planning.planner import Facts, Plan, plan
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.dependencies import LastSuccess, check_dependencies, in_order, read_dependencies
+from tickbird.domain.schedules.dependencies import LastSuccess, check_dependencies, read_dependencies, topological_order
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -118,9 +118,9 @@ def test_circles_and_strangers_are_refused() -> None:
 
 
 def test_what_others_need_comes_first() -> None:
-    assert list(in_order({"a": ["b", "z"], "c": [], "b": ["c"], "d": ["a"]})) == ["c", "b", "a", "d"]
+    assert list(topological_order({"a": ["b", "z"], "c": [], "b": ["c"], "d": ["a"]})) == ["c", "b", "a", "d"]
     with pytest.raises(DefinitionError, match="would wait for each other: b → c → b;"):
-        list(in_order({"a": ["b"], "b": ["c"], "c": ["b"]}))
+        list(topological_order({"a": ["b"], "b": ["c"], "c": ["b"]}))
 
 
 def test_a_deploy_creates_them_in_order() -> None:
@@ -134,8 +134,8 @@ def test_only_commands_that_tie_schedules_ask_for_the_others() -> None:
     needing = schedule(depends_on=(After("load", 60),))
     assert not Update(actor="ada", fields={"retries": 3}).ties
     assert Update(actor="ada", fields={}, unset=frozenset({"depends_on"})).ties
-    assert not Redefine(actor="ada", definition=define(), app="a", fingerprint="f").ties
-    redefine = Redefine(actor="ada", definition=define(depends_on=("load", 60)), app="a", fingerprint="f")
+    assert not SyncFromCode(actor="ada", definition=define(), app="a", fingerprint="f").ties
+    redefine = SyncFromCode(actor="ada", definition=define(depends_on=("load", 60)), app="a", fingerprint="f")
     assert (redefine.ties, redefine.needs(needing)) == (True, ("load",))
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tickbird.domain.errors import ConflictError, NotFoundError, StaleError
-from tickbird.domain.planning.commands import Create, RollBack, kept_over_code
+from tickbird.domain.planning.commands import Create, RollBack, override_notice
 from tickbird.domain.planning.planner import NO_FACTS
 from tickbird.domain.schedules.codec import decode_definition, encode_definition
 from tickbird.domain.schedules.definition import FIELDS, Definition, Target
-from tickbird.domain.schedules.diff import differences, origin_of
+from tickbird.domain.schedules.diff import differences, revision_origin
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.triggers.cron.cron import cron
 
@@ -83,7 +83,7 @@ def test_the_first_revision_adds_what_it_states() -> None:
     ],
 )
 def test_where_a_revision_came_from(action: str, actor: str, detail: dict[str, Any], origin: str) -> None:
-    assert origin_of(action, actor, detail) == origin
+    assert revision_origin(action, actor, detail) == origin
 
 
 def define(**options: Any) -> Definition:
@@ -122,10 +122,10 @@ def test_over_code_only_what_differs_from_it_is_kept() -> None:
     assert after.definition == old
     # A default, too, where code says something else.
     assert after.overrides == {"retries": 3, "tags": ["a"], "timeout": None, "catch_up": "one"}
-    assert kept_over_code(after).endswith("until they are unset: catch_up, retries, tags, timeout")
+    assert override_notice(after).endswith("until they are unset: catch_up, retries, tags, timeout")
     again = back(after, code, code)
-    assert (again.definition, again.overrides, kept_over_code(again)) == (code, {}, "")
-    assert kept_over_code(made(code)) == ""
+    assert (again.definition, again.overrides, override_notice(again)) == (code, {}, "")
+    assert override_notice(made(code)) == ""
 
 
 def test_every_field_can_go_back_to_its_default_over_code() -> None:

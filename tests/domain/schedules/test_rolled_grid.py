@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schedules.definition import Definition, Roll, Target
-from tickbird.domain.schedules.rolled_grid import MOST_DAYS, RolledTicks
+from tickbird.domain.schedules.rolled_grid import MOST_DAYS, RolledGrid
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, every
@@ -244,7 +244,7 @@ def test_ticks_that_meet_are_one() -> None:
         "Mon 07-20 09:00",
         "Tue 07-21 09:00",
     ]
-    assert isinstance(daily.grid, RolledTicks)
+    assert isinstance(daily.grid, RolledGrid)
     monday = to_seconds(datetime(2026, 7, 20, 9, tzinfo=UTC))
     assert [f"{to_datetime(tick):%a}" for tick in daily.grid.origins(monday)] == ["Sun", "Sat"]
     assert daily.grid.landings_of(monday - DAY) == [monday]
@@ -278,7 +278,7 @@ def test_a_daily_tick_runs_once_around_a_weekend_whose_clock_changes(
 def test_times_that_a_leap_joined_are_rolled_each_for_itself() -> None:
     sundays = define(any_of(cron("30 2 * * 0", "Europe/Berlin"), cron("0 3 * * 0", "Europe/Berlin")), WEEKENDS, "next")
     assert days_of(sundays, datetime(2026, 3, 27, tzinfo=UTC), 2) == ["Mon 03-30 00:30", "Mon 03-30 01:00"]
-    assert isinstance(sundays.grid, RolledTicks)
+    assert isinstance(sundays.grid, RolledGrid)
     leap, half, full = (to_seconds(datetime(2026, 3, *at, tzinfo=UTC)) for at in ((29, 1, 0), (30, 0, 30), (30, 1, 0)))
     assert sundays.grid.landings_of(leap) == [half, full]
     assert (sundays.grid.origins(half), sundays.grid.origins(full)) == ([leap], [leap])

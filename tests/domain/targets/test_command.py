@@ -9,7 +9,7 @@ import pytest
 from tickbird import DefinitionError, command, cron
 from tickbird.domain.schedules.codec import FORMAT, decode_definition, decode_field, encode_definition, in_its_format
 from tickbird.domain.schedules.definition import Definition, Target, command_target
-from tickbird.domain.targets.command import FromEnv, Program, program_from_json
+from tickbird.domain.targets.command import CommandSpec, EnvRef, program_from_json
 
 FULL = command(
     ["/usr/local/bin/backup", "--full", "ä b"],
@@ -21,7 +21,7 @@ FULL = command(
 )
 
 
-def defined(program: Program) -> Definition:
+def defined(program: CommandSpec) -> Definition:
     """A schedule of it."""
     return Definition(trigger=cron("0 3 * * *"), target=command_target(program))
 
@@ -41,7 +41,7 @@ def test_a_command_is_stored_as_what_differs_from_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("program", [FULL, command(["/bin/true"]), command(shell="a | b", program="/bin/bash")])
-def test_what_is_stored_reads_back_as_it_was(program: Program) -> None:
+def test_what_is_stored_reads_back_as_it_was(program: CommandSpec) -> None:
     encoded = encode_definition(defined(program))
     assert decode_definition(encoded) == defined(program)
     assert encode_definition(decode_definition(encoded)) == encoded
@@ -63,7 +63,7 @@ def test_a_program_and_its_arguments_are_a_list_and_a_line_is_for_a_shell() -> N
     line = program_from_json({"shell": "echo $HOME"})
     assert (line.argv, line.line) == (("/bin/sh", "-c", "echo $HOME"), "echo $HOME")
     assert command_target(line).name == "/bin/sh", "which is what a worker allows or does not"
-    assert dict(FULL.env)["PASSWORD"] == FromEnv("BACKUP_PASSWORD")
+    assert dict(FULL.env)["PASSWORD"] == EnvRef("BACKUP_PASSWORD")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from tickbird.domain.runs.logs import MOST_BYTES, MOST_LINES, LogLine
 from tickbird.domain.runs.run import NewRun, RunRecord
 from tickbird.domain.schedules.codec import encode_field
 from tickbird.domain.schedules.definition import Target, command_target
-from tickbird.domain.targets.command import Program
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.targets.command import Command, allowed
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -40,14 +40,14 @@ class Commands:
     def __init__(self, place: Place) -> None:
         self.place, self.client, self._made = place, place.client, 0
 
-    async def send(self, program: Program, **options: Any) -> int:
+    async def send(self, program: CommandSpec, **options: Any) -> int:
         """A run of a command; its schedule is a new one."""
         self._made += 1
         name = f"c{self._made}"
         await self.client.create(name, DAILY, program, actor="test", **options)
         return (await self.client.trigger(name, actor="test")).id
 
-    async def run(self, program: Program, **options: Any) -> RunRecord:
+    async def run(self, program: CommandSpec, **options: Any) -> RunRecord:
         """The same, once it is final."""
         return await self.place.final(await self.send(program, **options))
 

@@ -21,11 +21,11 @@ from tests.engine.processes.conftest import QUICK, Place, leftovers, until, work
 from tickbird import Tickbird, every
 from tickbird.domain.runs.run import FINAL, ClaimedRun, RunRecord
 from tickbird.engine.monotonic import steady
-from tickbird.engine.processes.pool import Children
+from tickbird.engine.processes.pool import ProcessPool
 from tickbird.engine.processes.task_process import App
-from tickbird.engine.task_errors import Failed, LateStart
+from tickbird.engine.task_errors import LateStart, TaskFailure
 from tickbird.targets.command import Command
-from tickbird.targets.protocol import Kept, Launch, Run
+from tickbird.targets.protocol import EncodedResult, LaunchSpec, Run
 
 ROOT = Path(__file__).resolve().parents[3]
 # A thousand take minutes; the number that every change is tested with is smaller.
@@ -172,7 +172,7 @@ def _resident() -> int:
 
 
 def test_children_are_renewed_after_many_runs() -> None:
-    children = Children(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0, most_runs=2)
+    children = ProcessPool(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0, most_runs=2)
     try:
         pids = [_execute(children, bird, "noop").value for _ in range(3)]
         assert pids[0] == pids[1] != pids[2]
@@ -181,7 +181,7 @@ def test_children_are_renewed_after_many_runs() -> None:
 
 
 async def test_children_end_when_idle() -> None:
-    children = Children(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0, idle=0.1)
+    children = ProcessPool(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0, idle=0.1)
     try:
         assert _execute(children, bird, "noop").value
         await until(lambda: not leftovers())
@@ -189,7 +189,7 @@ async def test_children_end_when_idle() -> None:
         children.close()
 
 
-def _execute(children: Children, app: Tickbird, task: str, begin_by: float = inf) -> Kept:
+def _execute(children: ProcessPool, app: Tickbird, task: str, begin_by: float = inf) -> EncodedResult:
     claimed = ClaimedRun(1, 1, 0, task, "manual", datetime.now(UTC), {})
     away = children.execute(claimed, Run(claimed), app.tasks[task], lambda: None, lambda: begin_by)
     return away.answer.result(60)
@@ -197,7 +197,7 @@ def _execute(children: Children, app: Tickbird, task: str, begin_by: float = inf
 
 @pytest.mark.parametrize("task", ["noop", "echo"])
 def test_a_child_begins_nothing_after_its_lease(task: str) -> None:
-    children = Children(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0)
+    children = ProcessPool(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0)
     try:
         with pytest.raises(LateStart):
             _execute(children, bird, task, steady() - 0.001)
@@ -213,16 +213,16 @@ class Shell(Command):
         super().__init__("/bin/sh")
         self._path = path
 
-    def launch(self, run: Run) -> Launch:
-        return Launch(argv=[self.name, "-c", f"echo here > {self._path}"], env={}, folder="/", success=[0])
+    def launch(self, run: Run) -> LaunchSpec:
+        return LaunchSpec(argv=[self.name, "-c", f"echo here > {self._path}"], env={}, folder="/", success=[0])
 
 
 def test_a_program_begins_nothing_after_its_lease(tmp_path: Path) -> None:
-    children = Children(None, {}, lease=30.0)
+    children = ProcessPool(None, {}, lease=30.0)
     claimed = ClaimedRun(1, 1, 0, "/bin/sh", "manual", datetime.now(UTC), {})
     shell = Shell(tmp_path / "touched")
 
-    def start(begin_by: float) -> Kept:
+    def start(begin_by: float) -> EncodedResult:
         return children.execute(claimed, Run(claimed), shell, lambda: None, lambda: begin_by).answer.result(60)
 
     try:
@@ -254,9 +254,9 @@ def test_an_app_that_a_child_cannot_import_says_why(
     monkeypatch.syspath_prepend(str(tmp_path))
     app = Tickbird()
     app.task(name="work", isolation="process")(lambda: None)
-    children = Children(App("broken_app:bird", app.url, "default"), {"work": "broken_app"}, lease=30.0)
+    children = ProcessPool(App("broken_app:bird", app.url, "default"), {"work": "broken_app"}, lease=30.0)
     try:
-        with pytest.raises(Failed, match=f"(?s){words}"):
+        with pytest.raises(TaskFailure, match=f"(?s){words}"):
             _execute(children, app, "work")
     finally:
         children.close()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from tickbird.web.charts import Picture
+from tickbird.web.charts import Chart
 
 SPACE = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
@@ -32,7 +32,7 @@ _STEP = re.compile(r"([MLHVAZmlhvaz])([^A-Za-z]*)")
 _TOLERANCE = 0.02  # what rounding to two decimals may add up to
 
 
-def sound(picture: Picture, most: int = 1_200_000) -> ET.Element:
+def sound(picture: Chart, most: int = 1_200_000) -> ET.Element:
     """The drawing of a picture, once everything that holds for all of them has been found to hold."""
     text = str(picture.svg)
     text.encode()

@@ -14,12 +14,12 @@ from tests.web.charts.drawn import HOSTILE, sound
 from tickbird.web.charts import (
     AttemptLine,
     ChangedBar,
+    Chart,
     ComingMark,
     DurationPoint,
     Lateness,
     LoadCell,
     Outcome,
-    Picture,
     RunMark,
     SkipMark,
     StripTick,
@@ -65,7 +65,7 @@ def few(values: st.SearchStrategy[T]) -> st.SearchStrategy[list[T]]:
     return st.lists(values, max_size=4)
 
 
-def pictures(base: datetime) -> st.SearchStrategy[Picture]:
+def pictures(base: datetime) -> st.SearchStrategy[Chart]:
     """Any of the pictures, of instants around one, so that they meet."""
     at = moves.map(lambda each: base + each)
     maybe = st.none() | at
@@ -125,7 +125,7 @@ def pictures(base: datetime) -> st.SearchStrategy[Picture]:
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
 )
 @given(st.one_of(*map(pictures, BASES)))
-def test_any_picture_is_well_formed_finite_and_inside_its_frame(picture: Picture) -> None:
+def test_any_picture_is_well_formed_finite_and_inside_its_frame(picture: Chart) -> None:
     sound(picture)
 
 

@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tests.web.histories import HOSTILE, HOUR, a_past, a_worker, do, make, run_tick, this_hour
-from tickbird.domain.planning.commands import Delete, Override, PauseCommand, Update
+from tickbird.domain.planning.commands import Delete, Override, Pause, Update
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
@@ -65,7 +65,7 @@ async def test_what_cannot_be_read_or_is_gone_has_its_page(desk: Desk, served: S
 
     await make(served, "code", app="shop", retries=3)
     await do(served, Update(actor="eve", fields={"retries": 9, "tags": ["x"]}), "code")
-    await do(served, PauseCommand(actor=HOSTILE, note=HOSTILE, until=to_seconds(this_hour() + 5 * HOUR)), "code")
+    await do(served, Pause(actor=HOSTILE, note=HOSTILE, until=to_seconds(this_hour() + 5 * HOUR)), "code")
     page = await desk.open("/schedules/code")
     await expect(page.locator(".lead")).to_contain_text("defined in code (app shop)")
     await expect(page.locator(".state")).to_contain_text("“<script>alert(1)</script>")

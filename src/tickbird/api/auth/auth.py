@@ -15,8 +15,8 @@ from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 
 from tickbird.api.auth.namespaces import choose
-from tickbird.api.auth.ttl_cache import MOST_REMEMBERED, REMEMBERED, Remembered
-from tickbird.api.middleware.strict_params import check_asked
+from tickbird.api.auth.ttl_cache import MOST_REMEMBERED, REMEMBERED, TtlCache
+from tickbird.api.middleware.strict_params import reject_unknown_params
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.domain.access.sessions import SessionRecord, parse_session
@@ -72,8 +72,8 @@ class Authority:
     def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._clock = clock
-        self._tokens = Remembered[TokenRecord](clock)
-        self._sessions = Remembered[SessionRecord](clock)
+        self._tokens = TtlCache[TokenRecord](clock)
+        self._sessions = TtlCache[SessionRecord](clock)
         self._noted: dict[str, float] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
@@ -224,7 +224,7 @@ def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
     ) -> Access:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
-        await check_asked(request)
+        await reject_unknown_params(request)
         chosen = choose(caller.namespaces, namespace)
         if whole:
             _check_whole(caller)
@@ -238,7 +238,7 @@ def _anywhere(role: Role) -> Callable[..., Any]:
     async def admit(request: Request, _: Annotated[Any, Depends(_SCHEME)]) -> Caller:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
-        await check_asked(request)
+        await reject_unknown_params(request)
         return caller
 
     _ROLES[admit] = role

@@ -17,7 +17,7 @@ _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
-class Loopback(Authority):
+class LocalAuthority(Authority):
     """Takes every request for one by the person at this machine, if it can only have come from them."""
 
     def __init__(self, client: Client, namespace: str) -> None:

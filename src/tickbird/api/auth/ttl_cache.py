@@ -13,7 +13,7 @@ MOST_REMEMBERED: Final = 10_000
 T = TypeVar("T")
 
 
-class Remembered(Generic[T]):
+class TtlCache(Generic[T]):
     """What has an id, or that nothing has, for as long as that counts."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Authority, Caller, as_bearer, unauthorized
-from tickbird.api.middleware.rate_limiter import Pace
-from tickbird.api.middleware.timeouts import aside
+from tickbird.api.middleware.rate_limiter import RateLimiter
+from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem, busy, problem_of, unexpected
 from tickbird.domain.access.tokens import allows
 from tickbird.domain.errors import TickbirdError
@@ -43,7 +43,7 @@ _HEADERS: Final = [
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """How much one caller may ask of the server; lengths of time in seconds."""
 
     body: int = 2_000_000
@@ -70,22 +70,22 @@ class Limits:
     tokens_every: float = 1.0
 
 
-class Gone(Exception):
+class ClientDisconnected(Exception):
     """The client has left."""
 
 
-class Guard:
+class RequestGuard:
     """Lets a request through to the routes, or refuses it."""
 
-    def __init__(self, app: App, authority: Authority, limits: Limits) -> None:
+    def __init__(self, app: App, authority: Authority, limits: RequestLimits) -> None:
         self._app = app
         self._authority = authority
         self._limits = limits
         self._files = replace(
             limits, body=limits.files_body, values=limits.files_values, body_within=limits.files_within
         )
-        self._paces = Pace(limits.per_second, limits.burst)
-        self._lookups = Pace(limits.lookups_per_second, limits.lookups_burst)
+        self._paces = RateLimiter(limits.per_second, limits.burst)
+        self._lookups = RateLimiter(limits.lookups_per_second, limits.lookups_burst)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request; whatever goes wrong in it, the answer is a problem."""
@@ -98,7 +98,7 @@ class Guard:
         answer = _Answer(send)
         try:
             await self._serve(scope, receive, answer)
-        except Gone:
+        except ClientDisconnected:
             return
         except Exception as error:
             if answer.begun:
@@ -176,13 +176,13 @@ class _Answer:
         await self._send(message)
 
 
-async def _bounded(scope: Scope, receive: Receive, limits: Limits) -> Receive:
+async def _bounded(scope: Scope, receive: Receive, limits: RequestLimits) -> Receive:
     """The request with its body read whole, once it is known to be of a kind and size that can be dealt with."""
     body = await _read(scope, receive, limits)
     if body:
         _check_type(scope)
         # A large one takes a while, in which others are served.
-        await aside(len(body), _check_json, body, limits)
+        await run_if_large(len(body), _check_json, body, limits)
     sent = False
 
     async def replay() -> Message:
@@ -195,7 +195,7 @@ async def _bounded(scope: Scope, receive: Receive, limits: Limits) -> Receive:
     return replay
 
 
-async def _read(scope: Scope, receive: Receive, limits: Limits) -> bytes:
+async def _read(scope: Scope, receive: Receive, limits: RequestLimits) -> bytes:
     most = limits.body
     if _header(scope, b"transfer-encoding") is not None and any(
         key == b"content-length" for key, _ in scope["headers"]
@@ -214,7 +214,7 @@ async def _read(scope: Scope, receive: Receive, limits: Limits) -> bytes:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise Gone
+                    raise ClientDisconnected
                 part = message.get("body", b"")
                 size += len(part)
                 if size > most:
@@ -272,7 +272,7 @@ def _check_type(scope: Scope) -> None:
         )
 
 
-def _check_json(body: bytes, limits: Limits) -> None:
+def _check_json(body: bytes, limits: RequestLimits) -> None:
     try:
         body.decode()
     except UnicodeDecodeError:

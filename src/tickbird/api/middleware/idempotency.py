@@ -14,10 +14,10 @@ from fastapi.routing import APIRoute
 from tickbird.api.auth.auth import Caller, role_of
 from tickbird.api.auth.namespaces import choose
 from tickbird.api.middleware.guard import App, Message, Receive, Scope, Send, path_of
-from tickbird.api.middleware.timeouts import aside
+from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem
-from tickbird.client.idempotency import Answers
-from tickbird.domain.access.responses import Answer
+from tickbird.client.idempotency import ResponseStore
+from tickbird.domain.access.responses import StoredResponse
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH, allows
 from tickbird.domain.errors import InvalidError, TickbirdError
 
@@ -48,10 +48,10 @@ def repeatable(routes: Iterable[Any]) -> Iterator[APIRoute]:
                 yield route
 
 
-class Once:
+class IdempotencyMiddleware:
     """Stands before the routes: answers a request whose key was answered before, and keeps the answers to others."""
 
-    def __init__(self, app: App, answers: Answers, routes: Iterable[Any]) -> None:
+    def __init__(self, app: App, answers: ResponseStore, routes: Iterable[Any]) -> None:
         self._app = app
         self._answers = answers
         # The routes of the app, which come in after this does.
@@ -68,7 +68,7 @@ class Once:
         key = f"{place[1].token_id}:{_key(b', '.join(found))}"
         message = await receive()
         body = message.get("body", b"")
-        request = await aside(len(body), _digest, scope, body)
+        request = await run_if_large(len(body), _digest, scope, body)
         known = await self._answers.begin(place[0], key, request)
         if known is not None:
             await _again(known, request, send)
@@ -90,7 +90,7 @@ class Once:
         for message in held.messages:
             await send(message)
 
-    async def _end(self, namespace: str, key: str, request: str, answer: Answer | None) -> None:
+    async def _end(self, namespace: str, key: str, request: str, answer: StoredResponse | None) -> None:
         try:
             if answer is None:
                 await self._answers.forget(namespace, key, request)
@@ -127,17 +127,17 @@ class _Held:
     async def __call__(self, message: Message) -> None:
         self.messages.append(message)
 
-    def answer(self, request: str) -> Answer | None:
+    def answer(self, request: str) -> StoredResponse | None:
         """What is to be kept: nothing of a failure, nor of what is too large."""
         [start, *parts] = self.messages
         body = b"".join(part.get("body", b"") for part in parts)
         if not 200 <= start["status"] < 300 or len(body) > _LARGEST:
             return None
         headers = {name.decode(): value.decode("latin-1") for name, value in start["headers"] if name in _KEPT_HEADERS}
-        return Answer(request, start["status"], headers, body.decode())
+        return StoredResponse(request, start["status"], headers, body.decode())
 
 
-async def _again(known: Answer, request: str, send: Send) -> None:
+async def _again(known: StoredResponse, request: str, send: Send) -> None:
     """The answer that was given before."""
     if known.request != request:
         raise Problem(

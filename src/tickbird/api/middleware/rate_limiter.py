@@ -9,7 +9,7 @@ from typing import Final
 _MOST_KEYS: Final = 10_000
 
 
-class Pace:
+class RateLimiter:
     """Lets each key pass so often a second in the long run, and `burst` times at once."""
 
     def __init__(self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEAD_WITHIN: Final = 10.0
 
 
-class Patient(H11Protocol):
+class HeaderTimeoutProtocol(H11Protocol):
     """A connection that ends if no head of a request comes; uvicorn itself would wait for ever."""
 
     head_within = HEAD_WITHIN

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args, get_origin
 
 from fastapi import Request
 
-from tickbird.api.middleware.timeouts import aside
+from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)
@@ -20,7 +20,7 @@ _CONDITIONS: Final = ("If-Match", "If-None-Match")
 _ANYWHERE: Final = "namespace"
 
 
-async def check_asked(request: Request) -> None:
+async def reject_unknown_params(request: Request) -> None:
     """Refuse what the route would not look at: whoever sends it counts on it."""
     route = request.scope["route"]
     known = {each.alias: each for each in _parameters(route.dependant, "query_params")}
@@ -37,7 +37,7 @@ async def check_asked(request: Request) -> None:
         _check_number(field, field.alias, str(request.path_params.get(field.alias, "")))
     _check_conditions(request, route)
     if route.body_field is not None and (body := await request.body()):
-        await aside(len(body), _check_once, body)
+        await run_if_large(len(body), _check_once, body)
 
 
 def _check_conditions(request: Request, route: Any) -> None:

@@ -16,13 +16,13 @@ _LARGE: Final = 50_000
 _ANSWER: Final = 10
 
 
-def longer(request: Request, seconds: float) -> None:
+def extend_timeout(request: Request, seconds: float) -> None:
     """Let the answer to this request take so many seconds, and then as long as any other."""
     patience: asyncio.Timeout = request.scope["state"]["patience"]
     patience.reschedule(asyncio.get_running_loop().time() + seconds + _ANSWER)
 
 
-async def aside(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_if_large(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What work on so many bytes gives; on many, in a thread, so that nobody else has to wait for it."""
     if size <= _LARGE:
         return work(*args, **kwargs)

@@ -8,7 +8,7 @@ from tickbird.api.models.audit import AuditModel
 from tickbird.api.models.parts import Instant
 from tickbird.api.models.runs import RunModel
 from tickbird.api.models.ticks import SkipModel
-from tickbird.domain.ledger.activity import HappeningKind
+from tickbird.domain.ledger.activity import ActivityKind
 from tickbird.domain.ledger.verification import Kind
 
 
@@ -51,7 +51,7 @@ class HappeningModel(BaseModel):
     """A run that was planned or has ended, or ticks that were skipped; `audit` is what somebody did, of other kinds."""
 
     at: Instant
-    kind: HappeningKind
+    kind: ActivityKind
     schedule: str | None
     run: RunModel | None
     skip: SkipModel | None

@@ -9,9 +9,9 @@ from fastapi.responses import Response
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Viewer
-from tickbird.api.streams.activity_feed import Feed, Follower
-from tickbird.api.streams.sse import MEDIA_TYPE, Streams
-from tickbird.domain.ledger.activity import MARK, HappeningKind, read_mark
+from tickbird.api.streams.activity_feed import ActivityFeed, Subscriber
+from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
+from tickbird.domain.ledger.activity import MARK, ActivityKind, parse_activity_cursor
 from tickbird.domain.text import check_text
 
 router = APIRouter(prefix=f"{PREFIX}/events", tags=["events"])
@@ -34,7 +34,7 @@ async def follow_events(
     request: Request,
     access: Viewer,
     schedule: Annotated[str | None, Query(max_length=200, description="Only what concerns this schedule.")] = None,
-    kind: Annotated[list[HappeningKind] | None, Query(max_length=20, description="Only of these kinds.")] = None,
+    kind: Annotated[list[ActivityKind] | None, Query(max_length=20, description="Only of these kinds.")] = None,
     after: Annotated[
         str | None,
         Query(
@@ -59,9 +59,9 @@ async def follow_events(
     if schedule is not None:
         check_text(schedule, "schedule")
     text = last_event_id or after
-    mark = read_mark(text) if text else None
-    feed: Feed = request.app.state.feed
-    streams: Streams = request.app.state.streams
+    mark = parse_activity_cursor(text) if text else None
+    feed: ActivityFeed = request.app.state.feed
+    streams: SseConnections = request.app.state.streams
     await feed.check()
-    follower = Follower(access.namespace, schedule, kind or ())
+    follower = Subscriber(access.namespace, schedule, kind or ())
     return streams.open(request, lambda: feed.follow(follower, mark))

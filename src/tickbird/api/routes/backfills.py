@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Access, Operator, Viewer
-from tickbird.api.etags import IfMatch, read_match
+from tickbird.api.etags import IfMatch, parse_if_match
 from tickbird.api.models.backfills import (
     BackfillBody,
     BackfillModel,
@@ -60,7 +60,7 @@ async def _planned(
         payload=body.payload,
         note=body.note,
         dry_run=dry_run,
-        revision=read_match(if_match),
+        revision=parse_if_match(if_match),
     )
     return backfill_plan_document(plan)
 

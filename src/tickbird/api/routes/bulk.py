@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Operator
-from tickbird.api.middleware.timeouts import longer
+from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.bulk import BulkBody, BulkModel, BulkPauseBody, BulkResumeBody
 from tickbird.api.query_types import read_instant
 from tickbird.wire.encode import bulk_document
@@ -25,7 +25,7 @@ async def pause_all(request: Request, access: Operator, body: BulkPauseBody) -> 
 
     409 `count-changed` where other than `expected` match, by more than a tenth of that; 422 where over 1,000 do.
     """
-    longer(request, _SECONDS)
+    extend_timeout(request, _SECONDS)
     result = await access.client.pause_all(
         actor=access.actor,
         **body.filter.model_dump(),
@@ -40,7 +40,7 @@ async def pause_all(request: Request, access: Operator, body: BulkPauseBody) -> 
 @router.post("/resume", summary="Resume many schedules", operation_id="resume_all", response_model=BulkModel)
 async def resume_all(request: Request, access: Operator, body: BulkResumeBody) -> Any:
     """Resume every schedule that matches and is paused, but not those that their code no longer has."""
-    longer(request, _SECONDS)
+    extend_timeout(request, _SECONDS)
     result = await access.client.resume_all(
         actor=access.actor, **body.filter.model_dump(), expected=body.expected, note=body.note
     )
@@ -50,6 +50,6 @@ async def resume_all(request: Request, access: Operator, body: BulkResumeBody) -
 @router.post("/trigger", summary="Run many schedules now", operation_id="trigger_all", response_model=BulkModel)
 async def trigger_all(request: Request, access: Operator, body: BulkBody) -> Any:
     """One manual run now of every schedule that matches, each with its own payload."""
-    longer(request, _SECONDS)
+    extend_timeout(request, _SECONDS)
     result = await access.client.trigger_all(actor=access.actor, **body.filter.model_dump(), expected=body.expected)
     return bulk_document(result)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Editor, Viewer
-from tickbird.api.etags import IfMatch, IfNoneMatch, read_either, read_match, tag
+from tickbird.api.etags import IfMatch, IfNoneMatch, etag, parse_if_match, read_either
 from tickbird.api.models.calendars import CalendarBody, CalendarModel, CalendarPage, CalendarReportModel
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.client.calendar_service import HORIZON
@@ -29,7 +29,7 @@ async def list_calendars(access: Viewer, limit: Limit = 100, after: AfterName = 
 async def get_calendar(access: Viewer, name: str, response: Response) -> Any:
     """A calendar by name; the header ETag has its revision, for If-Match."""
     record = await access.client.get_calendar(name)
-    response.headers["ETag"] = tag(record.revision)
+    response.headers["ETag"] = etag(record.revision)
     return calendar_document(record)
 
 
@@ -57,7 +57,7 @@ async def put_calendar(
         revision=read_either(if_match, if_none_match),
     )
     assert isinstance(report.calendar, CalendarRecord)
-    response.headers["ETag"] = tag(report.calendar.revision)
+    response.headers["ETag"] = etag(report.calendar.revision)
     response.status_code = 201 if report.calendar.revision == 1 else 200
     return calendar_report_document(report)
 
@@ -79,4 +79,4 @@ async def preview_calendar(access: Viewer, name: str, body: CalendarBody) -> Any
 @router.delete("/{name}", summary="Delete a calendar", operation_id="delete_calendar", status_code=204)
 async def delete_calendar(access: Editor, name: str, if_match: IfMatch = None) -> None:
     """Delete a calendar; 409 while a schedule names it."""
-    await access.client.delete_calendar(name, actor=access.actor, revision=read_match(if_match))
+    await access.client.delete_calendar(name, actor=access.actor, revision=parse_if_match(if_match))

@@ -11,7 +11,7 @@ from tickbird.api.auth.auth import Access, Editor, Viewer
 from tickbird.api.models.concurrency import ChangedQueue, LimitBody, LimitModel, LimitPage, QueuePage, RateBody
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.domain.explain.run_history import unserved
-from tickbird.domain.limits.rate_limits import Queue
+from tickbird.domain.limits.rate_limits import QueueStatus
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.wire.encode import limit_document, queue_document
 
@@ -64,7 +64,7 @@ async def remove_rate(access: Editor, queue: QueueName) -> Any:
     return await _changed(access, await access.client.limit_queue(queue, None, actor=access.actor))
 
 
-async def _changed(access: Access, queue: Queue) -> dict[str, Any]:
+async def _changed(access: Access, queue: QueueStatus) -> dict[str, Any]:
     nobody = unserved(queue.name, await access.client.workers())
     warnings = [f"{nobody}: its runs stay queued until one does"] if nobody else []
     return {"queue": queue_document(queue), "warnings": warnings}

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Viewer
-from tickbird.api.middleware.timeouts import longer
+from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.decisions import DecisionsModel, Happenings, TickAuditModel
 from tickbird.api.models.runs import RunList
 from tickbird.api.paging import write_items
@@ -54,7 +54,7 @@ async def audit_ticks(
     last: Annotated[InstantText | None, Query(description="Up to here; else up to now.")] = None,
 ) -> Any:
     """Whether each tick that was to be expected has one decision, and no decision lacks its tick."""
-    longer(request, _AUDIT)
+    extend_timeout(request, _AUDIT)
     begin = None if first is None else read_instant(first, "first")
     end = None if last is None else read_instant(last, "last")
     return (await access.client.audit_ticks(name, begin, end)).to_json()

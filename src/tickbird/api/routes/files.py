@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Editor, Viewer
-from tickbird.api.middleware.timeouts import longer
+from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.files import ApplyBody, DiffBody, ExportModel, FilePlanModel
 from tickbird.api.schedule_response import check_command
 from tickbird.files.document import read_document
@@ -30,7 +30,7 @@ async def apply(request: Request, access: Editor, body: ApplyBody) -> Any:
 
     With `dry_run` nothing is changed, and the answer has what would keep it from being applied.
     """
-    longer(request, _APPLY)
+    extend_timeout(request, _APPLY)
     # Reading, comparing and telling of thousands of schedules takes seconds, in which others are served.
     document = await asyncio.to_thread(read_document, body.document)
     for name, definition in document.schedules.items():
@@ -47,7 +47,7 @@ async def diff(request: Request, access: Viewer, body: DiffBody) -> Any:
 
     Nothing is stored, so that a document may hold commands whoever asks.
     """
-    longer(request, _APPLY)
+    extend_timeout(request, _APPLY)
     document = await asyncio.to_thread(read_document, body.document)
     plan = await access.client.apply(document, actor=access.actor, prune=body.prune, dry_run=True, adopt=body.adopt)
     return await asyncio.to_thread(_written, plan, applied=False)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Viewer
-from tickbird.api.middleware.timeouts import longer
+from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.forecast import SimulationBody, SimulationModel
 from tickbird.api.query_types import read_instant
 from tickbird.domain.forecast.forecast import WhatIf
@@ -28,7 +28,7 @@ async def simulate(request: Request, access: Viewer, body: SimulationBody) -> An
 
     Nothing is stored. At most 12,000,000 ticks are played for a request, one request at a time.
     """
-    longer(request, _PATIENCE)
+    extend_timeout(request, _PATIENCE)
     what_if = WhatIf(
         outages=sorted(
             (to_seconds(read_instant(each.from_, "outage")), to_seconds(read_instant(each.to, "outage")))

@@ -26,7 +26,7 @@ _REASONS: Final = {
 _LOOKED_AT: Final = {"schema": "schema", "copy": "copy", "planning": "planning"}
 
 
-class Readiness:
+class ReadinessProbe:
     """What is in the way, by a code; looked up at most every few seconds, and once for all who ask meanwhile."""
 
     def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:

@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 
 from tickbird.api.auth.auth import Viewer
 from tickbird.client import Client
-from tickbird.domain.doctor.metrics import RECENTLY, Measures
+from tickbird.domain.doctor.metrics import RECENTLY, NamespaceMetrics
 
 router = APIRouter(tags=["health"])
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -26,15 +26,15 @@ _FINAL: Final = ("succeeded", "failed", "cancelled")
 Metric = tuple[str, str, Mapping[tuple[tuple[str, str], ...], float]]
 
 
-class Gauges:
+class MetricsCache:
     """What was measured of each namespace, for a few seconds."""
 
     def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._clock = clock
-        self._measured: dict[str, tuple[float, Measures]] = {}
+        self._measured: dict[str, tuple[float, NamespaceMetrics]] = {}
 
-    async def of(self, namespace: str) -> Measures:
+    async def of(self, namespace: str) -> NamespaceMetrics:
         """Those of a namespace."""
         until, found = self._measured.get(namespace, (0.0, None))
         if found is None or self._clock() >= until:
@@ -54,12 +54,12 @@ class Gauges:
 )
 async def metrics(request: Request, access: Viewer) -> Any:
     """Gauges of a namespace: bounded counts of what is there, ages of what waits, and what has ended lately."""
-    gauges: Gauges = request.app.state.gauges
+    gauges: MetricsCache = request.app.state.gauges
     text = exposed(access.namespace, await gauges.of(access.namespace))
     return PlainTextResponse(text, media_type=MEDIA_TYPE)
 
 
-def exposed(namespace: str, measures: Measures) -> str:
+def exposed(namespace: str, measures: NamespaceMetrics) -> str:
     """The text that Prometheus reads."""
     lines: list[str] = []
     for name, meaning, values in _metrics(measures):
@@ -70,7 +70,7 @@ def exposed(namespace: str, measures: Measures) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _metrics(measures: Measures) -> Iterator[Metric]:
+def _metrics(measures: NamespaceMetrics) -> Iterator[Metric]:
     one = ()
     yield "schedules", "Schedules by state.", _by("state", _STATES, measures.schedules)
     yield "runs", "Runs that are not final, by status.", _by("status", _ACTIVE, measures.runs)

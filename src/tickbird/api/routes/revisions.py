@@ -9,13 +9,13 @@ from fastapi import APIRouter, Response
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Access, Editor, Viewer
-from tickbird.api.etags import IfMatch, read_match
+from tickbird.api.etags import IfMatch, parse_if_match
 from tickbird.api.models.revisions import RevisionPage, RollBackBody
 from tickbird.api.models.schedules import ChangedSchedule
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.schedule_response import changed_schedule, check_command
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.commands import kept_over_code
+from tickbird.domain.planning.commands import override_notice
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.wire.encode import history_document
 
@@ -39,10 +39,10 @@ async def roll_back(access: Editor, name: str, body: RollBackBody, response: Res
     """
     await _check_command(access, name, body.to)
     schedule = await access.client.roll_back(
-        name, body.to, actor=access.actor, note=body.note, revision=read_match(if_match)
+        name, body.to, actor=access.actor, note=body.note, revision=parse_if_match(if_match)
     )
     answer = await changed_schedule(access, schedule, response)
-    kept = kept_over_code(schedule)
+    kept = override_notice(schedule)
     return {**answer, "warnings": [*answer["warnings"], *([kept] if kept else [])]}
 
 

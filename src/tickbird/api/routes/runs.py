@@ -20,10 +20,10 @@ from tickbird.api.models.runs import (
 )
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.query_types import read_instant
-from tickbird.api.run_response import RunKey, keyed, made, waited_for
+from tickbird.api.run_response import RunKey, run_response, scoped_key, waited_for
 from tickbird.api.streams.log_feed import PLACE, LogFeeds, place_text, read_place
 from tickbird.api.streams.sse import MEDIA_TYPE as EVENTS
-from tickbird.api.streams.sse import Streams, wants_events
+from tickbird.api.streams.sse import SseConnections, wants_events
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
@@ -53,7 +53,7 @@ async def create_run(request: Request, access: Editor, body: NewRunBody, idempot
     A setting that is not stated is the task's. With `wait`, the run as it is after that.
     """
     client = access.client
-    with keyed(access, idempotency_key) as key:
+    with scoped_key(access, idempotency_key) as key:
         run_id = await client.enqueue(
             body.task,
             body.payload,
@@ -68,7 +68,7 @@ async def create_run(request: Request, access: Editor, body: NewRunBody, idempot
             concurrency_key=_key(body),
             unknown_task_ok=body.unknown_task_ok,
         )
-    return await made(request, client, await client.run(run_id), body.wait)
+    return await run_response(request, client, await client.run(run_id), body.wait)
 
 
 def _key(body: NewRunBody) -> str | FromTask | None:
@@ -146,7 +146,7 @@ async def read_logs(
         return {"run_id": id, "status": found.status, "items": items, "next": following}
     await client.run(id)
     feeds: LogFeeds = request.app.state.log_feeds
-    streams: Streams = request.app.state.streams
+    streams: SseConnections = request.app.state.streams
     return streams.open(request, lambda: feeds.follow(access.namespace, client, id, place))
 
 
@@ -176,6 +176,6 @@ async def retry_run(
     Another payload may be given. 409 if that run is not final.
     """
     sent = body or RetryBody()
-    with keyed(access, idempotency_key) as key:
+    with scoped_key(access, idempotency_key) as key:
         run = await access.client.retry(id, actor=access.actor, payload=sent.payload, idempotency_key=key)
-    return await made(request, access.client, run, sent.wait)
+    return await run_response(request, access.client, run, sent.wait)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Access, Editor, Operator, Viewer
 from tickbird.api.definition_body import read_changes, read_whole
-from tickbird.api.etags import IfMatch, IfNoneMatch, read_either, read_match, tag
+from tickbird.api.etags import IfMatch, IfNoneMatch, etag, parse_if_match, read_either
 from tickbird.api.models.parts import NoteBody
 from tickbird.api.models.runs import TriggeredRun
 from tickbird.api.models.schedules import (
@@ -27,7 +27,7 @@ from tickbird.api.models.schedules import (
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.api.query_types import read_instant
-from tickbird.api.run_response import RunKey, keyed, made
+from tickbird.api.run_response import RunKey, run_response, scoped_key
 from tickbird.api.schedule_response import changed_schedule, check_command
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.errors import ConflictError, NotFoundError
@@ -82,7 +82,7 @@ async def create_schedule(access: Editor, body: NewSchedule, response: Response)
 async def get_schedule(access: Viewer, name: str, response: Response) -> Any:
     """A schedule by name; the header ETag has its revision, for If-Match."""
     schedule = await access.client.get(name)
-    response.headers["ETag"] = tag(schedule.revision)
+    response.headers["ETag"] = etag(schedule.revision)
     return schedule_document(schedule)
 
 
@@ -96,7 +96,9 @@ async def change_schedule(
     fields |= dict.fromkeys(body.none)
     unset = [*unset, *body.unset]
     await check_command(access, name, fields)
-    changed = await access.client.update(name, actor=access.actor, revision=read_match(if_match), unset=unset, **fields)
+    changed = await access.client.update(
+        name, actor=access.actor, revision=parse_if_match(if_match), unset=unset, **fields
+    )
     return await changed_schedule(access, changed, response)
 
 
@@ -158,7 +160,7 @@ async def delete_schedule(
 ) -> Any:
     """Delete a schedule; what was decided for its ticks stays on record, and its name later goes on from there."""
     deleted = await access.client.delete(
-        name, actor=access.actor, revision=read_match(if_match), cancel_runs=cancel_runs
+        name, actor=access.actor, revision=parse_if_match(if_match), cancel_runs=cancel_runs
     )
     return await changed_schedule(access, deleted, response)
 
@@ -175,7 +177,7 @@ async def pause_schedule(
         note=sent.note,
         until=None if sent.until is None else read_instant(sent.until, "until"),
         cancel_runs=sent.cancel_runs,
-        revision=read_match(if_match),
+        revision=parse_if_match(if_match),
     )
     return await changed_schedule(access, paused, response)
 
@@ -186,7 +188,7 @@ async def resume_schedule(
 ) -> Any:
     """Go on; what was missed meanwhile is one skip `paused`. 409 where it is not paused."""
     note = "" if body is None else body.note
-    resumed = await access.client.resume(name, actor=access.actor, note=note, revision=read_match(if_match))
+    resumed = await access.client.resume(name, actor=access.actor, note=note, revision=parse_if_match(if_match))
     return await changed_schedule(access, resumed, response)
 
 
@@ -198,7 +200,7 @@ async def reschedule(
 ) -> Any:
     """Make the next tick due at another instant; ticks that this passes over are skipped."""
     moved = await access.client.reschedule(
-        name, read_instant(body.to, "to"), actor=access.actor, note=body.note, revision=read_match(if_match)
+        name, read_instant(body.to, "to"), actor=access.actor, note=body.note, revision=parse_if_match(if_match)
     )
     return await changed_schedule(access, moved, response)
 
@@ -215,7 +217,7 @@ async def skip_ticks(
         until=None if sent.until is None else read_instant(sent.until, "until"),
         actor=access.actor,
         note=sent.note,
-        revision=read_match(if_match),
+        revision=parse_if_match(if_match),
     )
     return await changed_schedule(access, skipped, response)
 
@@ -237,12 +239,12 @@ async def trigger_schedule(
 ) -> Any:
     """One manual run now; the schedule's own ticks are not touched. With `wait`, the run as it is after that."""
     sent, client = body or TriggerBody(), access.client
-    revision = read_match(if_match)
-    with keyed(access, idempotency_key) as key:
+    revision = parse_if_match(if_match)
+    with scoped_key(access, idempotency_key) as key:
         run = await client.trigger(
             name, actor=access.actor, payload=sent.payload, idempotency_key=key, revision=revision
         )
-    return await made(request, client, run, sent.wait)
+    return await run_response(request, client, run, sent.wait)
 
 
 async def _update_or_create(

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Keeper, Viewer
-from tickbird.api.middleware.timeouts import longer
+from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.system import (
     DoctorModel,
     MovesModel,
@@ -36,7 +36,7 @@ async def now(access: Viewer) -> Any:
 @router.get("/doctor", summary="How the store is", operation_id="doctor", response_model=DoctorModel)
 async def doctor(request: Request, access: Keeper) -> Any:
     """Everything that was looked at, how it is, and what to do about what is wrong; as `tickbird doctor` tells it."""
-    longer(request, _DOCTOR)
+    extend_timeout(request, _DOCTOR)
     return {"items": [to_json(finding) for finding in await access.client.doctor()]}
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Operator, Viewer
-from tickbird.api.etags import IfMatch, read_match
+from tickbird.api.etags import IfMatch, parse_if_match
 from tickbird.api.models.parts import Note
 from tickbird.api.models.schedules import ChangedSchedule
 from tickbird.api.models.tick_overrides import MadeOverride, OverrideBody, Overrides
@@ -47,7 +47,7 @@ async def put_override(access: Operator, name: str, tick: Tick, body: OverrideBo
         move_to=None if body.move_to is None else read_instant(body.move_to, "move_to"),
         payload=body.payload,
         note=body.note,
-        revision=read_match(if_match),
+        revision=parse_if_match(if_match),
     )
     return {"schedule": name, "override": override_document(made)}
 
@@ -68,6 +68,6 @@ async def undo_override(
 ) -> Any:
     """Let a tick to come be as if nothing had been decided for it, by an override or by a reschedule."""
     undone = await access.client.undo_override(
-        name, read_instant(tick, "tick"), actor=access.actor, note=note, revision=read_match(if_match)
+        name, read_instant(tick, "tick"), actor=access.actor, note=note, revision=parse_if_match(if_match)
     )
     return await changed_schedule(access, undone, response)

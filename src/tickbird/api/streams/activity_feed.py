@@ -13,7 +13,7 @@ from typing import Final
 from tickbird.api.streams.sse import Events, event
 from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.ledger.activity import Happened, Happening, HappeningKind, Horizon, Mark
+from tickbird.domain.ledger.activity import Activity, ActivityCursor, ActivityKind, ActivityPage, Watermark
 from tickbird.wire.encode import event_document
 
 log = logging.getLogger("tickbird.api")
@@ -23,7 +23,7 @@ _LONGEST_PAUSE: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pauses:
+class FeedOptions:
     """How often it is looked for what happens, in seconds; and how many events wait for a client."""
 
     # What nobody signals is found within so long; what is signalled, after a rest.
@@ -34,10 +34,10 @@ class Pauses:
     waiting: int = 10_000
 
 
-class Follower:
+class Subscriber:
     """Somebody who follows a namespace, and what is on its way to them."""
 
-    def __init__(self, namespace: str, schedule: str | None, kinds: Collection[HappeningKind]) -> None:
+    def __init__(self, namespace: str, schedule: str | None, kinds: Collection[ActivityKind]) -> None:
         self.namespace = namespace
         self._schedule = schedule
         self._kinds = frozenset(kinds)
@@ -47,7 +47,7 @@ class Follower:
         # What lies before this place was told of elsewhere.
         self.begin: tuple[int, int, int] = (0, 0, 0)
 
-    def wants(self, happening: Happening) -> bool:
+    def wants(self, happening: Activity) -> bool:
         """Is it what they asked for?"""
         return (
             happening.namespace == self.namespace
@@ -70,14 +70,14 @@ class Follower:
         self.news.set()
 
 
-class Feed:
+class ActivityFeed:
     """Reads what happens while anybody follows: one reader for all of them."""
 
-    def __init__(self, client: Client, pauses: Pauses) -> None:
+    def __init__(self, client: Client, pauses: FeedOptions) -> None:
         self._client = client
         self._pauses = pauses
-        self._followers: set[Follower] = set()
-        self._horizon: Horizon | None = None
+        self._followers: set[Subscriber] = set()
+        self._horizon: Watermark | None = None
         # Held while anything is read, so that it is clear what of it is for somebody who joins.
         self._lock = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
@@ -89,7 +89,7 @@ class Feed:
         """Raise where nothing could be told."""
         await self._client.source.settle()
 
-    async def follow(self, follower: Follower, after: Mark | None) -> Events:
+    async def follow(self, follower: Subscriber, after: ActivityCursor | None) -> Events:
         """What happens behind a place, or from now on, as it comes."""
         try:
             async with self._lock:
@@ -112,7 +112,7 @@ class Feed:
             if not self._followers:
                 await self._stop()
 
-    async def _missed(self, follower: Follower, after: Mark | None, horizon: Horizon) -> list[bytes]:
+    async def _missed(self, follower: Subscriber, after: ActivityCursor | None, horizon: Watermark) -> list[bytes]:
         if after is None:
             return [_at(horizon.mark)]
         if after.at > horizon.at + _AHEAD:
@@ -127,7 +127,7 @@ class Feed:
         told = [_told(mark, each) for mark, each in missed.items if follower.wants(each)]
         return [*told, _at(horizon.mark)]
 
-    async def _next(self, follower: Follower) -> bytes:
+    async def _next(self, follower: Subscriber) -> bytes:
         """What waits for them; or the place that they have reached without hearing anything."""
         try:
             async with asyncio.timeout(self._pauses.quiet):
@@ -182,7 +182,7 @@ class Feed:
         horizon = await self._client.source.settle(before)
         if horizon is before:
             return
-        found = Happened(more=True)
+        found = ActivityPage(more=True)
         if horizon.at >= before.at:
             namespaces = {each.namespace for each in self._followers}
             found = await self._client.source.happened(namespaces, before.mark, horizon)
@@ -206,15 +206,15 @@ class Feed:
                     self._woken.set()
 
 
-def _at(mark: Mark) -> bytes:
+def _at(mark: ActivityCursor) -> bytes:
     """Up to here that is all: an id without an event counts, too."""
     return f": still here\nid: {mark}\n\n".encode()
 
 
-def _told(mark: Mark, happening: Happening) -> bytes:
+def _told(mark: ActivityCursor, happening: Activity) -> bytes:
     return event(event_document(happening), name=happening.kind, place=str(mark))
 
 
-def _reset(mark: Mark) -> bytes:
+def _reset(mark: ActivityCursor) -> bytes:
     reason = "not everything can be told again: read what you show anew"
     return event({"reason": reason}, name="reset", place=str(mark))

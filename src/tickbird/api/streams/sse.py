@@ -12,7 +12,7 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 
 from tickbird.api.auth.auth import Authority, Caller
-from tickbird.api.middleware.guard import Limits, Receive, Scope, Send
+from tickbird.api.middleware.guard import Receive, RequestLimits, Scope, Send
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import TickbirdError
 
@@ -39,10 +39,10 @@ def wants_events(request: Request) -> bool:
     return MEDIA_TYPE in request.headers.get("accept", "").lower()
 
 
-class Streams:
+class SseConnections:
     """All streams of one server: each ends with what it tells of, its listener, its token, or the server."""
 
-    def __init__(self, authority: Authority, limits: Limits) -> None:
+    def __init__(self, authority: Authority, limits: RequestLimits) -> None:
         self._authority = authority
         self._limits = limits
         # What ends each, and whose it is.

@@ -13,14 +13,14 @@ from typing import Any, get_args
 import click
 
 from tickbird.cli.commands.schedules import zone_of
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INTERRUPTED
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, relative, warn
 from tickbird.cli.params import LARGEST_ID, read_payload, words
 from tickbird.cli.shell_completion import backfill_ids, schedule_names
-from tickbird.cli.time_input import Reader
-from tickbird.domain.explain.run_history import count, obstacle
+from tickbird.cli.time_input import InstantParser
+from tickbird.domain.explain.run_history import count, unserved_reason
 from tickbird.domain.planning.backfills import MOST_AT_ONCE, BackfillPlan, BackfillRecord, Order
 from tickbird.wire.encode import backfill_document, backfill_plan_document
 
@@ -57,7 +57,7 @@ _PAUSE = 0.5
 @actor_option
 @click.pass_obj
 def backfill(
-    settings: Settings,
+    settings: GlobalOptions,
     name: str | None,
     first: str | None,
     last: str | None,
@@ -96,24 +96,26 @@ def backfill(
     }
 
     async def make(*, dry: bool) -> tuple[BackfillPlan, str, str]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             schedule = await client.get(name)
             definition = schedule.definition
-            instant = Reader(await client.now(), settings.tz, None if definition is None else definition.trigger.tz)
+            instant = InstantParser(
+                await client.now(), settings.tz, None if definition is None else definition.trigger.tz
+            )
             start, end = instant(first, "from").at, instant(_whole_day(last), "to").at
             plan = await client.backfill(name, start, end, dry_run=dry, **asked)
             target = None if definition is None else (definition.queue, definition.target.name)
-            unserved = "" if target is None else obstacle(*target, await client.workers())
+            unserved = "" if target is None else unserved_reason(*target, await client.workers())
             return plan, zone_of(schedule, settings), unserved
 
     if dry_run or not yes:
-        plan, tz, _ = complete(make(dry=True), settings)
+        plan, tz, _ = run_async(make(dry=True), settings)
         if dry_run:
-            emit(
+            print_result(
                 settings, lambda: {"backfill": backfill_plan_document(plan)}, lambda screen: _preview(screen, plan, tz)
             )
             return 0
-        screen = Screen()
+        screen = Printer()
         _preview(screen, plan, tz)
         screen.flush()
         if not plan.count:
@@ -121,9 +123,11 @@ def backfill(
         if not click.confirm(f"Make {count(plan.count, 'run')}?", err=True):
             warn("nothing was made.")
             return FAILED
-    plan, tz, unserved = complete(make(dry=False), settings)
+    plan, tz, unserved = run_async(make(dry=False), settings)
     if plan.backfill_id is None:
-        emit(settings, lambda: {"backfill": backfill_plan_document(plan)}, lambda screen: _preview(screen, plan, tz))
+        print_result(
+            settings, lambda: {"backfill": backfill_plan_document(plan)}, lambda screen: _preview(screen, plan, tz)
+        )
         return 0
     if unserved:
         warn(f"{unserved}: the runs stay queued until one does.")
@@ -143,7 +147,7 @@ def _wrong(text: str) -> click.UsageError:
     return click.UsageError(text, click.get_current_context())
 
 
-def _preview(screen: Screen, plan: BackfillPlan, tz: str) -> None:
+def _preview(screen: Printer, plan: BackfillPlan, tz: str) -> None:
     left_out = f"{count(plan.taken, 'tick')} of the range {'has' if plan.taken == 1 else 'have'} a run already"
     if plan.excluded:
         left_out += f", {plan.excluded:,} {'is' if plan.excluded == 1 else 'are'} excluded by the calendar"
@@ -167,16 +171,16 @@ def _preview(screen: Screen, plan: BackfillPlan, tz: str) -> None:
         screen.line(f"  … and {plan.count - _SHOWN:,} more")
 
 
-def _follow(settings: Settings, plan: BackfillPlan, backfill_id: int, *, detach: bool) -> int:
+def _follow(settings: GlobalOptions, plan: BackfillPlan, backfill_id: int, *, detach: bool) -> int:
     """Wait for the end with a bar, unless told otherwise."""
     try:
         if not settings.as_json:
             click.echo(f"Backfill {backfill_id} of {plan.schedule}: {count(plan.count, 'run')}.")
-        record = complete(_watch(settings, backfill_id, wait=not detach), settings)
+        record = run_async(_watch(settings, backfill_id, wait=not detach), settings)
     except KeyboardInterrupt:
         click.echo(f"\n{_goes_on(backfill_id)}", err=True)
         return INTERRUPTED
-    emit(settings, lambda: {"backfill": backfill_document(record)}, lambda screen: _outcome(screen, record))
+    print_result(settings, lambda: {"backfill": backfill_document(record)}, lambda screen: _outcome(screen, record))
     return FAILED if not detach and record.count("failed", "cancelled") else 0
 
 
@@ -187,8 +191,8 @@ def _goes_on(backfill_id: int) -> str:
     )
 
 
-async def _watch(settings: Settings, backfill_id: int, *, wait: bool) -> BackfillRecord:
-    async with opened(settings) as client:
+async def _watch(settings: GlobalOptions, backfill_id: int, *, wait: bool) -> BackfillRecord:
+    async with connect(settings) as client:
         record = await client.get_backfill(backfill_id)
         if not wait:
             return record
@@ -238,7 +242,7 @@ def _counts(record: BackfillRecord, *statuses: Any) -> str:
     return ", ".join(f"{record.counts[status]:,} {status}" for status in wanted if record.counts.get(status))
 
 
-def _outcome(screen: Screen, record: BackfillRecord) -> None:
+def _outcome(screen: Printer, record: BackfillRecord) -> None:
     bad = record.count("failed", "cancelled")
     text = f"Backfill {record.id} of {record.schedule}: {_counts(record) or 'all runs were pruned'}."
     screen.line(Cell(text, "red" if bad else "green" if not record.active else ""))
@@ -248,19 +252,19 @@ def _outcome(screen: Screen, record: BackfillRecord) -> None:
         screen.line(f"See them with `tickbird runs --schedule {record.schedule}`.")
 
 
-def _cancel(settings: Settings, backfill_id: int, actor: str, note: str, stop_running: bool) -> int:
+def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, stop_running: bool) -> int:
     async def work() -> BackfillRecord:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.cancel_backfill(backfill_id, actor=actor, note=note, stop_running=stop_running)
 
-    record = complete(work(), settings)
+    record = run_async(work(), settings)
 
-    def show(screen: Screen) -> None:
+    def show(screen: Printer) -> None:
         screen.line(f"Backfill {record.id} of {record.schedule} is cancelled: {_counts(record)}.")
         if record.count("running"):
             screen.line("Those that are running " + ("were asked to stop." if stop_running else "go on to their end."))
 
-    emit(settings, lambda: {"backfill": backfill_document(record)}, show)
+    print_result(settings, lambda: {"backfill": backfill_document(record)}, show)
     return 0
 
 
@@ -273,23 +277,25 @@ def _cancel(settings: Settings, backfill_id: int, actor: str, note: str, stop_ru
 )
 @click.option("-c", "--count", "wanted", type=click.IntRange(1, 1_000), default=20, show_default=True, help="How many.")
 @click.pass_obj
-def backfills(settings: Settings, backfill_id: int | None, schedule: str | None, wanted: int) -> None:
+def backfills(settings: GlobalOptions, backfill_id: int | None, schedule: str | None, wanted: int) -> None:
     """List backfills, newest first, or show one by its id."""
 
     async def read() -> tuple[Sequence[BackfillRecord], datetime]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             if backfill_id is not None:
                 return [await client.get_backfill(backfill_id)], await client.now()
             return await client.list_backfills(schedule=schedule, limit=wanted), await client.now()
 
     if backfill_id is not None and schedule is not None:
         raise _wrong("--schedule filters a list; an ID names one backfill.")
-    found, now = complete(read(), settings)
+    found, now = run_async(read(), settings)
     if backfill_id is None:
         documents = {"backfills": [backfill_document(record) for record in found]}
-        emit(settings, lambda: documents, lambda screen: _table(screen, found, now))
+        print_result(settings, lambda: documents, lambda screen: _table(screen, found, now))
     else:
-        emit(settings, lambda: {"backfill": backfill_document(found[0])}, lambda screen: _show(screen, found[0], now))
+        print_result(
+            settings, lambda: {"backfill": backfill_document(found[0])}, lambda screen: _show(screen, found[0], now)
+        )
 
 
 def _state(record: BackfillRecord) -> Cell:
@@ -300,7 +306,7 @@ def _state(record: BackfillRecord) -> Cell:
     return Cell("done, with failures", "red") if record.count("failed", "cancelled") else Cell("done", "green")
 
 
-def _table(screen: Screen, found: Sequence[BackfillRecord], now: datetime) -> None:
+def _table(screen: Printer, found: Sequence[BackfillRecord], now: datetime) -> None:
     if not found:
         screen.line("No backfills. Start one with `tickbird backfill NAME --from INSTANT --to INSTANT`.")
         return
@@ -322,7 +328,7 @@ def _table(screen: Screen, found: Sequence[BackfillRecord], now: datetime) -> No
     screen.table(("ID", "SCHEDULE", "STATE", "DONE", "FAILED", "FROM", "TO", "MADE", "BY", "NOTE"), rows)
 
 
-def _show(screen: Screen, record: BackfillRecord, now: datetime) -> None:
+def _show(screen: Printer, record: BackfillRecord, now: datetime) -> None:
     state = _state(record)
     screen.line(Cell(f"backfill {record.id} of {record.schedule}: {state.text}", state.style))
     screen.fields(

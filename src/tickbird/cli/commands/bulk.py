@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
-from tickbird.cli.options import Settings
-from tickbird.cli.output import Cell, Screen, Text, emit, warn
+from tickbird.cli.options import GlobalOptions
+from tickbird.cli.output import Cell, Printer, Text, print_result, warn
 from tickbird.cli.params import words
 from tickbird.cli.shell_completion import tag_names
 from tickbird.client import Client
@@ -61,7 +61,7 @@ def many_options(command: F) -> F:
     return command
 
 
-def selected(settings: Settings, name: str | None, given: dict[str, Any]) -> Selection | None:
+def selected(settings: GlobalOptions, name: str | None, given: dict[str, Any]) -> Selection | None:
     """Which schedules were asked for with --all; None where it is one by its name."""
     context = click.get_current_context()
     everything, expected, yes = given.pop("everything"), given.pop("expect"), given.pop("yes")
@@ -77,7 +77,7 @@ def selected(settings: Settings, name: str | None, given: dict[str, Any]) -> Sel
 
 
 def change_many(
-    settings: Settings,
+    settings: GlobalOptions,
     verb: BulkVerb,
     selection: Selection,
     work: Callable[[Client, dict[str, Any]], Awaitable[BulkResult]],
@@ -86,11 +86,11 @@ def change_many(
     which, expected, yes = selection
 
     async def look() -> Sequence[str]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return [row.schedule.name for row in await client.list(**which, limit=MOST + 1)]
 
     if not yes:
-        found = complete(look(), settings)
+        found = run_async(look(), settings)
         if not found:
             raise _nothing()
         more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
@@ -102,14 +102,14 @@ def change_many(
         expected = len(found) if expected is None else expected
 
     async def change() -> BulkResult:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await work(client, {**which, "expected": expected})
 
-    result = complete(change(), settings)
+    result = run_async(change(), settings)
     if not result.matched and not expected:
         raise _nothing()
 
-    def show_result(screen: Screen) -> None:
+    def show_result(screen: Printer) -> None:
         screen.line(f"{len(result.changed):,} of {count(result.matched, 'schedule')} {_DONE[verb]}.")
         if result.runs:
             screen.table(("SCHEDULE", "RUN"), [(Cell(name, "bold"), str(run)) for name, run in result.runs.items()])
@@ -118,7 +118,7 @@ def change_many(
             rows: list[Sequence[Text]] = [(Cell(each.schedule, "bold"), each.why) for each in result.left]
             screen.table(("SCHEDULE", "WHY"), rows)
 
-    emit(settings, lambda: bulk_document(result), show_result)
+    print_result(settings, lambda: bulk_document(result), show_result)
     return 0
 
 

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Group, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, Group, actor_option
+from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, warn
 from tickbird.cli.params import length, read_payload, words
 from tickbird.cli.shell_completion import calendar_names
 from tickbird.client.calendar_service import HORIZON
@@ -18,7 +18,7 @@ from tickbird.domain.calendars.calendar import BUILT_IN, calendar_to_json
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.planning.calendar_impact import CalendarReport, Effect
+from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport
 from tickbird.domain.time.durations import in_words
 from tickbird.wire.encode import calendar_document, calendar_report_document
 
@@ -88,15 +88,15 @@ def _years(text: str | None) -> list[int] | None:
 @_defined
 @actor_option
 @click.pass_obj
-def put(settings: Settings, /, name: str, horizon: int, actor: str, **given: Any) -> None:
+def put(settings: GlobalOptions, /, name: str, horizon: int, actor: str, **given: Any) -> None:
     """Store a calendar, and bring the schedules that name it up to it."""
     definition = _definition(given)
 
     async def work() -> CalendarReport:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.put_calendar(name, definition, actor=actor, horizon=horizon)
 
-    report = complete(work(), settings)
+    report = run_async(work(), settings)
     for schedule, reason in report.failed:
         warn(f"schedule {schedule} was not brought up to it: {reason}")
     _tell(settings, report, "stored")
@@ -106,29 +106,29 @@ def put(settings: Settings, /, name: str, horizon: int, actor: str, **given: Any
 @click.argument("name", type=words, shell_complete=calendar_names)
 @_defined
 @click.pass_obj
-def preview(settings: Settings, /, name: str, horizon: int, **given: Any) -> None:
+def preview(settings: GlobalOptions, /, name: str, horizon: int, **given: Any) -> None:
     """Show which ticks would move, appear or vanish; nothing is changed."""
     definition = _definition(given)
 
     async def work() -> CalendarReport:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.preview_calendar(name, definition, horizon=horizon)
 
-    _tell(settings, complete(work(), settings), "not stored")
+    _tell(settings, run_async(work(), settings), "not stored")
 
 
 @calendar.command(cls=Command)
 @click.pass_obj
-def ls(settings: Settings) -> None:
+def ls(settings: GlobalOptions) -> None:
     """List the calendars, those built in included."""
 
     async def work() -> tuple[Sequence[CalendarRecord], datetime]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.list_calendars(), await client.now()
 
-    records, now = complete(work(), settings)
+    records, now = run_async(work(), settings)
 
-    def show_list(screen: Screen) -> None:
+    def show_list(screen: Printer) -> None:
         rows: list[Sequence[Text]] = [
             (
                 Cell(record.name, "bold"),
@@ -145,22 +145,22 @@ def ls(settings: Settings) -> None:
         ]
         screen.table(("NAME", "CLOSED", "WHAT", "PUT BY", "PUT"), rows)
 
-    emit(settings, lambda: {"calendars": [calendar_document(record) for record in records]}, show_list)
+    print_result(settings, lambda: {"calendars": [calendar_document(record) for record in records]}, show_list)
 
 
 @calendar.command(cls=Command)
 @click.argument("name", type=words, shell_complete=calendar_names)
 @click.pass_obj
-def show(settings: Settings, name: str) -> None:
+def show(settings: GlobalOptions, name: str) -> None:
     """Show one calendar: its days, and where they come from."""
 
     async def work() -> tuple[CalendarRecord, datetime]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.get_calendar(name), await client.now()
 
-    record, now = complete(work(), settings)
+    record, now = run_async(work(), settings)
 
-    def show_calendar(screen: Screen) -> None:
+    def show_calendar(screen: Printer) -> None:
         facts: list[tuple[str, Text]] = [("closed", _in_short(record))]
         if record.definition.get("description"):
             facts.append(("what", str(record.definition["description"])))
@@ -175,22 +175,22 @@ def show(settings: Settings, name: str) -> None:
         names = record.source.get("names", {})
         screen.table(("DAY", "NAME"), [(day, str(names.get(day, ""))) for day in calendar_to_json(record.closed)])
 
-    emit(settings, lambda: calendar_document(record), show_calendar)
+    print_result(settings, lambda: calendar_document(record), show_calendar)
 
 
 @calendar.command(cls=Command)
 @click.argument("name", type=words, shell_complete=calendar_names)
 @actor_option
 @click.pass_obj
-def rm(settings: Settings, name: str, actor: str) -> None:
+def rm(settings: GlobalOptions, name: str, actor: str) -> None:
     """Delete a calendar that no schedule names."""
 
     async def work() -> None:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             await client.delete_calendar(name, actor=actor)
 
-    complete(work(), settings)
-    emit(settings, lambda: {"deleted": name}, lambda screen: screen.line(f"Calendar {name} is deleted."))
+    run_async(work(), settings)
+    print_result(settings, lambda: {"deleted": name}, lambda screen: screen.line(f"Calendar {name} is deleted."))
 
 
 def _in_short(record: CalendarRecord) -> str:
@@ -201,8 +201,8 @@ def _in_short(record: CalendarRecord) -> str:
     return ", ".join(parts)
 
 
-def _tell(settings: Settings, report: CalendarReport, done: str) -> None:
-    def show_report(screen: Screen) -> None:
+def _tell(settings: GlobalOptions, report: CalendarReport, done: str) -> None:
+    def show_report(screen: Printer) -> None:
         told = f"Calendar {report.name} is {done}; {count(report.schedules, 'schedule')} with it."
         within = f"within {in_words(report.horizon)}"
         screen.line(f"{told} These ticks change {within}:" if report.effects else f"{told} No tick changes {within}.")
@@ -211,10 +211,10 @@ def _tell(settings: Settings, report: CalendarReport, done: str) -> None:
         if rows := [row for effect in report.effects for row in _rows(effect, settings)]:
             screen.table(("SCHEDULE", "TICK", "CHANGE"), rows)
 
-    emit(settings, lambda: calendar_report_document(report), show_report)
+    print_result(settings, lambda: calendar_report_document(report), show_report)
 
 
-def _rows(effect: Effect, settings: Settings) -> Sequence[Sequence[Text]]:
+def _rows(effect: CalendarImpact, settings: GlobalOptions) -> Sequence[Sequence[Text]]:
     tz = settings.tz or "UTC"
     rows: list[Sequence[Text]] = []
     rows += [(effect.schedule, clock(old, tz), f"moves to {clock(new, tz)}") for old, new in effect.moved[:_SHOWN]]

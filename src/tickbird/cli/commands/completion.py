@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tickbird.cli.options import Command, Settings
-from tickbird.cli.output import emit
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import print_result
 
 _WHERE = {
     "bash": 'eval "$(tickbird completion bash)"  # in ~/.bashrc',
@@ -17,7 +17,7 @@ _WHERE = {
 @click.command(cls=Command)
 @click.argument("shell", type=click.Choice(tuple(_WHERE)))
 @click.pass_obj
-def completion(settings: Settings, shell: str) -> None:
+def completion(settings: GlobalOptions, shell: str) -> None:
     """Print the script that completes commands, options and names in a shell.
 
     For example, in ~/.bashrc: eval "$(tickbird completion bash)".
@@ -29,4 +29,4 @@ def completion(settings: Settings, shell: str) -> None:
     # Made by hand, since asking a class for its script runs the shell to look at its version.
     made = kind(click.get_current_context().find_root().command, {}, "tickbird", "_TICKBIRD_COMPLETE")
     script = made.source_template % made.source_vars()
-    emit(settings, lambda: {"shell": shell, "script": script}, lambda screen: screen.line(script, lines=True))
+    print_result(settings, lambda: {"shell": shell, "script": script}, lambda screen: screen.line(script, lines=True))

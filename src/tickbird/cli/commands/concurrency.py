@@ -6,34 +6,34 @@ from collections.abc import Sequence
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Screen, emit
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Printer, print_result
 from tickbird.cli.params import words
 from tickbird.cli.shell_completion import key_names
-from tickbird.domain.limits.concurrency import LARGEST_LIMIT, Limit
+from tickbird.domain.limits.concurrency import LARGEST_LIMIT, ConcurrencyLimit
 from tickbird.wire.encode import limit_document
 
 
 @click.command(cls=Command)
 @click.pass_obj
-def limits(settings: Settings) -> None:
+def limits(settings: GlobalOptions) -> None:
     """List concurrency keys: their limits, and how many runs go on and wait."""
 
-    async def read() -> Sequence[Limit]:
-        async with opened(settings) as client:
+    async def read() -> Sequence[ConcurrencyLimit]:
+        async with connect(settings) as client:
             return await client.limits()
 
-    found = complete(read(), settings)
+    found = run_async(read(), settings)
 
-    def show(screen: Screen) -> None:
+    def show(screen: Printer) -> None:
         if not found:
             screen.line('No concurrency keys in use. Give a schedule one, concurrency_key="warehouse".')
             return
         heads = ("KEY", "LIMIT", "ACTIVE", "WAITING")
         screen.table(heads, ((each.key, _most(each), str(each.active), str(each.waiting)) for each in found))
 
-    emit(settings, lambda: {"limits": [limit_document(each) for each in found]}, show)
+    print_result(settings, lambda: {"limits": [limit_document(each) for each in found]}, show)
 
 
 @click.command(cls=Command)
@@ -42,24 +42,24 @@ def limits(settings: Settings) -> None:
 @click.argument("most", type=click.IntRange(1, LARGEST_LIMIT), metavar="[N]", required=False)
 @actor_option
 @click.pass_obj
-def limit(settings: Settings, action: str, key: str, most: int | None, actor: str) -> None:
+def limit(settings: GlobalOptions, action: str, key: str, most: int | None, actor: str) -> None:
     """Set or remove how many runs of a concurrency key may go on at once."""
     if (action == "set") != (most is not None):
         raise click.UsageError("write `limit set KEY N`, or `limit rm KEY`.")
 
-    async def change() -> Limit:
-        async with opened(settings) as client:
+    async def change() -> ConcurrencyLimit:
+        async with connect(settings) as client:
             if most is None:
                 return await client.remove_limit(key, actor=actor)
             return await client.set_limit(key, most, actor=actor)
 
-    _told(settings, complete(change(), settings))
+    _told(settings, run_async(change(), settings))
 
 
-def _told(settings: Settings, changed: Limit) -> None:
+def _told(settings: GlobalOptions, changed: ConcurrencyLimit) -> None:
     text = f"{changed.key}: {_most(changed)} at once; {changed.active} active, {changed.waiting} waiting."
-    emit(settings, lambda: limit_document(changed), lambda screen: screen.line(text))
+    print_result(settings, lambda: limit_document(changed), lambda screen: screen.line(text))
 
 
-def _most(limit: Limit) -> str:
+def _most(limit: ConcurrencyLimit) -> str:
     return f"{limit.most}" if limit.is_set else f"{limit.most} (default)"

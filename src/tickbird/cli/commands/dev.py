@@ -18,8 +18,8 @@ import click
 from tickbird.cli.app_loading import app_argument, given_app
 from tickbird.cli.errors import FAILED
 from tickbird.cli.file_watcher import Watch, project_files
-from tickbird.cli.options import Command, Settings
-from tickbird.cli.output import Cell, Screen, both
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import Cell, Printer, both
 from tickbird.cli.params import length
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.targets.command import check_variables
@@ -48,7 +48,7 @@ _PATIENCE = 5.0
 @click.option("--no-server", is_flag=True, help="Serve neither dashboard nor HTTP API.")
 @click.pass_obj
 def dev(
-    settings: Settings,
+    settings: GlobalOptions,
     app: str | None,
     app_option: str | None,
     slots: int,
@@ -162,7 +162,7 @@ class Served:
 class Dev:
     """Watches files; a candidate imports each change, and becomes the worker if that goes well."""
 
-    def __init__(self, settings: Settings, given: str, args: list[str], drain: int, served: Served | None) -> None:
+    def __init__(self, settings: GlobalOptions, given: str, args: list[str], drain: int, served: Served | None) -> None:
         self._settings = settings
         self._served = served
         self._given = given
@@ -299,7 +299,7 @@ class Dev:
             return
         self._started = True
         now = datetime.now(UTC)
-        screen = Screen()
+        screen = Printer()
         screen.line(Cell(f"tickbird {VERSION} · dev · {self._given}", "bold"))
         screen.fields(
             [

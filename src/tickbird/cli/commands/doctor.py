@@ -11,10 +11,10 @@ import click
 from click.core import ParameterSource
 
 from tickbird.app import open_store
-from tickbird.cli.connection import complete, must_exist, opened
+from tickbird.cli.connection import connect, must_exist, run_async
 from tickbird.cli.errors import FAILED, STORE
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, emit
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, print_result
 from tickbird.client import Client
 from tickbird.domain.doctor.checks import to_json, unusable
 from tickbird.domain.doctor.finding import Finding, Severity
@@ -45,7 +45,7 @@ _MARKS: dict[Severity, Cell] = {
 @actor_option
 @click.pass_obj
 def doctor(
-    settings: Settings,
+    settings: GlobalOptions,
     strict: bool,
     accept_copy: bool,
     prove: bool,
@@ -78,17 +78,17 @@ def doctor(
 
     async def work() -> Sequence[Finding]:
         if accept_copy:
-            async with opened(settings) as client:
+            async with connect(settings) as client:
                 await client.accept_copy(actor=actor)
         if settings.server_url is not None:
-            async with opened(settings) as client:
+            async with connect(settings) as client:
                 return await client.doctor()
         store = open_store(settings.store_url)
         must_exist(store)
         return await Client(store, settings.namespace or "default").doctor()
 
     try:
-        findings = complete(work(), settings)
+        findings = run_async(work(), settings)
         code = 0
     except StoreError as error:
         # Who asks for a document gets one, also where there is nothing to look at.
@@ -97,11 +97,11 @@ def doctor(
         findings, code = [unusable(error.message, error.hint)], STORE
     bad = ("problem", "warning") if strict else ("problem",)
     well = not any(finding.severity in bad for finding in findings)
-    emit(settings, lambda: _document(settings, findings, well), lambda screen: _show(screen, findings))
+    print_result(settings, lambda: _document(settings, findings, well), lambda screen: _show(screen, findings))
     return code or (0 if well else FAILED)
 
 
-def _document(settings: Settings, findings: Sequence[Finding], well: bool) -> dict[str, Any]:
+def _document(settings: GlobalOptions, findings: Sequence[Finding], well: bool) -> dict[str, Any]:
     counts = Counter(finding.severity for finding in findings)
     return {
         "ok": well,
@@ -111,7 +111,7 @@ def _document(settings: Settings, findings: Sequence[Finding], well: bool) -> di
     }
 
 
-def _show(screen: Screen, findings: Sequence[Finding]) -> None:
+def _show(screen: Printer, findings: Sequence[Finding]) -> None:
     for severity, mark in _MARKS.items():
         for finding in findings:
             if finding.severity == severity:

@@ -13,23 +13,23 @@ from typing import Any
 import click
 
 from tickbird.cli.commands.ical import STDOUT, export_ical, ical_options, refuse_alone
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INVALID, Failed
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, clean, clock, emit, warn
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, clean, clock, print_result, warn
 from tickbird.cli.params import words
 from tickbird.cli.progress_bar import bar
 from tickbird.cli.shell_completion import file_names
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.schedules.schedule import Pause
+from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.trigger import trigger_from_json
-from tickbird.files.diagnostics import DocumentError, Mistake, OwnedError
+from tickbird.files.diagnostics import Diagnostic, DocumentError, OwnedError
 from tickbird.files.document import Document, read_bytes, read_files
 from tickbird.files.loader import ENDINGS, FORMATS, LARGEST_FILE, Format
-from tickbird.files.plan import FilePlan, Kept, Kind, ScheduleChange
+from tickbird.files.plan import FilePlan, KeptOverride, Kind, ScheduleChange
 from tickbird.files.tick_diff import HORIZON, TickChanges
 from tickbird.wire.files import plan_document
 
@@ -89,7 +89,7 @@ _adopt = click.option("--adopt", is_flag=True, help="Take over schedules of thes
 @actor_option
 @click.pass_obj
 def apply(
-    settings: Settings,
+    settings: GlobalOptions,
     files: Sequence[str],
     spelling: Format | None,
     prune: bool,
@@ -113,7 +113,7 @@ def apply(
 @_prune
 @_adopt
 @click.pass_obj
-def diff(settings: Settings, files: Sequence[str], spelling: Format | None, prune: bool, adopt: bool) -> int:
+def diff(settings: GlobalOptions, files: Sequence[str], spelling: Format | None, prune: bool, adopt: bool) -> int:
     """Show what applying files would change, ticks included; exit code 1 if anything."""
     # As of diff itself: 0 the same, 1 different, 2 trouble of any kind.
     settings.error_code = INVALID
@@ -137,7 +137,7 @@ def diff(settings: Settings, files: Sequence[str], spelling: Format | None, prun
 @ical_options
 @click.pass_obj
 def export(
-    settings: Settings,
+    settings: GlobalOptions,
     /,
     app: str | None,
     everything: bool,
@@ -166,11 +166,11 @@ def export(
     found = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")
 
     async def work() -> tuple[Document, dict[str, list[str]]]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             document = await client.export(app=app, everything=everything)
             return document, await client.remarks(document)
 
-    document, remarks = complete(work(), settings)
+    document, remarks = run_async(work(), settings)
     from tickbird.files.writer import write
 
     owner = "all owners" if everything else f"app {document.app}"
@@ -182,7 +182,7 @@ def export(
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise Failed(f"the file {output} cannot be written ({error.strerror});", hint="choose another one.") from None
-    emit(
+    print_result(
         settings,
         lambda: {"file": output, "format": found, "schedules": len(document.schedules)},
         lambda screen: screen.line(f"{count(len(document.schedules), 'schedule')} written to {output}."),
@@ -191,7 +191,7 @@ def export(
 
 @click.command(cls=Command)
 @click.pass_obj
-def schema(settings: Settings) -> None:
+def schema(settings: GlobalOptions) -> None:
     """Print the JSON Schema of files of schedules, for editors."""
     from tickbird.files.json_schema import json_schema
 
@@ -220,7 +220,7 @@ def read_given(files: Sequence[str], spelling: Format | None) -> Document:
 class Mistaken(InvalidError):
     """Files with mistakes, of which a person has been told each on a line of its own."""
 
-    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+    def __init__(self, mistakes: Sequence[Diagnostic]) -> None:
         super().__init__(f"{count(len(mistakes), 'mistake')}; nothing was changed.", field="file")
         self.mistakes = tuple(mistakes)
 
@@ -228,19 +228,19 @@ class Mistaken(InvalidError):
 class Conflicts(ConflictError):
     """Schedules that are somebody else's, of which a person has been told each on a line of its own."""
 
-    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+    def __init__(self, mistakes: Sequence[Diagnostic]) -> None:
         super().__init__(f"{count(len(mistakes), 'conflict')}; nothing was changed.")
         self.mistakes = tuple(mistakes)
 
 
-def _tell(mistakes: Sequence[Mistake]) -> None:
+def _tell(mistakes: Sequence[Diagnostic]) -> None:
     for mistake in mistakes[:_MISTAKES]:
         click.echo(clean(str(mistake)), err=True)
     if len(mistakes) > _MISTAKES:
         click.echo(f"… and {len(mistakes) - _MISTAKES:,} more.", err=True)
 
 
-def _refuse(settings: Settings, plan: FilePlan) -> None:
+def _refuse(settings: GlobalOptions, plan: FilePlan) -> None:
     """Tell what keeps a plan from being applied; what would be done is only half of it, and for programs alone."""
     if not plan.mistakes and not plan.conflicts:
         return
@@ -250,21 +250,21 @@ def _refuse(settings: Settings, plan: FilePlan) -> None:
 
 
 def _planned(
-    settings: Settings, document: Document, actor: str, *, prune: bool, adopt: bool, dry_run: bool
+    settings: GlobalOptions, document: Document, actor: str, *, prune: bool, adopt: bool, dry_run: bool
 ) -> FilePlan:
     """The plan, carried out unless it is a dry run or cannot be."""
     namespace = settings.namespace or document.namespace or "default"
     document = replace(document, namespace=namespace)
 
     async def work() -> FilePlan:
-        async with opened(replace(settings, namespace=namespace)) as client:
+        async with connect(replace(settings, namespace=namespace)) as client:
             with bar(settings, "applying", _MANY) as counted:
                 return await client.apply(
                     document, actor=actor, prune=prune, adopt=adopt, dry_run=dry_run, counted=counted
                 )
 
     try:
-        return complete(work(), settings)
+        return run_async(work(), settings)
     except DocumentError as error:
         _tell(error.mistakes)
         raise Mistaken(error.mistakes) from None
@@ -276,8 +276,8 @@ def _planned(
 # What is shown
 
 
-def _emit(settings: Settings, plan: FilePlan, *, applied: bool) -> None:
-    emit(
+def _emit(settings: GlobalOptions, plan: FilePlan, *, applied: bool) -> None:
+    print_result(
         settings,
         lambda: plan_document(plan, applied=applied),
         lambda screen: _show(screen, plan, settings, applied=applied),
@@ -287,7 +287,7 @@ def _emit(settings: Settings, plan: FilePlan, *, applied: bool) -> None:
         warn(f"no live worker has {'this task' if len(plan.unserved) == 1 else 'these tasks'}: {named}.")
 
 
-def _show(screen: Screen, plan: FilePlan, settings: Settings, *, applied: bool) -> None:
+def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: bool) -> None:
     if plan.is_empty:
         screen.line(f"Nothing to do: {count(plan.same, 'schedule')} of app {plan.app} as the files say.")
     for change in plan.schedules[:_SHOWN]:
@@ -328,7 +328,7 @@ def _summary(plan: FilePlan, *, applied: bool) -> str:
     return f"App {plan.app}{where}: {', '.join(counts)}{same}."
 
 
-def _kept(kept: Sequence[Kept], pause: Pause | None) -> Iterator[str]:
+def _kept(kept: Sequence[KeptOverride], pause: PauseState | None) -> Iterator[str]:
     """What people have done beside the files, and what stays."""
     for each in kept:
         declared = "" if each.value == each.declared else f"; the files say {_value(each.declared)}"
@@ -339,7 +339,7 @@ def _kept(kept: Sequence[Kept], pause: Pause | None) -> Iterator[str]:
         yield f"stays paused by {pause.by}{note}{until}"
 
 
-def _show_change(screen: Screen, change: ScheduleChange, settings: Settings, *, applied: bool) -> None:
+def _show_change(screen: Printer, change: ScheduleChange, settings: GlobalOptions, *, applied: bool) -> None:
     mark, definition = _MARKS[change.kind], change.schedule.definition
     done = _WORDS[change.kind][1 if applied else 0]
     about = ""

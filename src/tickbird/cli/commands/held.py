@@ -10,10 +10,10 @@ import click
 
 from tickbird.cli.commands.runs import run_table
 from tickbird.cli.commands.schedules import zone_of
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, clock, emit, relative, warn
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, clock, print_result, relative, warn
 from tickbird.cli.params import name_argument, words
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.domain.explain.run_history import count as counted
@@ -33,19 +33,19 @@ _note_option = click.option("--note", type=words, default="", metavar="TEXT", he
     "-c", "--count", "wanted", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many runs."
 )
 @click.pass_obj
-def held(settings: Settings, name: str | None, wanted: int) -> None:
+def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
     """List the schedules of which runs are held, or the held runs of one."""
 
     async def read() -> tuple[Sequence[HeldSchedule], Sequence[RunRecord], str, datetime]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             found, now = await client.held(name), await client.now()
             if name is None or not found:
                 return found, [], "UTC", now
             return found, await client.list_held(name, limit=wanted), zone_of(await client.get(name), settings), now
 
-    found, runs, tz, now = complete(read(), settings)
+    found, runs, tz, now = run_async(read(), settings)
 
-    def show_schedules(screen: Screen) -> None:
+    def show_schedules(screen: Printer) -> None:
         if not found:
             screen.line(f"No run of {name} is held." if name else "Nothing is held.")
             return
@@ -73,7 +73,7 @@ def held(settings: Settings, name: str | None, wanted: int) -> None:
         screen.line(f"`tickbird release {which}` lets them run, `tickbird drop {which}` cancels them.")
 
     documents = {"held": [held_document(each) for each in found], "runs": [run_document(run) for run in runs]}
-    emit(settings, lambda: documents, show_schedules)
+    print_result(settings, lambda: documents, show_schedules)
 
 
 @click.command(cls=Command)
@@ -83,15 +83,17 @@ def held(settings: Settings, name: str | None, wanted: int) -> None:
 @_note_option
 @actor_option
 @click.pass_obj
-def release(settings: Settings, name: str, count: int | None, per_minute: int | None, note: str, actor: str) -> None:
+def release(
+    settings: GlobalOptions, name: str, count: int | None, per_minute: int | None, note: str, actor: str
+) -> None:
     """Let the held runs of a schedule run, oldest first."""
 
     async def work() -> tuple[int, int]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             done = await client.release_held(name, count=count, per_minute=per_minute, note=note, actor=actor)
             return done, sum(each.count for each in await client.held(name))
 
-    done, left = complete(work(), settings)
+    done, left = run_async(work(), settings)
     rate = f", {per_minute:,} a minute" if per_minute else ""
     _tell(settings, name, "released", done, left, rate)
 
@@ -103,7 +105,7 @@ def release(settings: Settings, name: str, count: int | None, per_minute: int | 
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @actor_option
 @click.pass_obj
-def drop(settings: Settings, name: str, count: int | None, note: str, yes: bool, actor: str) -> int:
+def drop(settings: GlobalOptions, name: str, count: int | None, note: str, yes: bool, actor: str) -> int:
     """Cancel the held runs of a schedule, oldest first."""
     if not yes and (settings.as_json or not sys.stdin.isatty()):
         raise click.UsageError("there is nobody to ask; confirm with --yes.", click.get_current_context())
@@ -114,18 +116,18 @@ def drop(settings: Settings, name: str, count: int | None, note: str, yes: bool,
             return FAILED
 
     async def work() -> tuple[int, int]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             done = await client.drop_held(name, count=count, note=note, actor=actor)
             return done, sum(each.count for each in await client.held(name))
 
-    done, left = complete(work(), settings)
+    done, left = run_async(work(), settings)
     _tell(settings, name, "dropped", done, left, "")
     return 0
 
 
-def _tell(settings: Settings, name: str, what: str, done: int, left: int, rate: str) -> None:
+def _tell(settings: GlobalOptions, name: str, what: str, done: int, left: int, rate: str) -> None:
     still = f" {left:,} still held." if left else ""
-    emit(
+    print_result(
         settings,
         lambda: {"schedule": name, what: done, "held": left},
         lambda screen: screen.line(f"{counted(done, 'held run')} of {name} {what}{rate}.{still}"),

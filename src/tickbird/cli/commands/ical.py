@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import Failed
-from tickbird.cli.options import Settings
-from tickbird.cli.output import emit, warn
+from tickbird.cli.options import GlobalOptions
+from tickbird.cli.output import print_result, warn
 from tickbird.cli.params import words
 from tickbird.cli.shell_completion import file_names, schedule_names, tag_names
 from tickbird.client.ical import Written, write_ical
@@ -74,7 +74,7 @@ def refuse_alone(asked: dict[str, Any]) -> None:
         raise click.UsageError(f"--{option} goes with --ical.", click.get_current_context())
 
 
-def export_ical(settings: Settings, file: str, asked: dict[str, Any]) -> None:
+def export_ical(settings: GlobalOptions, file: str, asked: dict[str, Any]) -> None:
     """Write the calendar to a file or to standard output."""
     which = {
         "days": asked["days"] or DAYS,
@@ -85,16 +85,16 @@ def export_ical(settings: Settings, file: str, asked: dict[str, Any]) -> None:
     }
 
     async def work() -> Written:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await write_ical(client, **which)
 
-    found = complete(work(), settings)
+    found = run_async(work(), settings)
     for remark in found.remarks:
         warn(remark)
     document: dict[str, Any] = {"format": "ical", "events": found.events, "remarks": list(found.remarks)}
     if file == STDOUT:
         if settings.as_json:
-            emit(settings, lambda: {**document, "calendar": found.text}, lambda screen: screen.line())
+            print_result(settings, lambda: {**document, "calendar": found.text}, lambda screen: screen.line())
         else:
             # As octets: its lines end in carriage return and line feed, whatever the machine's do.
             click.echo(found.text.encode(), nl=False)
@@ -103,7 +103,7 @@ def export_ical(settings: Settings, file: str, asked: dict[str, Any]) -> None:
         Path(file).write_bytes(found.text.encode())
     except OSError as error:
         raise Failed(f"the file {file} cannot be written ({error.strerror});", hint="choose another one.") from None
-    emit(
+    print_result(
         settings,
         lambda: {**document, "file": file},
         lambda screen: screen.line(f"{count(found.events, 'event')} written to {file}."),

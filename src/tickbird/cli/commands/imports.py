@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from tickbird.cli.commands.ical import STDOUT
-from tickbird.cli.options import Command, Group, Settings
-from tickbird.cli.output import clean, emit, warn
+from tickbird.cli.options import Command, GlobalOptions, Group
+from tickbird.cli.output import clean, print_result, warn
 from tickbird.cli.shell_completion import file_names
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tickbird.files.loader import Format
     from tickbird.importers.dst_differences import Horizon
     from tickbird.importers.entries import Imported
-    from tickbird.importers.result import Made
+    from tickbird.importers.result import ImportResult
 
 _DAY = 86_400
 _MOST_REMARKS = 1_000
@@ -60,7 +60,7 @@ def import_() -> None:
 @click.option("--system/--personal", default=None, help="With a column for the user, as /etc/crontab, or without.")
 @_shared
 @click.pass_obj
-def crontab(settings: Settings, /, file: str, system: bool | None, **shared: Any) -> None:
+def crontab(settings: GlobalOptions, /, file: str, system: bool | None, **shared: Any) -> None:
     """A crontab; `-` is standard input, as of `crontab -l`.
 
     --tz is the zone of its machine, else UTC. CRON_TZ, SHELL, HOME and other variables, % and @daily mean what they
@@ -79,7 +79,7 @@ def crontab(settings: Settings, /, file: str, system: bool | None, **shared: Any
 @click.argument("file", metavar="FILE", shell_complete=file_names)
 @_shared
 @click.pass_obj
-def kubernetes(settings: Settings, /, file: str, **shared: Any) -> None:
+def kubernetes(settings: GlobalOptions, /, file: str, **shared: Any) -> None:
     """CronJobs, as YAML or JSON; `-` is standard input, as of `kubectl get cronjobs -A -o yaml`.
 
     --tz is the zone of the cluster, else UTC.
@@ -95,7 +95,7 @@ def kubernetes(settings: Settings, /, file: str, **shared: Any) -> None:
 @click.option("--python", metavar="PATH", help="With --trust-code: an interpreter that has Celery; else that of this.")
 @_shared
 @click.pass_obj
-def celery_beat(settings: Settings, /, file: str, trust_code: bool, python: str | None, **shared: Any) -> None:
+def celery_beat(settings: GlobalOptions, /, file: str, trust_code: bool, python: str | None, **shared: Any) -> None:
     """A Python file that sets beat_schedule or CELERY_BEAT_SCHEDULE.
 
     It is read and not executed: what is written out there is carried over, and what only running it would tell is left
@@ -116,7 +116,7 @@ def celery_beat(settings: Settings, /, file: str, trust_code: bool, python: str 
 @click.argument("database", metavar="URL")
 @_shared
 @click.pass_obj
-def django_celery_beat(settings: Settings, /, database: str, **shared: Any) -> None:
+def django_celery_beat(settings: GlobalOptions, /, database: str, **shared: Any) -> None:
     """The database of django-celery-beat: sqlite:///path or postgresql://…, only read."""
     from tickbird.importers.databases import shown
     from tickbird.importers.django_celery_beat import read_database
@@ -130,7 +130,9 @@ def django_celery_beat(settings: Settings, /, database: str, **shared: Any) -> N
 @click.option("--python", metavar="PATH", help="An interpreter that has APScheduler; else the one of this program.")
 @_shared
 @click.pass_obj
-def apscheduler(settings: Settings, /, database: str, trust_pickle: bool, python: str | None, **shared: Any) -> None:
+def apscheduler(
+    settings: GlobalOptions, /, database: str, trust_pickle: bool, python: str | None, **shared: Any
+) -> None:
     """The job store of APScheduler 3: sqlite:///path or postgresql://…, only read.
 
     Jobs are kept as pickles, and a pickle is a program: who can write to that table decides what opening it executes.
@@ -180,7 +182,7 @@ def _text(file: str, errors: str = "strict") -> str:
 
 
 def _finish(
-    settings: Settings,
+    settings: GlobalOptions,
     kind: str,
     read: Callable[[Horizon], Imported],
     *,
@@ -215,7 +217,7 @@ def _finish(
             click.echo(clean(f"  {remark}"), err=True)
 
     if settings.as_json:
-        emit(settings, lambda: document_of(made), lambda _: None)
+        print_result(settings, lambda: document_of(made), lambda _: None)
     elif output is None:
         click.echo(text, nl=False)
 
@@ -225,7 +227,7 @@ def _by_name(output: str | None) -> str:
     return {"yml": "yaml"}.get(ending, ending) if ending in (*_SPELLINGS, "yml") else "toml"
 
 
-def _summary(made: Made) -> list[str]:
+def _summary(made: ImportResult) -> list[str]:
     lines = [f"{count(len(made.document.schedules), 'schedule')} from {made.imported.source}."]
     if made.off:
         lines.append(f"{count(len(made.off), 'schedule')} that it does not run now, only as remarks.")

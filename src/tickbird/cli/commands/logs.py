@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings
-from tickbird.cli.output import Screen, clean, clock, emit, warn
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import Printer, clean, clock, print_result, warn
 from tickbird.cli.params import LARGEST_ID
 from tickbird.cli.shell_completion import run_ids
 from tickbird.client import Client
@@ -25,37 +25,37 @@ _PAGE = 1_000
 @click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the run has ended.")
 @click.pass_obj
-def logs(settings: Settings, run_id: int, follow: bool) -> None:
+def logs(settings: GlobalOptions, run_id: int, follow: bool) -> None:
     """Show what a run has logged.
 
     With --follow and --json, one object a line.
     """
     if follow:
-        complete(_follow(settings, run_id), settings)
+        run_async(_follow(settings, run_id), settings)
         return
 
     async def read() -> tuple[RunRecord, list[LogLine]]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             run = await client.run(run_id)
             return run, await rest(client, run_id, (0, 0))
 
-    run, lines = complete(read(), settings)
+    run, lines = run_async(read(), settings)
     if not lines and not settings.as_json:
         warn(f"run {run_id} is {run.status} and has logged nothing.")
-    emit(
+    print_result(
         settings,
         lambda: {"run_id": run_id, "status": run.status, "lines": [log_document(line) for line in lines]},
         lambda screen: _show(screen, lines, settings.tz or "UTC"),
     )
 
 
-def _show(screen: Screen, lines: Sequence[LogLine], tz: str) -> None:
+def _show(screen: Printer, lines: Sequence[LogLine], tz: str) -> None:
     for line in lines:
         screen.line(_text(line, tz), lines=True)
 
 
-async def _follow(settings: Settings, run_id: int) -> None:
-    async with opened(settings) as client:
+async def _follow(settings: GlobalOptions, run_id: int) -> None:
+    async with connect(settings) as client:
         async for line in client.follow_logs(run_id):
             print_line(settings, line)
         run = await client.run(run_id)
@@ -76,7 +76,7 @@ async def rest(client: Client, run_id: int, after: tuple[int, int]) -> list[LogL
     return found
 
 
-def print_line(settings: Settings, line: LogLine) -> None:
+def print_line(settings: GlobalOptions, line: LogLine) -> None:
     """Print a line as soon as it comes."""
     shown = _text(line, settings.tz or "UTC")
     click.echo(json.dumps(log_document(line)) if settings.as_json else clean(shown, lines=True))

@@ -9,9 +9,9 @@ import click
 
 from tickbird.app import Tickbird, open_store
 from tickbird.cli.app_loading import app_argument, find_app
-from tickbird.cli.connection import complete
-from tickbird.cli.options import Command, Settings
-from tickbird.cli.output import Screen, emit, warn
+from tickbird.cli.connection import run_async
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import Printer, print_result, warn
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.workers import Worker
@@ -25,7 +25,7 @@ _DECLARED_FOR = 600.0
 
 @click.command(cls=Command)
 @click.pass_obj
-def migrate(settings: Settings) -> None:
+def migrate(settings: GlobalOptions) -> None:
     """Create the store's schema, or bring it up to date."""
 
     async def work() -> tuple[str, Sequence[str], str]:
@@ -37,22 +37,22 @@ def migrate(settings: Settings) -> None:
         finally:
             await store.close()
 
-    url, applied, copied = complete(work(), settings)
+    url, applied, copied = run_async(work(), settings)
     if copied:
         warn(f"{copied}.")
 
-    def show_applied(screen: Screen) -> None:
+    def show_applied(screen: Printer) -> None:
         for name in applied:
             screen.line(f"applied {name}" if name != META else "set the version right that the table meta states")
         screen.line(f"{url} is up to date." if applied else f"{url} was up to date already.")
 
-    emit(settings, lambda: {"url": url, "applied": list(applied), "copy": bool(copied)}, show_applied)
+    print_result(settings, lambda: {"url": url, "applied": list(applied), "copy": bool(copied)}, show_applied)
 
 
 @click.command(cls=Command)
 @app_argument
 @click.pass_obj
-def sync(settings: Settings, app: str | None, app_option: str | None) -> None:
+def sync(settings: GlobalOptions, app: str | None, app_option: str | None) -> None:
     """Write what an app's code declares to the store, without running it.
 
     For ten minutes it counts as declared by a live worker, so that workers of the old code do not pause it before
@@ -68,9 +68,9 @@ def sync(settings: Settings, app: str | None, app_option: str | None) -> None:
         finally:
             await store.close()
 
-    changes, kept = complete(work(), settings)
+    changes, kept = run_async(work(), settings)
 
-    def show_changes(screen: Screen) -> None:
+    def show_changes(screen: Printer) -> None:
         for change in changes:
             screen.line(change)
         for name in kept:
@@ -80,7 +80,9 @@ def sync(settings: Settings, app: str | None, app_option: str | None) -> None:
             screen.line(f"Nothing to change: the store has what app {bird.app} declares ({declared}).")
 
     done = [dict(zip(("schedule", "change"), change.split(": ", 1), strict=True)) for change in changes]
-    emit(settings, lambda: {"app": bird.app, "namespace": bird.namespace, "changes": done, "kept": kept}, show_changes)
+    print_result(
+        settings, lambda: {"app": bird.app, "namespace": bird.namespace, "changes": done, "kept": kept}, show_changes
+    )
 
 
 async def _declare(store: Store, bird: Tickbird) -> tuple[list[str], list[str]]:

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from tickbird.cli.connection import complete, must_exist
+from tickbird.cli.connection import must_exist, run_async
 from tickbird.cli.errors import FAILED
-from tickbird.cli.options import Settings
-from tickbird.cli.output import Cell, Screen, emit, warn
+from tickbird.cli.options import GlobalOptions
+from tickbird.cli.output import Cell, Printer, print_result, warn
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.time.durations import in_words
 
 _MOST = 20
 
 
-def prove(settings: Settings, minutes: float, processes: int, seed: int | None) -> int:
+def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | None) -> int:
     """Run the proof, print it, and give the exit code."""
     from tickbird.app import open_store
 
@@ -33,17 +33,17 @@ def prove(settings: Settings, minutes: float, processes: int, seed: int | None) 
         warn(f"{count(processes, 'worker')} on {store.url} for {lasts}, killed, frozen and cut off; seed {proof.seed}.")
         warn(f"In {what} of its own, {proof.name}, which is dropped in the end; your schedules are not touched.")
     with _progress(proof, settings):
-        report = complete(proof.run(), settings)
-    emit(settings, report.to_json, lambda screen: _show(screen, report, minutes))
+        report = run_async(proof.run(), settings)
+    print_result(settings, report.to_json, lambda screen: _show(screen, report, minutes))
     return 0 if report.proven else FAILED
 
 
-def clean(settings: Settings) -> int:
+def clean(settings: GlobalOptions) -> int:
     """Drop what proofs have left behind that were killed with all that belonged to them."""
     work = import_module("tickbird.testing.proof").clean(settings.store_url)
-    dropped, kept = complete(work, settings)
+    dropped, kept = run_async(work, settings)
 
-    def show(screen: Screen) -> None:
+    def show(screen: Printer) -> None:
         for name in dropped:
             screen.line(f"dropped {name}")
         for name in kept:
@@ -51,12 +51,12 @@ def clean(settings: Settings) -> int:
         if not dropped and not kept:
             screen.line("Nothing was left behind.")
 
-    emit(settings, lambda: {"dropped": list(dropped), "kept": list(kept)}, show)
+    print_result(settings, lambda: {"dropped": list(dropped), "kept": list(kept)}, show)
     return 0
 
 
 @contextmanager
-def _progress(proof: Any, settings: Settings) -> Iterator[None]:
+def _progress(proof: Any, settings: GlobalOptions) -> Iterator[None]:
     """A bar for a person; nothing where nobody looks."""
     if settings.as_json or not sys.stderr.isatty():
         yield
@@ -75,7 +75,7 @@ def _progress(proof: Any, settings: Settings) -> Iterator[None]:
         yield
 
 
-def _show(screen: Screen, report: Any, minutes: float) -> None:
+def _show(screen: Printer, report: Any, minutes: float) -> None:
     verdict, late = report.verdict, report.lateness
     skipped = ", ".join(f"{number:,} {reason}" for reason, number in verdict.skipped.most_common())
     faults = ", ".join(f"{number} × {kind}" for kind, number in report.faults.most_common()) or "none"

@@ -7,13 +7,13 @@ from datetime import datetime
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Screen, both, emit, warn
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Printer, both, print_result, warn
 from tickbird.cli.params import words
 from tickbird.cli.shell_completion import queue_names
 from tickbird.domain.explain.run_history import unserved
-from tickbird.domain.limits.rate_limits import Queue
+from tickbird.domain.limits.rate_limits import QueueStatus
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.workers import Worker
 from tickbird.wire.encode import queue_document
@@ -23,22 +23,22 @@ _HEADS = ("QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS", "NEXT BEGI
 
 @click.command(cls=Command)
 @click.pass_obj
-def queues(settings: Settings) -> None:
+def queues(settings: GlobalOptions) -> None:
     """List queues: what stands in them, their rates, and who serves them."""
 
-    async def read() -> tuple[Sequence[Queue], datetime]:
-        async with opened(settings) as client:
+    async def read() -> tuple[Sequence[QueueStatus], datetime]:
+        async with connect(settings) as client:
             return await client.queues(), await client.now()
 
-    found, now = complete(read(), settings)
+    found, now = run_async(read(), settings)
 
-    def show(screen: Screen) -> None:
+    def show(screen: Printer) -> None:
         if not found:
             screen.line("No queues in use: nothing stands in any, and no live worker serves one.")
             return
         screen.table(_HEADS, (_row(each, now, settings.tz or "UTC") for each in found))
 
-    emit(settings, lambda: {"queues": [queue_document(each) for each in found]}, show)
+    print_result(settings, lambda: {"queues": [queue_document(each) for each in found]}, show)
 
 
 @click.command(cls=Command)
@@ -46,38 +46,38 @@ def queues(settings: Settings) -> None:
 @click.option("--rate", type=words, metavar="N/PERIOD", help='Such as "100/min" or "5/3s"; "none" removes it.')
 @actor_option
 @click.pass_obj
-def queue(settings: Settings, name: str, rate: str | None, actor: str) -> None:
+def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> None:
     """Show a queue, or set or remove the rate at which its runs begin."""
 
-    async def work() -> tuple[Queue, Sequence[Worker], datetime]:
-        async with opened(settings) as client:
+    async def work() -> tuple[QueueStatus, Sequence[Worker], datetime]:
+        async with connect(settings) as client:
             if rate is not None:
                 found = await client.limit_queue(name, None if rate.lower() == "none" else rate, actor=actor)
             else:
                 known = {each.name: each for each in await client.queues()}
-                found = known.get(name) or Queue(name, None, None, 0, 0, 0)
+                found = known.get(name) or QueueStatus(name, None, None, 0, 0, 0)
             return found, await client.workers(), await client.now()
 
-    found, workers, now = complete(work(), settings)
+    found, workers, now = run_async(work(), settings)
     if nobody := unserved(name, workers):
         warn(f"{nobody}: its runs stay queued until one does.")
 
-    def show(screen: Screen) -> None:
+    def show(screen: Printer) -> None:
         if rate is None:
             screen.table(_HEADS, [_row(found, now, settings.tz or "UTC")])
             return
         pace = "its runs begin as they come" if found.rate is None else f"at most {_spelled(found)}"
         screen.line(f"{found.name}: {pace}; {found.queued} queued, {found.running} running.")
 
-    emit(settings, lambda: queue_document(found), show)
+    print_result(settings, lambda: queue_document(found), show)
 
 
-def _row(queue: Queue, now: datetime, tz: str) -> Sequence[str]:
+def _row(queue: QueueStatus, now: datetime, tz: str) -> Sequence[str]:
     numbers = (str(number) for number in (queue.waiting, queue.queued, queue.running, queue.workers))
     return (queue.name, "" if queue.rate is None else str(queue.rate), *numbers, both(queue.next_at, now, tz))
 
 
-def _spelled(queue: Queue) -> str:
+def _spelled(queue: QueueStatus) -> str:
     assert queue.rate is not None
     runs = "1 run begins" if queue.rate.count == 1 else f"{queue.rate.count:,} runs begin"
     return f"{runs} within any {in_words(queue.rate.seconds)}"

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings, actor_option, revision_option
-from tickbird.cli.output import Cell, Screen, Text, both, emit, warn
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
+from tickbird.cli.output import Cell, Printer, Text, both, print_result, warn
 from tickbird.cli.params import name_argument, words
 from tickbird.cli.shell_completion import revision_numbers
-from tickbird.domain.explain.run_history import executes, obstacle
-from tickbird.domain.planning.commands import kept_over_code
-from tickbird.domain.schedules.diff import Difference, differences
+from tickbird.domain.explain.run_history import executes, unserved_reason
+from tickbird.domain.planning.commands import override_notice
+from tickbird.domain.schedules.diff import FieldDiff, differences
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.wire.encode import difference_document, history_document, schedule_document
@@ -29,20 +29,20 @@ _LONGEST = 80
 @name_argument
 @click.option("-c", "--count", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many.")
 @click.pass_obj
-def revisions(settings: Settings, name: str, count: int) -> None:
+def revisions(settings: GlobalOptions, name: str, count: int) -> None:
     """Show what each revision of a schedule changed, who made it and when."""
 
     async def read() -> tuple[Sequence[HistoryEntry], datetime]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.history(name, limit=count), await client.now()
 
-    found, now = complete(read(), settings)
+    found, now = run_async(read(), settings)
 
-    def show_history(screen: Screen) -> None:
+    def show_history(screen: Printer) -> None:
         heads = ("REVISION", "ACTION", "BY", "WHEN", "FIELD", "BEFORE", "AFTER")
         screen.table(heads, [row for entry in found for row in _rows(entry, now, settings.tz or "UTC")])
 
-    emit(settings, lambda: {"revisions": [history_document(each) for each in found]}, show_history)
+    print_result(settings, lambda: {"revisions": [history_document(each) for each in found]}, show_history)
 
 
 def _rows(entry: HistoryEntry, now: datetime, tz: str) -> Iterator[Sequence[Text]]:
@@ -58,7 +58,7 @@ def _rows(entry: HistoryEntry, now: datetime, tz: str) -> Iterator[Sequence[Text
         start = ("", "", "", "")
 
 
-def change_text(each: Difference) -> tuple[str, str]:
+def change_text(each: FieldDiff) -> tuple[str, str]:
     """A field before and after, for people."""
     before = "(default)" if each.how == "added" else _text(each.before)
     after = "(default)" if each.how == "removed" else _text(each.after)
@@ -84,7 +84,7 @@ def _text(value: Any) -> str:
 @revision_option
 @actor_option
 @click.pass_obj
-def roll_back(settings: Settings, name: str, to: int, note: str, revision: int | None, actor: str) -> None:
+def roll_back(settings: GlobalOptions, name: str, to: int, note: str, revision: int | None, actor: str) -> None:
     """Take the definition of an earlier revision of a schedule again.
 
     It becomes a new revision; `tickbird revisions` shows which there are. On a schedule from code, what differs from
@@ -92,24 +92,24 @@ def roll_back(settings: Settings, name: str, to: int, note: str, revision: int |
     """
 
     async def work() -> tuple[Schedule, Schedule, str]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             before = await client.get(name)
             after = await client.roll_back(name, to, actor=actor, note=note, revision=revision or before.revision)
             definition, workers = after.definition, await client.workers()
             if definition is None or not any(map(executes, workers)):
                 return before, after, ""
-            return before, after, obstacle(definition.queue, definition.target.name, workers)
+            return before, after, unserved_reason(definition.queue, definition.target.name, workers)
 
-    before, after, unserved = complete(work(), settings)
+    before, after, unserved = run_async(work(), settings)
     if unserved:
         warn(f"{unserved}: its runs stay queued until one does.")
-    if kept := kept_over_code(after):
+    if kept := override_notice(after):
         warn(f"{kept}.")
     changes = differences(before.raw, after.raw)
     document = {"schedule": schedule_document(after), "changes": [difference_document(each) for each in changes]}
 
-    def show_changes(screen: Screen) -> None:
+    def show_changes(screen: Printer) -> None:
         screen.line(f"{name} is as it was at revision {to}; it is now at revision {after.revision}.")
         screen.table(("FIELD", "BEFORE", "AFTER"), [(each.field, *change_text(each)) for each in changes])
 
-    emit(settings, lambda: document, show_changes)
+    print_result(settings, lambda: document, show_changes)

@@ -9,15 +9,15 @@ from typing import NamedTuple, get_args
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, relative, warn
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, relative, warn
 from tickbird.cli.params import LARGEST_ID, read_payload, words
 from tickbird.cli.shell_completion import run_ids, schedule_names
 from tickbird.client import Client
 from tickbird.domain.explain.explanation import Step
-from tickbird.domain.explain.run_history import behind_the_line, brief, in_turn, obstacle
-from tickbird.domain.limits.rate_limits import Queue, Turn
+from tickbird.domain.explain.run_history import behind_the_line, brief, in_turn, unserved_reason
+from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
 from tickbird.domain.time.durations import in_words
@@ -26,7 +26,7 @@ from tickbird.wire.encode import attempt_document, progress_document, run_docume
 
 _PAGE = 500
 # Queues by name, of which the next run may not begin yet.
-Slow = Mapping[str, Queue]
+Slow = Mapping[str, QueueStatus]
 # A table stays readable also where nothing folds its columns; `tickbird runs ID` shows all.
 _LONGEST_NOTE = 120
 STYLES: dict[Status, str] = {
@@ -47,7 +47,7 @@ STYLES: dict[Status, str] = {
 @click.option("--status", type=click.Choice(get_args(Status)), help="Only those in this status.")
 @click.option("-c", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many runs.")
 @click.pass_obj
-def runs(settings: Settings, run_id: int | None, schedule: str | None, status: Status | None, count: int) -> None:
+def runs(settings: GlobalOptions, run_id: int | None, schedule: str | None, status: Status | None, count: int) -> None:
     """List runs, newest first, or show one by its id."""
     if run_id is None:
         _list(settings, schedule, status, count)
@@ -64,16 +64,16 @@ def runs(settings: Settings, run_id: int | None, schedule: str | None, status: S
 @click.option("--reason", type=words, default="", metavar="TEXT", help="Why; shown wherever the run is.")
 @actor_option
 @click.pass_obj
-def cancel(settings: Settings, run_id: int, reason: str, actor: str) -> None:
+def cancel(settings: GlobalOptions, run_id: int, reason: str, actor: str) -> None:
     """Cancel a run that has not started, or ask a running one to stop."""
 
     async def work() -> RunRecord:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.cancel(run_id, actor=actor, reason=reason)
 
-    run = complete(work(), settings)
+    run = run_async(work(), settings)
     stops = f"asked to stop; `tickbird runs {run.id}` shows when it has."
-    emit(
+    print_result(
         settings,
         lambda: {"run": run_document(run)},
         lambda screen: screen.line(f"Run {run.id} is {'cancelled.' if run.status == 'cancelled' else stops}"),
@@ -85,7 +85,7 @@ def cancel(settings: Settings, run_id: int, reason: str, actor: str) -> None:
 @click.option("--payload", metavar="JSON|@FILE|-", help="Another payload, from here, a file or stdin; else the same.")
 @actor_option
 @click.pass_obj
-def retry(settings: Settings, run_id: int, payload: str | None, actor: str) -> None:
+def retry(settings: GlobalOptions, run_id: int, payload: str | None, actor: str) -> None:
     """Run again what a final run did.
 
     The new run has the target, payload and policies of that run, also after its schedule was edited or deleted. If a
@@ -94,15 +94,15 @@ def retry(settings: Settings, run_id: int, payload: str | None, actor: str) -> N
     sent = None if payload is None else read_payload(payload)
 
     async def work() -> tuple[RunRecord, Sequence[Worker]]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.retry(run_id, actor=actor, payload=sent), await client.workers()
 
-    run, workers = complete(work(), settings)
+    run, workers = run_async(work(), settings)
     if run.status == "waiting":
         warn(f"run {run.id} waits until the active run of {run.schedule} is final.")
-    elif unserved := obstacle(run.queue, run.target.name, workers):
+    elif unserved := unserved_reason(run.queue, run.target.name, workers):
         warn(f"{unserved}: run {run.id} stays queued until one does.")
-    emit(
+    print_result(
         settings,
         lambda: {"run": run_document(run)},
         lambda screen: screen.line(
@@ -111,9 +111,9 @@ def retry(settings: Settings, run_id: int, payload: str | None, actor: str) -> N
     )
 
 
-def _list(settings: Settings, schedule: str | None, status: Status | None, count: int) -> None:
+def _list(settings: GlobalOptions, schedule: str | None, status: Status | None, count: int) -> None:
     async def read() -> tuple[list[RunRecord], datetime, Slow]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             found: list[RunRecord] = []
             while len(found) < count:
                 size = min(_PAGE, count - len(found))
@@ -124,8 +124,8 @@ def _list(settings: Settings, schedule: str | None, status: Status | None, count
                     break
             return found, await client.now(), await held_back(client, found)
 
-    found, now, slow = complete(read(), settings)
-    emit(
+    found, now, slow = run_async(read(), settings)
+    print_result(
         settings,
         lambda: {"runs": [run_document(run) for run in found]},
         lambda screen: run_table(screen, found, now, slow, named=schedule is None, tz=settings.tz or "UTC"),
@@ -140,7 +140,7 @@ async def held_back(client: Client, found: Sequence[RunRecord]) -> Slow:
 
 
 def run_table(
-    screen: Screen,
+    screen: Printer,
     found: Sequence[RunRecord],
     now: datetime,
     slow: Slow | None = None,
@@ -192,15 +192,15 @@ class _Detail(NamedTuple):
 
     run: RunRecord
     attempts: Sequence[AttemptRecord]
-    turn: Turn | None
+    turn: QueuePosition | None
     progress: Progress | None
     waits_for: Sequence[Step]
     now: datetime
 
 
-def _detail(settings: Settings, run_id: int) -> None:
+def _detail(settings: GlobalOptions, run_id: int) -> None:
     async def read() -> _Detail:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return _Detail(
                 await client.run(run_id),
                 await client.attempts(run_id),
@@ -210,7 +210,7 @@ def _detail(settings: Settings, run_id: int) -> None:
                 await client.now(),
             )
 
-    run, attempts, turn, progress, waits_for, now = complete(read(), settings)
+    run, attempts, turn, progress, waits_for, now = run_async(read(), settings)
     tz = settings.tz or "UTC"
     document = {
         "run": run_document(run),
@@ -220,7 +220,7 @@ def _detail(settings: Settings, run_id: int) -> None:
         "waits_for": [step.to_json() for step in waits_for],
     }
 
-    def show_run(screen: Screen) -> None:
+    def show_run(screen: Printer) -> None:
         screen.line(Cell(f"run {run.id} {run.status}", STYLES[run.status]))
         screen.fields((name, value) for name, value in _facts(run, now, tz) if value)
         if turn is not None and turn.rate is not None:
@@ -244,7 +244,7 @@ def _detail(settings: Settings, run_id: int) -> None:
             ]
             screen.table(("ATTEMPT", "OUTCOME", "ENDED", "WORKER", "ERROR"), rows)
 
-    emit(settings, lambda: document, show_run)
+    print_result(settings, lambda: document, show_run)
 
 
 def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:

@@ -13,20 +13,20 @@ from click.core import ParameterSource
 
 from tickbird.cli.commands.bulk import change_many, many_options, selected
 from tickbird.cli.commands.schedules import state_text, what, zone_of
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.field_values import SETTABLE, read_fields, split_fields
-from tickbird.cli.options import Command, Settings, actor_option, revision_option
-from tickbird.cli.output import Screen, clock, emit, iso, warn
+from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
+from tickbird.cli.output import Printer, clock, iso, print_result, warn
 from tickbird.cli.params import name_argument, read_payload, words
 from tickbird.cli.shell_completion import schedule_names
-from tickbird.cli.time_input import Reader
+from tickbird.cli.time_input import InstantParser
 from tickbird.cli.wait import FOREVER, logged, patience, tell_end, wait_for
 from tickbird.client import Client
 from tickbird.domain.explain.run_history import count as in_numbers
-from tickbird.domain.explain.run_history import executes, obstacle
+from tickbird.domain.explain.run_history import executes, unserved_reason
 from tickbird.domain.planning.bulk import BulkResult
-from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
@@ -39,11 +39,11 @@ _note = click.option("--note", type=words, default="", metavar="TEXT", help="Why
 _NEWEST = 1_000
 
 
-async def reader(client: Client, name: str, settings: Settings) -> tuple[Schedule, Reader]:
+async def reader(client: Client, name: str, settings: GlobalOptions) -> tuple[Schedule, InstantParser]:
     """The schedule, and how instants about it are read."""
     schedule = await client.get(name)
     own = schedule.definition.trigger.tz if schedule.definition else None
-    return schedule, Reader(await client.now(), settings.tz, own)
+    return schedule, InstantParser(await client.now(), settings.tz, own)
 
 
 @click.command(cls=Command)
@@ -61,7 +61,7 @@ async def reader(client: Client, name: str, settings: Settings) -> tuple[Schedul
 @actor_option
 @click.pass_obj
 def trigger(
-    settings: Settings, /, name: str | None, payload: str | None, wait: int | None, actor: str, **many: Any
+    settings: GlobalOptions, /, name: str | None, payload: str | None, wait: int | None, actor: str, **many: Any
 ) -> int:
     """Run a schedule's task now; its own ticks are not touched.
 
@@ -78,22 +78,22 @@ def trigger(
     sent = None if payload is None else read_payload(payload)
 
     async def work() -> tuple[RunRecord, Sequence[LogLine]]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             run = await client.trigger(name, actor=actor, payload=sent)
             # Whatever goes wrong from here on, a program must know what it has made.
             settings.beside = {"run": run_document(run)}
             if run.status == "waiting":
                 warn(f"run {run.id} waits until the active run of {name} is final.")
-            elif unserved := obstacle(run.queue, run.target.name, await client.workers()):
+            elif unserved := unserved_reason(run.queue, run.target.name, await client.workers()):
                 warn(f"{unserved}: run {run.id} stays queued until one does.")
             if not waits:
                 return run, ()
             return await wait_for(client, settings, run.id, wait), await logged(client, settings, run.id)
 
-    run, lines = complete(work(), settings)
+    run, lines = run_async(work(), settings)
     if waits:
         return tell_end(settings, run, lines)
-    emit(
+    print_result(
         settings,
         lambda: {"run": run_document(run)},
         lambda screen: screen.line(f"Run {run.id} of {name} is {run.status}. See it with `tickbird runs {run.id}`."),
@@ -110,7 +110,14 @@ def trigger(
 @actor_option
 @click.pass_obj
 def pause(
-    settings: Settings, /, name: str | None, note: str, until: str | None, cancel_runs: bool, actor: str, **many: Any
+    settings: GlobalOptions,
+    /,
+    name: str | None,
+    note: str,
+    until: str | None,
+    cancel_runs: bool,
+    actor: str,
+    **many: Any,
 ) -> int:
     """Stop planning a schedule, until resumed or until an instant.
 
@@ -119,7 +126,7 @@ def pause(
     """
 
     async def pause_all(client: Client, which: dict[str, Any]) -> BulkResult:
-        read = Reader(await client.now(), settings.tz)
+        read = InstantParser(await client.now(), settings.tz)
         end = None if until is None else read(until, "until", ahead=True).at
         return await client.pause_all(actor=actor, note=note, until=end, cancel_runs=cancel_runs, **which)
 
@@ -128,14 +135,14 @@ def pause(
     assert name is not None
 
     async def work() -> Schedule:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             end: datetime | None = None
             if until is not None:
                 _, read = await reader(client, name, settings)
                 end = read(until, "until", ahead=True).at
             return await client.pause(name, actor=actor, note=note, until=end, cancel_runs=cancel_runs)
 
-    _tell_state(settings, complete(work(), settings))
+    _tell_state(settings, run_async(work(), settings))
     return 0
 
 
@@ -145,7 +152,7 @@ def pause(
 @many_options
 @actor_option
 @click.pass_obj
-def resume(settings: Settings, /, name: str | None, note: str, actor: str, **many: Any) -> int:
+def resume(settings: GlobalOptions, /, name: str | None, note: str, actor: str, **many: Any) -> int:
     """Let a paused schedule go on, or a parked one that can be planned again.
 
     With --all, every paused one that matches, but for those that their code no longer has.
@@ -157,22 +164,22 @@ def resume(settings: Settings, /, name: str | None, note: str, actor: str, **man
     assert name is not None
 
     async def work() -> Schedule:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.resume(name, actor=actor, note=note)
 
-    _tell_state(settings, complete(work(), settings))
+    _tell_state(settings, run_async(work(), settings))
     return 0
 
 
-def _tell_state(settings: Settings, schedule: Schedule) -> None:
-    def show_state(screen: Screen) -> None:
+def _tell_state(settings: GlobalOptions, schedule: Schedule) -> None:
+    def show_state(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
         text = f"{schedule.name} is {state_text(schedule, tz).text}."
         if schedule.state == "active" and schedule.next_run_at is not None:
             text += f" Next run: {clock(schedule.next_run_at, tz)}."
         screen.line(text)
 
-    emit(settings, lambda: {"schedule": schedule_document(schedule)}, show_state)
+    print_result(settings, lambda: {"schedule": schedule_document(schedule)}, show_state)
 
 
 # Unknown options are left alone, so that -1h is an instant, and refused as one.
@@ -183,7 +190,7 @@ def _tell_state(settings: Settings, schedule: Schedule) -> None:
 @revision_option
 @actor_option
 @click.pass_obj
-def reschedule(settings: Settings, name: str, when: str, note: str, revision: int | None, actor: str) -> None:
+def reschedule(settings: GlobalOptions, name: str, when: str, note: str, revision: int | None, actor: str) -> None:
     """Make the next tick of a schedule due at another instant.
 
     WHEN is relative ("2h", "in 2h", "tomorrow 09:00") or absolute with a zone ("2026-03-29 03:00 Europe/Rome"). Ticks
@@ -191,20 +198,20 @@ def reschedule(settings: Settings, name: str, when: str, note: str, revision: in
     """
 
     async def work() -> Schedule:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             _, read = await reader(client, name, settings)
             # Now is past when it is heard: a moment later is meant.
             to = read("3s" if when.strip() == "now" else when, "WHEN", ahead=True).at
             return await client.reschedule(name, to, actor=actor, note=note, revision=revision)
 
-    schedule = complete(work(), settings)
-    ahead = Ahead(schedule)
+    schedule = run_async(work(), settings)
+    ahead = PendingTicks(schedule)
     moved = ahead.to_run(ahead.decided)
     assert moved is not None
     due_at = ahead.due_at(moved)
     passed = schedule.grid.count(moved, due_at - schedule.offset)
 
-    def show_move(screen: Screen) -> None:
+    def show_move(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
         text = f"{name}: the tick of {clock(to_datetime(moved), tz)} is due at {clock(to_datetime(due_at), tz)}."
         screen.line(text + (f" {in_numbers(passed, 'tick')} between them will be skipped." if passed else ""))
@@ -215,7 +222,7 @@ def reschedule(settings: Settings, name: str, when: str, note: str, revision: in
         "due_at": iso(to_datetime(due_at)),
         "passed_over": passed,
     }
-    emit(settings, lambda: document, show_move)
+    print_result(settings, lambda: document, show_move)
 
 
 @click.command(cls=Command)
@@ -227,7 +234,7 @@ def reschedule(settings: Settings, name: str, when: str, note: str, revision: in
 @actor_option
 @click.pass_obj
 def skip(
-    settings: Settings,
+    settings: GlobalOptions,
     name: str,
     count: int | None,
     until: str | None,
@@ -243,21 +250,21 @@ def skip(
         raise click.UsageError("--count and --until exclude each other.", click.get_current_context())
 
     async def work() -> Schedule:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             _, read = await reader(client, name, settings)
             end = None if until is None else read(until, "until", ahead=True).at
             return await client.skip(name, count, until=end, actor=actor, note=note, revision=revision)
 
-    schedule = complete(work(), settings)
+    schedule = run_async(work(), settings)
     reached, last = schedule.cursor.planned_until, schedule.cursor.skip_until
     assert reached is not None and last is not None
     skipped = schedule.grid.whole(reached, last)
     assert skipped is not None
-    ahead = Ahead(schedule)
+    ahead = PendingTicks(schedule)
     skipped = replace(skipped, first=ahead.next(reached) or skipped.first, count=ahead.count(reached, last))
     following = ahead.next(last)
 
-    def show_skip(screen: Screen) -> None:
+    def show_skip(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
         first, end = (clock(to_datetime(tick), tz) for tick in (skipped.first, skipped.last))
         span = f"the tick of {first}" if skipped.count == 1 else f"{skipped.count:,} ticks from {first} to {end}"
@@ -271,7 +278,7 @@ def skip(
         "count": skipped.count,
         "next": None if following is None else iso(to_datetime(following)),
     }
-    emit(settings, lambda: document, show_skip)
+    print_result(settings, lambda: document, show_skip)
 
 
 @click.command("set", cls=Command)
@@ -282,7 +289,7 @@ def skip(
 @actor_option
 @click.pass_obj
 def set_(
-    settings: Settings,
+    settings: GlobalOptions,
     name: str,
     fields: tuple[str, ...],
     unset: tuple[str, ...],
@@ -299,7 +306,7 @@ def set_(
     texts = split_fields(fields)
 
     async def work() -> tuple[Schedule, Schedule, str]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             before, read = await reader(client, name, settings)
             values = read_fields(texts, before.definition.trigger if before.definition else None, read)
             after = await client.update(name, actor=actor, revision=revision, unset=unset, **values)
@@ -307,9 +314,9 @@ def set_(
                 return before, after, ""
             workers = await client.workers()
             served_by = after.definition.queue, after.definition.target.name
-            return before, after, obstacle(*served_by, workers) if any(map(executes, workers)) else ""
+            return before, after, unserved_reason(*served_by, workers) if any(map(executes, workers)) else ""
 
-    before, after, unserved = complete(work(), settings)
+    before, after, unserved = run_async(work(), settings)
     if unserved:
         warn(f"{unserved}: its runs stay queued until one does.")
     changed = sorted(field for field in {*before.raw, *after.raw} if before.raw.get(field) != after.raw.get(field))
@@ -318,7 +325,7 @@ def set_(
         "changes": [{"field": each, "before": before.raw.get(each), "after": after.raw.get(each)} for each in changed],
     }
 
-    def show_changes(screen: Screen) -> None:
+    def show_changes(screen: Printer) -> None:
         if not changed:
             screen.line(f"{name} is so already; it stays at revision {after.revision}.")
             return
@@ -326,7 +333,7 @@ def set_(
         rows = [(each, _shown(before.raw, each), _shown(after.raw, each)) for each in changed]
         screen.table(("FIELD", "BEFORE", "AFTER"), rows)
 
-    emit(settings, lambda: document, show_changes)
+    print_result(settings, lambda: document, show_changes)
 
 
 def _shown(raw: Any, field: str) -> str:
@@ -345,7 +352,7 @@ def _shown(raw: Any, field: str) -> str:
 @revision_option
 @actor_option
 @click.pass_obj
-def rm(settings: Settings, name: str, yes: bool, cancel_runs: bool, revision: int | None, actor: str) -> int:
+def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revision: int | None, actor: str) -> int:
     """Delete a schedule; what was decided for its ticks stays on record.
 
     Runs that exist go on unless --cancel-runs is given. The same name may be used again later.
@@ -354,11 +361,11 @@ def rm(settings: Settings, name: str, yes: bool, cancel_runs: bool, revision: in
         raise click.UsageError("there is nobody to ask; confirm with --yes.", click.get_current_context())
 
     async def look() -> tuple[Schedule, Sequence[RunRecord]]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.get(name), await client.active_runs(name)
 
     if not yes:
-        schedule, active = complete(look(), settings)
+        schedule, active = run_async(look(), settings)
         warn(f"{name} · {what(schedule)}, {state_text(schedule, zone_of(schedule, settings)).text}.")
         warn(_fate(active, cancel_runs))
         if not click.confirm(f"Delete {name}?", err=True):
@@ -368,21 +375,21 @@ def rm(settings: Settings, name: str, yes: bool, cancel_runs: bool, revision: in
         revision = revision or schedule.revision
 
     async def work() -> tuple[Schedule, list[RunRecord], Sequence[RunRecord]]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             began = await client.now()
             gone = await client.delete(name, actor=actor, revision=revision, cancel_runs=cancel_runs)
             newest = await client.runs(schedule=name, limit=_NEWEST)
             ended = [run for run in newest if run.finished_at is not None and run.finished_at >= began]
             return gone, ended, await client.active_runs(name)
 
-    gone, ended, left = complete(work(), settings)
+    gone, ended, left = run_async(work(), settings)
     cancelled = [run for run in ended if run.status == "cancelled"]
     going_on = [run for run in left if run.cancel_requested_at is None]
     stopping = [run for run in left if run.cancel_requested_at is not None]
     if gone.app is not None:
         warn(f"the code of app {gone.app} declares {name}: its workers and `tickbird sync` create it again.")
 
-    def show_gone(screen: Screen) -> None:
+    def show_gone(screen: Printer) -> None:
         said = [
             f"{in_numbers(len(runs), 'run')} {how} ({', '.join(str(run.id) for run in runs[:10])})"
             for runs, how in ((cancelled, "cancelled"), (stopping, "asked to stop"), (going_on, "left to go on"))
@@ -396,7 +403,7 @@ def rm(settings: Settings, name: str, yes: bool, cancel_runs: bool, revision: in
         "asked_to_stop": [run.id for run in stopping],
         "going_on": [run.id for run in going_on],
     }
-    emit(settings, lambda: document, show_gone)
+    print_result(settings, lambda: document, show_gone)
     return 0
 
 

@@ -11,9 +11,9 @@ import click
 
 from tickbird.cli.commands.runs import STYLES, held_back, run_table
 from tickbird.cli.commands.ticks import override_table, tick_table
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, iso, relative
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import Cell, Printer, Text, both, clock, iso, print_result, relative
 from tickbird.cli.params import name_argument, words
 from tickbird.cli.shell_completion import tag_names
 from tickbird.domain.doctor.schedule_warnings import problems
@@ -23,7 +23,7 @@ from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import ScheduleRow
+from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.wire.encode import revision_document, row_document, run_document, schedule_document, tick_document
 
 _PAGE = 500
@@ -34,7 +34,7 @@ _SECONDS = {"grace", "start_within", "spread", "timeout"}
 _OWN_LINES = {"v", "closed", "trigger", "target", "payload", "description", "tags"}
 
 
-def zone_of(schedule: Schedule, settings: Settings) -> str:
+def zone_of(schedule: Schedule, settings: GlobalOptions) -> str:
     """The zone on whose clock a schedule's times are shown: the one asked for, else its own."""
     return settings.tz or ("UTC" if schedule.definition is None else schedule.definition.trigger.tz)
 
@@ -67,12 +67,12 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
 )
 @click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="At most so many; else all.")
 @click.pass_obj
-def ls(settings: Settings, state: State | None, tag: str | None, contains: str, limit: int | None) -> None:
+def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: str, limit: int | None) -> None:
     """List schedules: state, last run and next run."""
 
-    async def read() -> tuple[list[ScheduleRow], Sequence[Worker], datetime]:
-        async with opened(settings) as client:
-            rows: list[ScheduleRow] = []
+    async def read() -> tuple[list[ScheduleSummary], Sequence[Worker], datetime]:
+        async with connect(settings) as client:
+            rows: list[ScheduleSummary] = []
             while limit is None or len(rows) < limit:
                 size = _PAGE if limit is None else min(_PAGE, limit - len(rows))
                 after = rows[-1].schedule.name if rows else ""
@@ -82,21 +82,21 @@ def ls(settings: Settings, state: State | None, tag: str | None, contains: str, 
                     break
             return rows, await client.workers(), await client.now()
 
-    rows, workers, now = complete(read(), settings)
+    rows, workers, now = run_async(read(), settings)
     found = [problems(row.schedule, workers, now, row.held) for row in rows]
 
     def document() -> dict[str, Any]:
         listed = [row_document(row, each) for row, each in zip(rows, found, strict=True)]
         return {"now": iso(now), "schedules": listed}
 
-    def show_list(screen: Screen) -> None:
+    def show_list(screen: Printer) -> None:
         if not rows:
             screen.line(_nothing(bool(state or tag or contains)))
             return
         heads = ("NAME", "WHAT", "STATE", "LAST RUN", "FAILED", "NEXT RUN", "PROBLEM")
         screen.table(heads, (_row(row, each, now, settings) for row, each in zip(rows, found, strict=True)))
 
-    emit(settings, document, show_list)
+    print_result(settings, document, show_list)
 
 
 def _nothing(filtered: bool) -> str:
@@ -105,7 +105,7 @@ def _nothing(filtered: bool) -> str:
     return "No schedules yet. Declare one in code, @bird.task(schedule=cron(...)), then start `tickbird worker`."
 
 
-def _row(row: ScheduleRow, found: Sequence[str], now: datetime, settings: Settings) -> Sequence[Text]:
+def _row(row: ScheduleSummary, found: Sequence[str], now: datetime, settings: GlobalOptions) -> Sequence[Text]:
     schedule, run = row.schedule, row.last_run
     tz = zone_of(schedule, settings)
     last: Text = ""
@@ -127,11 +127,11 @@ def _row(row: ScheduleRow, found: Sequence[str], now: datetime, settings: Settin
 @click.command(cls=Command)
 @name_argument
 @click.pass_obj
-def show(settings: Settings, name: str) -> None:
+def show(settings: GlobalOptions, name: str) -> None:
     """Show one schedule: definition, state, runs, ticks, revisions."""
 
     async def read() -> tuple[Any, ...]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             schedule = await client.get(name)
             ticks = with_notes(schedule, await client.next_ticks(name, _RECENT), await client.now())
             runs = await client.runs(schedule=name, limit=_RECENT)
@@ -140,7 +140,7 @@ def show(settings: Settings, name: str) -> None:
             slow = await held_back(client, runs)
             return schedule, ticks, runs, revisions, held, slow, await client.workers(), await client.now()
 
-    schedule, ticks, runs, revisions, held, slow, workers, now = complete(read(), settings)
+    schedule, ticks, runs, revisions, held, slow, workers, now = run_async(read(), settings)
     found = problems(schedule, workers, now, held)
     tz = zone_of(schedule, settings)
 
@@ -154,7 +154,7 @@ def show(settings: Settings, name: str) -> None:
             "revisions": [revision_document(revision) for revision in revisions],
         }
 
-    def show_schedule(screen: Screen) -> None:
+    def show_schedule(screen: Printer) -> None:
         screen.line(Cell(f"{schedule.name} · {what(schedule)}", "bold"))
         screen.fields(_facts(schedule, found, now, tz))
         if policies := _policies(schedule):
@@ -176,7 +176,7 @@ def show(settings: Settings, name: str) -> None:
             ),
         )
 
-    emit(settings, document, show_schedule)
+    print_result(settings, document, show_schedule)
 
 
 def _next(schedule: Schedule, now: datetime, tz: str) -> Text:

@@ -7,7 +7,7 @@ import click
 from tickbird.cli.connection import must_exist
 from tickbird.cli.errors import Failed
 from tickbird.cli.logging import LEVELS, log_to_stderr
-from tickbird.cli.options import Command, Settings
+from tickbird.cli.options import Command, GlobalOptions
 
 
 @click.command(cls=Command)
@@ -23,7 +23,7 @@ from tickbird.cli.options import Command, Settings
 )
 @click.pass_obj
 def server(
-    settings: Settings,
+    settings: GlobalOptions,
     host: str,
     port: int,
     certfile: str | None,

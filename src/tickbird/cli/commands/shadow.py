@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INVALID
-from tickbird.cli.options import Command, Group, Settings
-from tickbird.cli.output import Cell, Screen, Text, clock, emit, iso, warn
+from tickbird.cli.options import Command, GlobalOptions, Group
+from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result, warn
 from tickbird.cli.params import length, name_argument, words
 from tickbird.cli.shadow_ledger import recorded, shadows_of
 from tickbird.cli.shadow_source import Source, own_zone, read_pings
 from tickbird.cli.shell_completion import schedule_names
-from tickbird.cli.time_input import Reader
+from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.ledger.shadow_report import Compared, compare
+from tickbird.domain.ledger.shadow_report import ShadowReport, compare
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
 
 if TYPE_CHECKING:
-    from tickbird.importers.history.observed import Heard
+    from tickbird.importers.history.observed import ObservedFirings
 
 _SHOWN = 10
 _VERDICTS = {
@@ -46,16 +46,16 @@ def shadow() -> None:
 @name_argument
 @click.option("--at", type=words, metavar="INSTANT", help="When it really ran; else now.")
 @click.pass_obj
-def ping(settings: Settings, name: str, at: str | None) -> None:
+def ping(settings: GlobalOptions, name: str, at: str | None) -> None:
     """Tell that the old system really ran it: to be called by the old job itself."""
 
     async def work() -> datetime:
-        async with opened(settings) as client:
-            moment = None if at is None else Reader(await client.now(), settings.tz)(at, "at").at
+        async with connect(settings) as client:
+            moment = None if at is None else InstantParser(await client.now(), settings.tz)(at, "at").at
             return await client.ping(name, moment)
 
-    told = complete(work(), settings)
-    emit(
+    told = run_async(work(), settings)
+    print_result(
         settings,
         lambda: {"schedule": name, "at": iso(told)},
         lambda screen: screen.line(f"{name} really ran at {clock(told, settings.tz or 'UTC')}."),
@@ -84,7 +84,7 @@ _file = click.Path(dir_okay=False, allow_dash=True)
 @click.option("--time-column", type=words, metavar="COLUMN", help="With --table: where the times are.")
 @click.pass_obj
 def report(
-    settings: Settings,
+    settings: GlobalOptions,
     /,
     names: tuple[str, ...],
     since: str | None,
@@ -105,10 +105,10 @@ def report(
     source = Source(said=parse_map(maps), **sources)
 
     async def read() -> _Report:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             now = await client.now()
             start, end = (
-                None if text is None else Reader(now, settings.tz)(text, option).at.timestamp()
+                None if text is None else InstantParser(now, settings.tz)(text, option).at.timestamp()
                 for text, option in ((since, "since"), (until, "until"))
             )
             if start is not None and end is not None and end < start:
@@ -129,9 +129,9 @@ def report(
             zone = settings.tz or own_zone(schedules)
             return _Report(await _compare(client, known, heard, span), [heard], unknown, span, zone)
 
-    found = complete(read(), settings)
+    found = run_async(read(), settings)
     _remark(found, source, settings)
-    emit(settings, lambda: found.to_json(source), lambda screen: _show(screen, found, settings.tz))
+    print_result(settings, lambda: found.to_json(source), lambda screen: _show(screen, found, settings.tz))
     return 0 if found.agrees else FAILED
 
 
@@ -147,8 +147,8 @@ class _Span:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    compared: Sequence[Compared]
-    heard: Sequence[Heard]
+    compared: Sequence[ShadowReport]
+    heard: Sequence[ObservedFirings]
     # Schedules of which the source can tell nothing.
     unknown: Sequence[str]
     span: _Span
@@ -184,8 +184,8 @@ def _check_map(source: Source, schedules: Sequence[Schedule]) -> None:
 
 
 async def _by_pings(client: Client, schedules: Sequence[Schedule], span: _Span) -> _Report:
-    compared: list[Compared] = []
-    heard: list[Heard] = []
+    compared: list[ShadowReport] = []
+    heard: list[ObservedFirings] = []
     for schedule in schedules:
         one = await read_pings(client, schedule, None if span.since is None else span.since - span.tolerance)
         compared += await _compare(client, [schedule], one, span)
@@ -193,7 +193,9 @@ async def _by_pings(client: Client, schedules: Sequence[Schedule], span: _Span) 
     return _Report(compared, heard, [], span)
 
 
-async def _compare(client: Client, schedules: Sequence[Schedule], heard: Heard, span: _Span) -> list[Compared]:
+async def _compare(
+    client: Client, schedules: Sequence[Schedule], heard: ObservedFirings, span: _Span
+) -> list[ShadowReport]:
     """Each schedule, by the order in which they were given."""
     begin = span.since if span.since is not None else heard.first
     known = (-inf if begin is None else begin, inf if span.until is None else span.until)
@@ -201,7 +203,7 @@ async def _compare(client: Client, schedules: Sequence[Schedule], heard: Heard, 
     records = {
         each.name: await recorded(client, each, known[0] - span.tolerance, known[1], span.now) for each in schedules
     }
-    found: dict[str, Compared] = {}
+    found: dict[str, ShadowReport] = {}
     for together in heard.together(records):
         shadows, firings = [records[name] for name in together], heard.in_order(together)
         for each in compare(shadows, firings, span.tolerance, known, span.now.timestamp()):
@@ -209,7 +211,7 @@ async def _compare(client: Client, schedules: Sequence[Schedule], heard: Heard, 
     return [found[each.name] for each in schedules]
 
 
-def _remark(found: _Report, source: Source, settings: Settings) -> None:
+def _remark(found: _Report, source: Source, settings: GlobalOptions) -> None:
     """What was passed over, and what may be behind a difference."""
     bad = sum(heard.bad_count for heard in found.heard)
     if bad:
@@ -247,7 +249,7 @@ def _were(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _show(screen: Screen, found: _Report, tz: str | None) -> None:
+def _show(screen: Printer, found: _Report, tz: str | None) -> None:
     zone = tz or "UTC"
     heads = ("SCHEDULE", "VERDICT", "FROM", "TO", "TICKS", "MATCHED", "MISSING", "EXTRA", "OLD SYSTEM")
     screen.table(heads, [_row(each, zone) for each in found.compared])
@@ -262,7 +264,7 @@ def _show(screen: Screen, found: _Report, tz: str | None) -> None:
                 screen.line(f"… and {more:,} more; --json lists them.")
 
 
-def _row(each: Compared, tz: str) -> Sequence[Text]:
+def _row(each: ShadowReport, tz: str) -> Sequence[Text]:
     since, until = ("" if at is None else clock(to_datetime(int(at)), tz) for at in (each.since, each.until))
     numbers = (each.ticks, each.matched, each.missing_count, each.extra_count)
     return (
@@ -275,14 +277,14 @@ def _row(each: Compared, tz: str) -> Sequence[Text]:
     )
 
 
-def _apart(each: Compared) -> str:
+def _apart(each: ShadowReport) -> str:
     if each.earliest is None or each.latest is None:
         return ""
     ends = sorted({round(each.earliest), round(each.latest)})
     return " to ".join("on time" if not end else f"{abs(end):,} s {'late' if end > 0 else 'early'}" for end in ends)
 
 
-def _differences(each: Compared, tz: str) -> list[tuple[Text, ...]]:
+def _differences(each: ShadowReport, tz: str) -> list[tuple[Text, ...]]:
     rows: list[tuple[float, str]] = [(tick, "missing: the old system did not fire") for tick in each.missing[:_SHOWN]]
     for extra in each.extra[:_SHOWN]:
         why = f"Tickbird skips it ({extra.reason})" if extra.reason else "Tickbird has no tick then"

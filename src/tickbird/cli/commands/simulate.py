@@ -14,14 +14,14 @@ import click
 from tickbird.app import DEFAULT_URL, open_store
 from tickbird.cli.commands.files import format_option, read_given
 from tickbird.cli.commands.ical import STDOUT
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import Failed
-from tickbird.cli.options import Command, Settings
-from tickbird.cli.output import Cell, Screen, clock, emit, warn
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import Cell, Printer, clock, print_result, warn
 from tickbird.cli.params import length, words
 from tickbird.cli.progress_bar import bar
 from tickbird.cli.shell_completion import file_names, schedule_names
-from tickbird.cli.time_input import Reader
+from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
@@ -30,7 +30,7 @@ from tickbird.domain.forecast.forecast import (
     MOST_ROWS,
     MOST_SCHEDULES,
     Forecast,
-    Simulation,
+    ForecastComparison,
     WhatIf,
 )
 from tickbird.domain.time.durations import in_words, seconds
@@ -72,7 +72,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 )
 @click.pass_obj
 def simulate(
-    settings: Settings,
+    settings: GlobalOptions,
     names: Sequence[str],
     days: int | None,
     start: str | None,
@@ -102,10 +102,10 @@ def simulate(
         document = replace(document, namespace=namespace)
         settings = replace(settings, namespace=namespace)
 
-    async def work() -> tuple[Simulation, datetime]:
+    async def work() -> tuple[ForecastComparison, datetime]:
         async with _opened(settings, alone=alone) as client:
             now = await client.now()
-            reader = Reader(now, settings.tz or "UTC")
+            reader = InstantParser(now, settings.tz or "UTC")
             what_if = WhatIf(
                 outages=sorted(_outage(reader, each) for each in outages),
                 more=more,
@@ -128,19 +128,19 @@ def simulate(
                 )
             return found, now
 
-    found, _ = complete(work(), settings)
+    found, _ = run_async(work(), settings)
     if svg == STDOUT:
         click.echo(_picture(found), nl=False)
         return
     if svg is not None:
         _draw(svg, found)
     tz = settings.tz or "UTC"
-    emit(settings, lambda: simulation_document(found), lambda screen: _show(screen, found, tz, document, alone))
+    print_result(settings, lambda: simulation_document(found), lambda screen: _show(screen, found, tz, document, alone))
     if svg is not None:
         warn(f"drawn in {svg}.")
 
 
-def _has_store(settings: Settings) -> bool:
+def _has_store(settings: GlobalOptions) -> bool:
     """Was a store or a server named, or is there one where it is by default?"""
     named = settings.url or settings.server or os.environ.get("TICKBIRD_URL") or os.environ.get("TICKBIRD_SERVER")
     path = DEFAULT_URL.removeprefix("sqlite:///")
@@ -148,9 +148,9 @@ def _has_store(settings: Settings) -> bool:
 
 
 @asynccontextmanager
-async def _opened(settings: Settings, *, alone: bool) -> AsyncIterator[Client]:
+async def _opened(settings: GlobalOptions, *, alone: bool) -> AsyncIterator[Client]:
     if not alone:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             yield client
         return
     store = open_store("sqlite://:memory:")
@@ -177,7 +177,7 @@ def _workers(given: str | None) -> tuple[int | None, float | None]:
     return None, share
 
 
-def _outage(reader: Reader, given: str) -> tuple[int, int]:
+def _outage(reader: InstantParser, given: str) -> tuple[int, int]:
     """From an instant on, for a length of time."""
     at, slash, long = given.rpartition("/")
     if not slash:
@@ -190,13 +190,13 @@ def _outage(reader: Reader, given: str) -> tuple[int, int]:
     return begin, begin + seconds(long.strip(), "outage", least=1)
 
 
-def _picture(found: Simulation) -> str:
+def _picture(found: ForecastComparison) -> str:
     from tickbird.wire.forecast_chart import picture
 
     return picture(found, "What the next days bring")
 
 
-def _draw(path: str, found: Simulation) -> None:
+def _draw(path: str, found: ForecastComparison) -> None:
     try:
         Path(path).write_text(_picture(found), encoding="utf-8")
     except OSError as error:
@@ -206,7 +206,7 @@ def _draw(path: str, found: Simulation) -> None:
 # What is shown
 
 
-def _show(screen: Screen, found: Simulation, tz: str, document: Document | None, alone: bool) -> None:
+def _show(screen: Printer, found: ForecastComparison, tz: str, document: Document | None, alone: bool) -> None:
     base, changed = found.baseline, found.changed
     what = "in the files" if alone else "with the files applied" if document is not None else "as stored"
     span = f"{clock(to_datetime(base.start), tz)} to {clock(to_datetime(base.end), tz)}"
@@ -236,7 +236,7 @@ def _show(screen: Screen, found: Simulation, tz: str, document: Document | None,
     _show_moves(screen, last, tz)
 
 
-def _show_basis(screen: Screen, base: Forecast) -> None:
+def _show_basis(screen: Printer, base: Forecast) -> None:
     """What it goes by."""
     if base.without_history:
         have = "has" if base.without_history == 1 else "have"
@@ -282,7 +282,7 @@ def _numbers(found: Forecast, tz: str) -> dict[str, str]:
     }
 
 
-def _show_numbers(screen: Screen, base: Forecast, changed: Forecast | None, tz: str) -> None:
+def _show_numbers(screen: Printer, base: Forecast, changed: Forecast | None, tz: str) -> None:
     before = _numbers(base, tz)
     if changed is None:
         screen.fields((name, value) for name, value in before.items() if value)
@@ -297,7 +297,7 @@ def _show_numbers(screen: Screen, base: Forecast, changed: Forecast | None, tz: 
     )
 
 
-def _show_hours(screen: Screen, found: Forecast, tz: str) -> None:
+def _show_hours(screen: Printer, found: Forecast, tz: str) -> None:
     """Ticks hour by hour, a line for each day, for as many days as fit a screen."""
     if not found.ticks:
         return
@@ -314,7 +314,7 @@ def _show_hours(screen: Screen, found: Forecast, tz: str) -> None:
         screen.line(f"  … and {count(len(days) - len(shown), 'more day')}; --json and --svg have all.")
 
 
-def _show_schedules(screen: Screen, found: Forecast) -> None:
+def _show_schedules(screen: Printer, found: Forecast) -> None:
     if not found.rows:
         return
     screen.title("Schedules, those with most to say of first")
@@ -334,7 +334,7 @@ def _show_schedules(screen: Screen, found: Forecast) -> None:
         screen.line(f"{len(found.rows):,} of {found.schedules:,}; --limit shows more.")
 
 
-def _show_moves(screen: Screen, found: Forecast, tz: str) -> None:
+def _show_moves(screen: Printer, found: Forecast, tz: str) -> None:
     if found.busiest:
         screen.title("Busiest minutes")
         for at, ticks in found.busiest[:5]:

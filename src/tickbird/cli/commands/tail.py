@@ -10,17 +10,17 @@ from datetime import datetime, timedelta
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import clean, clock, warn
 from tickbird.cli.params import words
 from tickbird.cli.shell_completion import schedule_names
-from tickbird.cli.time_input import Reader
+from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.explain.run_history import brief
 from tickbird.domain.explain.run_history import count as in_numbers
-from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.time.durations import in_words
 from tickbird.wire.encode import happening_document
 
@@ -35,20 +35,20 @@ _OVERLAP = timedelta(seconds=30)
 @click.option("--since", type=words, metavar="INSTANT", help='Begin with what happened since: "-1h", "10m ago".')
 @click.option("--no-follow", is_flag=True, help="Print what happened since, and end.")
 @click.pass_obj
-def tail(settings: Settings, schedule: str | None, since: str | None, no_follow: bool) -> None:
+def tail(settings: GlobalOptions, schedule: str | None, since: str | None, no_follow: bool) -> None:
     """Follow what happens: ticks decided and runs ended, across schedules.
 
     One line each until Ctrl-C; with --json, one object a line. A store that is lost is waited for.
     """
     if no_follow and since is None:
         raise click.UsageError("--no-follow needs --since.", click.get_current_context())
-    complete(_Tail(settings, schedule).follow(since, no_follow), settings)
+    run_async(_Tail(settings, schedule).follow(since, no_follow), settings)
 
 
 class _Tail:
     """Prints each happening once, though looks overlap."""
 
-    def __init__(self, settings: Settings, schedule: str | None) -> None:
+    def __init__(self, settings: GlobalOptions, schedule: str | None) -> None:
         self._settings = settings
         self._schedule = schedule
         self._seen: dict[tuple[str, int, datetime | None], datetime] = {}
@@ -56,9 +56,9 @@ class _Tail:
 
     async def follow(self, since: str | None, no_follow: bool) -> None:
         """Look again and again; whatever was written meanwhile is told after a loss, too."""
-        async with opened(self._settings) as client:
+        async with connect(self._settings) as client:
             now = await client.now()
-            begin = now if since is None else Reader(now, self._settings.tz)(since, "since").at
+            begin = now if since is None else InstantParser(now, self._settings.tz)(since, "since").at
             mark, wait = begin, _POLL
             while True:
                 try:
@@ -87,7 +87,7 @@ class _Tail:
         self._seen = {key: at for key, at in self._seen.items() if at >= mark - 2 * _OVERLAP}
         return now
 
-    def _print(self, happenings: Iterable[Happening]) -> None:
+    def _print(self, happenings: Iterable[Activity]) -> None:
         tz = self._settings.tz or "UTC"
         for each in happenings:
             if self._settings.as_json:
@@ -97,7 +97,7 @@ class _Tail:
         sys.stdout.flush()
 
 
-def _text(happening: Happening, tz: str) -> str:
+def _text(happening: Activity, tz: str) -> str:
     run, skip = happening.run, happening.skip
     if skip is not None:
         span = clock(skip.first, tz) + (f" to {clock(skip.last, tz)}" if skip.count > 1 else "")

@@ -11,14 +11,14 @@ import click
 from tickbird.cli.commands.schedule_changes import reader
 from tickbird.cli.commands.schedules import zone_of
 from tickbird.cli.commands.ticks import override_table
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings, actor_option, revision_option
-from tickbird.cli.output import Screen, clock, emit, iso, warn
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
+from tickbird.cli.output import Printer, clock, iso, print_result, warn
 from tickbird.cli.params import name_argument, read_payload, words
 from tickbird.cli.time_input import Instant
 from tickbird.client import Client
 from tickbird.domain.explain.run_history import count as in_numbers
-from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.wire.encode import override_document, schedule_document, tick_document
@@ -38,7 +38,7 @@ from tickbird.wire.encode import override_document, schedule_document, tick_docu
 @actor_option
 @click.pass_obj
 def override(
-    settings: Settings,
+    settings: GlobalOptions,
     name: str,
     tick: str | None,
     skip: bool,
@@ -76,7 +76,7 @@ def override(
 
 
 def _decide(
-    settings: Settings,
+    settings: GlobalOptions,
     name: str,
     tick: str,
     skip: bool,
@@ -87,7 +87,7 @@ def _decide(
     actor: str,
 ) -> None:
     async def work() -> tuple[Schedule, OverrideRecord, Sequence[Instant]]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             schedule, read = await reader(client, name, settings)
             at = read(tick, "TICK", ahead=True)
             to = None if move_to is None else read(move_to, "move-to", ahead=True)
@@ -103,15 +103,15 @@ def _decide(
             )
             return schedule, made, [at] if to is None else [at, to]
 
-    schedule, made, instants = complete(work(), settings)
+    schedule, made, instants = run_async(work(), settings)
     _tell_reading(instants)
 
-    def show_override(screen: Screen) -> None:
+    def show_override(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
         screen.line(f"{name}: the tick of {clock(made.scheduled_for, tz)} {_will(made, tz)}.")
         screen.line(f"Undo it with `tickbird override {name} --undo {iso(made.scheduled_for)}`.")
 
-    emit(settings, lambda: {"schedule": name, "override": override_document(made)}, show_override)
+    print_result(settings, lambda: {"schedule": name, "override": override_document(made)}, show_override)
 
 
 def _tell_reading(instants: Sequence[Instant]) -> None:
@@ -129,18 +129,18 @@ def _will(made: OverrideRecord, tz: str) -> str:
     return text + (f"; {in_numbers(made.passes_over, 'tick')} between will be skipped" if made.passes_over else "")
 
 
-def _undo(settings: Settings, name: str, tick: str, note: str, revision: int | None, actor: str) -> None:
-    async def work() -> tuple[Schedule, ComingTick | None, Instant]:
-        async with opened(settings) as client:
+def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: int | None, actor: str) -> None:
+    async def work() -> tuple[Schedule, UpcomingTick | None, Instant]:
+        async with connect(settings) as client:
             _, read = await reader(client, name, settings)
             at = read(tick, "TICK", ahead=True)
             schedule = await client.undo_override(name, at.at, actor=actor, note=note, revision=revision)
             return schedule, await _coming(client, name, at.at), at
 
-    schedule, coming, at = complete(work(), settings)
+    schedule, coming, at = run_async(work(), settings)
     _tell_reading([at])
 
-    def show_undone(screen: Screen) -> None:
+    def show_undone(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
         text = f"{name}: nothing is decided any more for the tick of {clock(at.at, tz)}"
         if coming is not None and coming.skipped:
@@ -150,25 +150,27 @@ def _undo(settings: Settings, name: str, tick: str, note: str, revision: int | N
         screen.line(f"{text}.")
 
     document = {"schedule": schedule_document(schedule), "tick": None if coming is None else tick_document(coming)}
-    emit(settings, lambda: document, show_undone)
+    print_result(settings, lambda: document, show_undone)
 
 
-async def _coming(client: Client, name: str, at: datetime) -> ComingTick | None:
+async def _coming(client: Client, name: str, at: datetime) -> UpcomingTick | None:
     """What will become of a tick, if it is among the next ones."""
     return next((each for each in await client.next_ticks(name, 1_000) if each.scheduled_for == at), None)
 
 
-def _list(settings: Settings, name: str) -> None:
+def _list(settings: GlobalOptions, name: str) -> None:
     async def read() -> tuple[Schedule, Sequence[OverrideRecord], datetime]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.get(name), await client.overrides(name), await client.now()
 
-    schedule, overrides, now = complete(read(), settings)
+    schedule, overrides, now = run_async(read(), settings)
 
-    def show_list(screen: Screen) -> None:
+    def show_list(screen: Printer) -> None:
         if not overrides:
             screen.line(f"Nothing is decided for single ticks of {name}.")
         else:
             override_table(screen, overrides, zone_of(schedule, settings), now)
 
-    emit(settings, lambda: {"schedule": name, "overrides": [override_document(each) for each in overrides]}, show_list)
+    print_result(
+        settings, lambda: {"schedule": name, "overrides": [override_document(each) for each in overrides]}, show_list
+    )

@@ -8,22 +8,22 @@ from datetime import UTC, datetime
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings
-from tickbird.cli.output import Cell, Screen, both, clock, emit, iso, relative, warn
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import Cell, Printer, both, clock, iso, print_result, relative, warn
 from tickbird.cli.params import name_argument, words
 from tickbird.cli.shell_completion import schedule_names
-from tickbird.cli.time_input import Instant, Reader
+from tickbird.cli.time_input import Instant, InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.run_history import folded
 from tickbird.domain.forecast.preview import preview as preview_of
-from tickbird.domain.planning.upcoming import ComingTick, Noted, with_notes
+from tickbird.domain.planning.upcoming import Noted, UpcomingTick, with_notes
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
-from tickbird.domain.schedules.warnings import Caution, cautions
+from tickbird.domain.schedules.warnings import DefinitionWarning, definition_warnings
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron as parse_cron
 from tickbird.domain.triggers.trigger import Trigger
@@ -42,7 +42,7 @@ _VERDICT_STYLES = {
 }
 
 
-def tick_table(screen: Screen, ticks: Noted, tz: str, now: datetime) -> None:
+def tick_table(screen: Printer, ticks: Noted, tz: str, now: datetime) -> None:
     """Coming ticks: on the zone's clock, in UTC and relative, with what is unusual about them."""
     if not ticks:
         screen.line("  none")
@@ -70,7 +70,7 @@ def decided_by(override: OverrideRecord) -> str:
     return f"{', '.join(done)} by {override.actor}" + (f": {folded(override.note)}" if override.note else "")
 
 
-def override_table(screen: Screen, overrides: Sequence[OverrideRecord], tz: str, now: datetime) -> None:
+def override_table(screen: Printer, overrides: Sequence[OverrideRecord], tz: str, now: datetime) -> None:
     """Ticks to come for which something was decided one by one."""
     rows = []
     for each in overrides:
@@ -88,7 +88,7 @@ def override_table(screen: Screen, overrides: Sequence[OverrideRecord], tz: str,
 @click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
 @click.option("--after", type=words, metavar="INSTANT", help="The ticks of --cron after this instant; else after now.")
 @click.pass_obj
-def preview(settings: Settings, name: str | None, count: int, expr: str | None, after: str | None) -> None:
+def preview(settings: GlobalOptions, name: str | None, count: int, expr: str | None, after: str | None) -> None:
     """Show the next ticks of a schedule or of a cron expression.
 
     The zone of --cron is --tz, else UTC.
@@ -104,17 +104,21 @@ def preview(settings: Settings, name: str | None, count: int, expr: str | None, 
         _preview_cron(settings, expr, settings.tz or "UTC", after, count)
 
 
-def _preview_schedule(settings: Settings, name: str, count: int) -> None:
-    async def read() -> tuple[Schedule, Sequence[ComingTick], datetime]:
-        async with opened(settings) as client:
+def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
+    async def read() -> tuple[Schedule, Sequence[UpcomingTick], datetime]:
+        async with connect(settings) as client:
             return await client.get(name), await client.next_ticks(name, count), await client.now()
 
-    schedule, coming, now = complete(read(), settings)
+    schedule, coming, now = run_async(read(), settings)
     ticks = with_notes(schedule, coming, now)
     trigger = schedule.definition.trigger if schedule.definition else None
-    found = cautions(schedule.definition, to_seconds(now)) if schedule.definition and schedule.state == "active" else []
+    found = (
+        definition_warnings(schedule.definition, to_seconds(now))
+        if schedule.definition and schedule.state == "active"
+        else []
+    )
 
-    def show_ticks(screen: Screen) -> None:
+    def show_ticks(screen: Printer) -> None:
         screen.line(Cell(f"{name} · {trigger.describe() if trigger else 'cannot be read'}", "bold"))
         if schedule.state != "active":
             screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
@@ -129,22 +133,22 @@ def _preview_schedule(settings: Settings, name: str, count: int) -> None:
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
         "warnings": [caution_document(each) for each in found],
     }
-    emit(settings, lambda: document, show_ticks)
+    print_result(settings, lambda: document, show_ticks)
 
 
-def _show_cautions(screen: Screen, found: Sequence[Caution]) -> None:
+def _show_cautions(screen: Printer, found: Sequence[DefinitionWarning]) -> None:
     for each in found:
         screen.line(Cell(f"! {each.text}", "yellow"))
 
 
-def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, count: int) -> None:
+def _preview_cron(settings: GlobalOptions, expr: str, tz: str, after: str | None, count: int) -> None:
     trigger: Trigger = parse_cron(expr, tz)
     now = datetime.now(UTC)
-    start = to_seconds(now if after is None else Reader(now, settings.tz, tz)(after, "after").at)
+    start = to_seconds(now if after is None else InstantParser(now, settings.tz, tz)(after, "after").at)
     found = preview_of(Definition(trigger=trigger, target=Target("preview")), start, count)
-    ticks = [(ComingTick(each.scheduled_for, each.due_at), each.notes) for each in found.ticks]
+    ticks = [(UpcomingTick(each.scheduled_for, each.due_at), each.notes) for each in found.ticks]
 
-    def show_ticks(screen: Screen) -> None:
+    def show_ticks(screen: Printer) -> None:
         screen.line(Cell(f"{expr} · {found.what}", "bold"))
         tick_table(screen, ticks, found.zone, now)
         _show_cautions(screen, found.cautions)
@@ -156,7 +160,7 @@ def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, cou
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
         "warnings": [caution_document(each) for each in found.cautions],
     }
-    emit(settings, lambda: document, show_ticks)
+    print_result(settings, lambda: document, show_ticks)
 
 
 # Unknown options are left alone, so that -1h is an instant.
@@ -164,7 +168,7 @@ def _preview_cron(settings: Settings, expr: str, tz: str, after: str | None, cou
 @name_argument
 @click.argument("at", type=words, required=False)
 @click.pass_obj
-def why(settings: Settings, name: str, at: str | None) -> None:
+def why(settings: GlobalOptions, name: str, at: str | None) -> None:
     """Explain why a tick ran, did not run, or will not.
 
     AT is an instant with a zone ("2026-03-29T01:00:00Z", "2026-03-29 03:00 Europe/Rome") or relative to now ("-1h",
@@ -172,16 +176,16 @@ def why(settings: Settings, name: str, at: str | None) -> None:
     """
 
     async def read() -> tuple[list[Instant], list[Explanation]]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             instants = await _asked(client, name, at, settings.tz)
             return instants, [await client.why(name, instant.at, tz=settings.tz) for instant in instants]
 
-    instants, explanations = complete(read(), settings)
+    instants, explanations = run_async(read(), settings)
     for instant in instants:
         if instant.read_as:
             warn(f"{instant.read_as}.")
 
-    def show_explanations(screen: Screen) -> None:
+    def show_explanations(screen: Printer) -> None:
         if not explanations:
             screen.line(f"{name} has no tick, neither past nor to come. `tickbird show {name}` tells more.")
         for place, explanation in enumerate(explanations):
@@ -189,7 +193,7 @@ def why(settings: Settings, name: str, at: str | None) -> None:
                 screen.line()
             _show(screen, explanation)
 
-    emit(settings, lambda: {"explanations": [each.to_json() for each in explanations]}, show_explanations)
+    print_result(settings, lambda: {"explanations": [each.to_json() for each in explanations]}, show_explanations)
 
 
 async def _asked(client: Client, name: str, at: str | None, tz: str | None) -> list[Instant]:
@@ -201,9 +205,9 @@ async def _asked(client: Client, name: str, at: str | None, tz: str | None) -> l
         if at is None:
             raise
         # It may have been deleted, and still be asked about; its zone is gone with it.
-        return [Reader(now, tz)(at, "AT")]
+        return [InstantParser(now, tz)(at, "AT")]
     if at is not None:
-        return [Reader(now, tz, schedule.definition.trigger.tz if schedule.definition else None)(at, "AT")]
+        return [InstantParser(now, tz, schedule.definition.trigger.tz if schedule.definition else None)(at, "AT")]
     second = to_seconds(now)
     if schedule.definition is None:
         return [Instant(to_datetime(second + 1))]
@@ -214,7 +218,7 @@ async def _asked(client: Client, name: str, at: str | None, tz: str | None) -> l
     return [Instant(tick) for tick in since or found]
 
 
-def _show(screen: Screen, explanation: Explanation) -> None:
+def _show(screen: Printer, explanation: Explanation) -> None:
     verdict = Cell(explanation.verdict, _VERDICT_STYLES.get(explanation.verdict, "bold"))
     screen.line(Cell(f"{explanation.schedule} at {iso(explanation.at)}: {verdict.text}", verdict.style))
     screen.line(explanation.sentence)

@@ -7,12 +7,12 @@ from datetime import datetime
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Group, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, Text, both, clock, emit, warn
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, Group, actor_option
+from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, warn
 from tickbird.cli.params import words
 from tickbird.cli.shell_completion import token_ids
-from tickbird.cli.time_input import Reader
+from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.access.tokens import ROLES, Role, TokenRecord, is_token_id, no_such_token
 from tickbird.domain.errors import ConflictError, InvalidError
@@ -34,20 +34,22 @@ def token() -> None:
 @click.option("--expires", type=words, metavar="INSTANT", help='When it ends: "90d", "2027-01-01 UTC"; else never.')
 @actor_option
 @click.pass_obj
-def create(settings: Settings, name: str, role: Role, all_namespaces: bool, expires: str | None, actor: str) -> None:
+def create(
+    settings: GlobalOptions, name: str, role: Role, all_namespaces: bool, expires: str | None, actor: str
+) -> None:
     """Make a token, and show it: this once."""
     namespaces = _namespaces(settings, all_namespaces)
 
     async def work() -> tuple[TokenRecord, str]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             end = None
             if expires is not None:
-                end = Reader(await client.now(), settings.tz)(expires, "expires", ahead=True).at
+                end = InstantParser(await client.now(), settings.tz)(expires, "expires", ahead=True).at
             return await client.create_token(name, role, actor=actor, namespaces=namespaces, expires_at=end)
 
-    made, text = complete(work(), settings)
+    made, text = run_async(work(), settings)
 
-    def show(screen: Screen) -> None:
+    def show(screen: Printer) -> None:
         screen.line(text)
 
     if not settings.as_json:
@@ -57,58 +59,58 @@ def create(settings: Settings, name: str, role: Role, all_namespaces: bool, expi
             else f"until {clock(made.expires_at, settings.tz or 'UTC')}"
         )
         warn(f"token {made.id} ({made.name}): {made.role} of {_opened(made)}, {end}. It is not shown again: keep it.")
-    emit(settings, lambda: {**token_document(made), "token": text}, show)
+    print_result(settings, lambda: {**token_document(made), "token": text}, show)
 
 
 @token.command("list", cls=Command)
 @click.option("--all", "everything", is_flag=True, help="Also those that are expired or revoked.")
 @click.pass_obj
-def list_(settings: Settings, everything: bool) -> None:
+def list_(settings: GlobalOptions, everything: bool) -> None:
     """List the tokens: what they may do, until when, and when they were last used."""
 
     async def work() -> tuple[Sequence[TokenRecord], datetime]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             # Those of one namespace where one was asked for.
             names = None if settings.namespace is None else {settings.namespace}
             return [
                 each for each in await _all(client, live=not everything) if _concerns(each, names)
             ], await client.now()
 
-    found, now = complete(work(), settings)
+    found, now = run_async(work(), settings)
     found = sorted(found, key=lambda each: (each.name, each.created_at))
 
-    def show(screen: Screen) -> None:
+    def show(screen: Printer) -> None:
         if not found:
             screen.line("No tokens. Make one with `tickbird token create NAME --role viewer`.")
             return
         heads = ("ID", "NAME", "ROLE", "NAMESPACES", "STATE", "EXPIRES", "LAST USED", "SESSIONS", "MADE BY")
         screen.table(heads, (_row(each, now, settings.tz or "UTC") for each in found))
 
-    emit(settings, lambda: {"tokens": [token_document(each) for each in found]}, show)
+    print_result(settings, lambda: {"tokens": [token_document(each) for each in found]}, show)
 
 
 @token.command(cls=Command)
 @click.argument("which", metavar="ID|NAME", type=words, shell_complete=token_ids)
 @actor_option
 @click.pass_obj
-def revoke(settings: Settings, which: str, actor: str) -> None:
+def revoke(settings: GlobalOptions, which: str, actor: str) -> None:
     """End a token, and all sessions that are open with it: within a second it opens nothing any more."""
 
     async def work() -> tuple[TokenRecord, int]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             found = await _find(client, which)
             return await client.revoke_token(found.id, actor=actor), found.sessions
 
-    token, sessions = complete(work(), settings)
+    token, sessions = run_async(work(), settings)
     ends = f", which ends {sessions} open session{'' if sessions == 1 else 's'}" if sessions else ""
-    emit(
+    print_result(
         settings,
         lambda: {**token_document(token), "sessions_ended": sessions},
         lambda screen: screen.line(f"Token {token.id} ({token.name}) is revoked{ends}."),
     )
 
 
-def _namespaces(settings: Settings, everything: bool) -> Sequence[str] | None:
+def _namespaces(settings: GlobalOptions, everything: bool) -> Sequence[str] | None:
     """Those that the token opens: --namespace takes several, parted by commas."""
     if not everything:
         given = (settings.namespace or "default").split(",")

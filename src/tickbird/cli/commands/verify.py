@@ -8,16 +8,16 @@ from typing import Any
 
 import click
 
-from tickbird.cli.connection import complete, opened
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
-from tickbird.cli.options import Command, Settings
-from tickbird.cli.output import Cell, Screen, Text, clock, emit, iso
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result
 from tickbird.cli.params import words
 from tickbird.cli.shell_completion import schedule_names
-from tickbird.cli.time_input import Reader
+from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.ledger.verification import Audit
+from tickbird.domain.ledger.verification import LedgerReport
 from tickbird.domain.time.instants import to_datetime
 
 _PAGE = 500
@@ -28,25 +28,25 @@ _PAGE = 500
 @click.option("--from", "first", type=words, metavar="INSTANT", help="Ticks from here on; else since it was created.")
 @click.option("--to", "last", type=words, metavar="INSTANT", help="Ticks up to here; else up to now.")
 @click.pass_obj
-def audit(settings: Settings, name: str | None, first: str | None, last: str | None) -> int:
+def audit(settings: GlobalOptions, name: str | None, first: str | None, last: str | None) -> int:
     """Prove that every expected tick has one decision, or name those that do not.
 
     Of one schedule, or of all, deleted ones included. Exit code 1 tells that something was found.
     """
 
-    async def read() -> tuple[list[Audit], datetime | None, datetime]:
-        async with opened(settings) as client:
+    async def read() -> tuple[list[LedgerReport], datetime | None, datetime]:
+        async with connect(settings) as client:
             now = await client.now()
             own = await _zone(client, name)
             start, end = (
-                None if text is None else Reader(now, settings.tz, own)(text, option).at
+                None if text is None else InstantParser(now, settings.tz, own)(text, option).at
                 for text, option in ((first, "from"), (last, "to"))
             )
             end = end or now
             names = _names(client) if name is None else _only(name)
             return [await client.audit_ticks(each, start, end) async for each in names], start, end
 
-    audits, start, end = complete(read(), settings)
+    audits, start, end = run_async(read(), settings)
     # Of those that did not exist in the range, nothing is to be told.
     audits = [each for each in audits if name is not None or each.first is not None or each.found]
     proven = all(each.proven for each in audits)
@@ -54,7 +54,7 @@ def audit(settings: Settings, name: str | None, first: str | None, last: str | N
     def document() -> dict[str, Any]:
         return {"from": iso(start), "to": iso(end), "proven": proven, "audits": [each.to_json() for each in audits]}
 
-    emit(settings, document, lambda screen: _show(screen, audits, settings.tz or "UTC"))
+    print_result(settings, document, lambda screen: _show(screen, audits, settings.tz or "UTC"))
     return 0 if proven else FAILED
 
 
@@ -80,7 +80,7 @@ async def _names(client: Client) -> AsyncIterator[str]:
             after = page[-1].schedule.name
 
 
-def _show(screen: Screen, audits: list[Audit], tz: str) -> None:
+def _show(screen: Printer, audits: list[LedgerReport], tz: str) -> None:
     if not audits:
         screen.line("No schedule had a tick to be decided in that time.")
         return

@@ -11,7 +11,7 @@ import click
 from tickbird.app import Tickbird
 from tickbird.cli.app_loading import app_argument, find_app
 from tickbird.cli.logging import LEVELS, log_to_stderr
-from tickbird.cli.options import Command, Settings
+from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.params import length
 from tickbird.cli.shell_completion import queue_names
 from tickbird.domain.explain.run_history import count, is_program
@@ -59,7 +59,7 @@ log = logging.getLogger("tickbird.worker")
 )
 @click.pass_obj
 def worker(
-    settings: Settings,
+    settings: GlobalOptions,
     app: str | None,
     app_option: str | None,
     slots: int,
@@ -114,7 +114,7 @@ def worker(
     log.info("worker %s has ended", described.id)
 
 
-def _bird(settings: Settings, app: str | None, app_option: str | None, commands: tuple[str, ...]) -> Tickbird:
+def _bird(settings: GlobalOptions, app: str | None, app_option: str | None, commands: tuple[str, ...]) -> Tickbird:
     """The app of the command line; one without code, where it names none and allows programs."""
     if commands and not (app or app_option or os.environ.get("TICKBIRD_APP")):
         return Tickbird(settings.url, app="programs", namespace=settings.namespace or "default", commands=commands)

@@ -7,9 +7,9 @@ from datetime import datetime
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, Text, emit, relative
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, Text, print_result, relative
 from tickbird.cli.params import words
 from tickbird.cli.shell_completion import worker_ids
 from tickbird.domain.explain.run_history import count
@@ -22,22 +22,22 @@ _HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEE
 
 @click.command(cls=Command)
 @click.pass_obj
-def workers(settings: Settings) -> None:
+def workers(settings: GlobalOptions) -> None:
     """List the live workers: what they serve, since when, and what holds them back."""
 
     async def read() -> tuple[Sequence[Worker], datetime]:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.workers(), await client.now()
 
-    found, now = complete(read(), settings)
+    found, now = run_async(read(), settings)
 
-    def show(screen: Screen) -> None:
+    def show(screen: Printer) -> None:
         if not found:
             screen.line("No worker is alive. Start one with `tickbird worker`.")
             return
         screen.table(_HEADS, (_row(each, now) for each in found))
 
-    emit(settings, lambda: {"workers": [worker_document(each) for each in found]}, show)
+    print_result(settings, lambda: {"workers": [worker_document(each) for each in found]}, show)
 
 
 @click.command(cls=Command)
@@ -45,18 +45,18 @@ def workers(settings: Settings) -> None:
 @click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
 @actor_option
 @click.pass_obj
-def drain(settings: Settings, worker: str, note: str, actor: str) -> None:
+def drain(settings: GlobalOptions, worker: str, note: str, actor: str) -> None:
     """Ask a worker to take nothing new, finish what it executes and end.
 
     As if it were sent SIGTERM: within seconds, at the latest with its next heartbeat. Nothing takes that back.
     """
 
     async def work() -> Worker:
-        async with opened(settings) as client:
+        async with connect(settings) as client:
             return await client.drain_worker(worker, actor=actor, note=note)
 
-    asked = complete(work(), settings)
-    emit(
+    asked = run_async(work(), settings)
+    print_result(
         settings,
         lambda: {"worker": worker_document(asked)},
         lambda screen: screen.line(

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from tickbird.cli.connection import complete, opened
-from tickbird.cli.options import Command, Settings, actor_option
-from tickbird.cli.output import Cell, Screen, clock, emit
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, clock, print_result
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.planning.zone_impact import ZoneImpact
 from tickbird.store.protocol.store import ZoneRecord, Zones
 from tickbird.wire.encode import moves_document, zone_record_document, zones_document
 
@@ -27,22 +27,22 @@ from tickbird.wire.encode import moves_document, zone_record_document, zones_doc
 @click.option("--adopt", is_flag=True, help="Let the store go by the zone data of this machine, also by an older one.")
 @actor_option
 @click.pass_obj
-def zones(settings: Settings, days: int, against: str | None, adopt: bool, actor: str) -> None:
+def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, actor: str) -> None:
     """Compare zone data with the store's, and tell which ticks it moves.
 
     Workers with newer data than the store's let it go by that, once, and compute the next ticks anew. Without
     --against, what is shown is what they would move: next ticks as stored that this machine's data puts elsewhere.
     """
 
-    async def work() -> tuple[Zones, Sequence[ZoneRecord], Sequence[TickMoves]]:
-        async with opened(settings) as client:
+    async def work() -> tuple[Zones, Sequence[ZoneRecord], Sequence[ZoneImpact]]:
+        async with connect(settings) as client:
             moves = await client.zone_moves(days, against)
             found = await client.adopt_zones(actor=actor) if adopt else await client.zones()
             return found, await client.zone_history(), moves
 
-    found, history, moves = complete(work(), settings)
+    found, history, moves = run_async(work(), settings)
 
-    def show_zones(screen: Screen) -> None:
+    def show_zones(screen: Printer) -> None:
         screen.line(f"here   {found.here} from {found.here.source}")
         if found.stored is not None:
             stored, now = found.stored, " just now" if found.adopted else f" at {clock(found.stored.adopted_at)}"
@@ -71,7 +71,7 @@ def zones(settings: Settings, days: int, against: str | None, adopt: bool, actor
         "against": against,
         "moves": [moves_document(each) for each in moves],
     }
-    emit(settings, lambda: document, show_zones)
+    print_result(settings, lambda: document, show_zones)
 
 
 def _relation(found: Zones) -> str:
@@ -88,5 +88,5 @@ def _first(ticks: Sequence[Any], zone: str) -> str:
     return clock(ticks[0], zone) if ticks else "none"
 
 
-def _sum(moves: TickMoves) -> str:
+def _sum(moves: ZoneImpact) -> str:
     return f"{moves.gone} go, {moves.came} come"

@@ -14,7 +14,7 @@ from tickbird.client.http.previews import RemotePreviews
 from tickbird.client.http.runs import RemoteRuns
 from tickbird.client.http.schedules import RemoteSchedules
 from tickbird.client.http.sessions import RemoteSessions
-from tickbird.client.http.system import RemoteWhole
+from tickbird.client.http.system import RemoteSystem
 from tickbird.client.http.tick_overrides import RemoteOverrides
 from tickbird.client.http.tokens import RemoteTokens
 from tickbird.client.http.transport import Transport
@@ -37,7 +37,7 @@ class RemoteClient(
     RemoteCalendars,
     RemoteTokens,
     RemoteSessions,
-    RemoteWhole,
+    RemoteSystem,
     StoreOnly,
     Client,
 ):

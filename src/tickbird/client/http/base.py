@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from tickbird.client.base import Base, Settings, Validate, page_size
-from tickbird.client.http.transport import Question, Transport
+from tickbird.client.base import ClientBase, Settings, Validate, page_size
+from tickbird.client.http.transport import HttpRequest, Transport
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.domain.schedules.schedule import Schedule
@@ -25,7 +25,7 @@ Query = Mapping[str, str | int | bool | None]
 _PAGE = 1_000
 
 
-class Remote(Base):
+class Remote(ClientBase):
     """The server and the namespace of a client; without one, the only one that the token opens."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Remote(Base):
     async def _get(
         self, path: str, read: Callable[[Document], T], query: Query | None = None, *, patience: float = 0.0
     ) -> T:
-        return await self._ask(read, Question("GET", path, self._query(query), patience=patience, repeatable=True))
+        return await self._ask(read, HttpRequest("GET", path, self._query(query), patience=patience, repeatable=True))
 
     async def _post(
         self,
@@ -64,7 +64,7 @@ class Remote(Base):
         """Have something done; with a key that servers keep, what is asked twice is done once."""
         headers = {**self._key(key), **_match(revision)}
         stated = {name: value for name, value in (body or {}).items() if value is not None}
-        return await self._ask(read, Question("POST", path, self._query(), stated, headers, patience, keyed))
+        return await self._ask(read, HttpRequest("POST", path, self._query(), stated, headers, patience, keyed))
 
     def _key(self, given: str | None = None) -> dict[str, str]:
         """The header that tells a request from every other; the same again where the same is asked again."""
@@ -84,7 +84,7 @@ class Remote(Base):
         query: Query | None = None,
         revision: int | None = None,
     ) -> T:
-        return await self._ask(read, Question(method, path, self._query(query), body, _match(revision)))
+        return await self._ask(read, HttpRequest(method, path, self._query(query), body, _match(revision)))
 
     async def _pages(
         self, path: str, read: Callable[[Document], T], limit: int, place: str | int | None, query: Query | None = None
@@ -101,7 +101,7 @@ class Remote(Base):
                 break
         return found
 
-    async def _ask(self, read: Callable[[Document], T], question: Question) -> T:
+    async def _ask(self, read: Callable[[Document], T], question: HttpRequest) -> T:
         return self._transport.understood(read, await self._transport.ask(question))
 
     def _query(self, given: Query | None = None) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tickbird.client.bulk import Bulk
 from tickbird.client.http.base import Remote, instant
-from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb, Filter, check_count
+from tickbird.domain.planning.bulk import MOST, BulkFilter, BulkResult, BulkVerb, check_count
 from tickbird.domain.schedules.schedule import State
 from tickbird.wire.decode.bulk import read_bulk
 
@@ -31,7 +31,7 @@ class RemoteBulk(Remote, Bulk):
         cancel_runs: bool = False,
     ) -> BulkResult:
         """Pause every schedule that matches and is not paused; CountChangedError if they are far from `expected`."""
-        which = Filter(contains=contains, tag=tag, state=state)
+        which = BulkFilter(contains=contains, tag=tag, state=state)
         body = {"note": note, "until": instant(until), "cancel_runs": cancel_runs}
         return await self._have_all_done("pause", which, expected, body)
 
@@ -46,7 +46,7 @@ class RemoteBulk(Remote, Bulk):
         note: str = "",
     ) -> BulkResult:
         """Resume every schedule that matches and is paused, but not those that code no longer has."""
-        which = Filter(contains=contains, tag=tag, state=state)
+        which = BulkFilter(contains=contains, tag=tag, state=state)
         return await self._have_all_done("resume", which, expected, {"note": note})
 
     async def trigger_all(
@@ -59,10 +59,10 @@ class RemoteBulk(Remote, Bulk):
         expected: int | None = None,
     ) -> BulkResult:
         """One manual run now of every schedule that matches, each with its own payload."""
-        return await self._have_all_done("trigger", Filter(contains=contains, tag=tag, state=state), expected, {})
+        return await self._have_all_done("trigger", BulkFilter(contains=contains, tag=tag, state=state), expected, {})
 
     async def _have_all_done(
-        self, verb: BulkVerb, which: Filter, expected: int | None, body: dict[str, Any]
+        self, verb: BulkVerb, which: BulkFilter, expected: int | None, body: dict[str, Any]
     ) -> BulkResult:
         if expected is None:
             # A server wants to know what its caller has seen, and whoever calls this has not looked.

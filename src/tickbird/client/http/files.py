@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from tickbird.client.files import Files, remarks_of
 from tickbird.client.http.base import Remote
-from tickbird.client.http.transport import Question
+from tickbird.client.http.transport import HttpRequest
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.files.diagnostics import DocumentError, Mistake, OwnedError
+from tickbird.files.diagnostics import Diagnostic, DocumentError, OwnedError
 from tickbird.files.document import Document, read_document
 from tickbird.files.plan import FilePlan
 from tickbird.files.writer import to_plain
@@ -65,7 +65,7 @@ class RemoteFiles(Remote, Files):
         return plan
 
     async def _planned(self, path: str, document: Document, body: Mapping[str, Any]) -> FilePlan:
-        question = Question("POST", path, self._query(), body, self._key(), _APPLY, repeatable=True)
+        question = HttpRequest("POST", path, self._query(), body, self._key(), _APPLY, repeatable=True)
         plan = await self._ask(read_plan, question)
         return replace(plan, mistakes=_placed(document, plan.mistakes), conflicts=_placed(document, plan.conflicts))
 
@@ -89,12 +89,12 @@ class RemoteFiles(Remote, Files):
         return found
 
 
-def _placed(document: Document, mistakes: Sequence[Mistake]) -> list[Mistake]:
+def _placed(document: Document, mistakes: Sequence[Diagnostic]) -> list[Diagnostic]:
     """With where they stand in the files, of which the server knows nothing."""
     return [_in_file(document, mistake) for mistake in mistakes]
 
 
-def _in_file(document: Document, mistake: Mistake) -> Mistake:
+def _in_file(document: Document, mistake: Diagnostic) -> Diagnostic:
     about = _ABOUT.match(mistake.text)
     if about is None:
         return mistake

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tickbird.client.forecast import Simulations
 from tickbird.client.http.base import Remote, instant
-from tickbird.client.http.transport import Question
+from tickbird.client.http.transport import HttpRequest
 from tickbird.domain.time.instants import iso
 from tickbird.wire.decode.parts import Document as Answer
 
 if TYPE_CHECKING:
-    from tickbird.domain.forecast.forecast import Simulation, WhatIf
+    from tickbird.domain.forecast.forecast import ForecastComparison, WhatIf
     from tickbird.files.document import Document
 
 # A server plays one at a time.
@@ -36,7 +36,7 @@ class RemoteSimulations(Remote, Simulations):
         limit: int = 20,
         most: int | None = None,
         counted: Callable[[int, int], None] | None = None,
-    ) -> Simulation:
+    ) -> ForecastComparison:
         """What the next days bring: from `start` or now, to `end` or for so many days, a week if not said.
 
         With `document`, as it would be with its schedules applied. With `what_if`, both as it is and as it would be.
@@ -67,8 +67,8 @@ class RemoteSimulations(Remote, Simulations):
             }
         stated = {name: value for name, value in body.items() if value is not None}
 
-        def read(answer: Answer) -> Simulation:
+        def read(answer: Answer) -> ForecastComparison:
             return read_simulation(answer)
 
-        question = Question("POST", "/simulate", self._query(), stated, None, _PATIENCE, repeatable=True)
+        question = HttpRequest("POST", "/simulate", self._query(), stated, None, _PATIENCE, repeatable=True)
         return await self._ask(read, question)

@@ -11,11 +11,11 @@ from typing import Any, get_args
 
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.http.base import Query, Remote, instant_ceil, schedule_path, sent
-from tickbird.client.http.transport import Question
+from tickbird.client.http.transport import HttpRequest
 from tickbird.client.runs import Runs, not_finished
 from tickbird.domain.errors import NotFoundError, StoreUnavailableError
 from tickbird.domain.explain.explanation import Step
-from tickbird.domain.limits.rate_limits import Turn
+from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import FINAL, AttemptRecord, RunRecord, Status
@@ -167,7 +167,7 @@ class RemoteRuns(Remote, Runs):
         losses = 0
         while True:
             query = self._query({"follow": True, "after": f"{after[0]}.{after[1]}"})
-            question = Question("GET", f"{_path(run_id)}/logs", query, repeatable=True)
+            question = HttpRequest("GET", f"{_path(run_id)}/logs", query, repeatable=True)
             try:
                 async for event in self._transport.listen(question):
                     if event.name == "end":
@@ -188,7 +188,7 @@ class RemoteRuns(Remote, Runs):
             _path(run_id), lambda found: maybe(lambda each: read_progress(run_id, each), found["progress"])
         )
 
-    async def turn(self, run_id: int) -> Turn | None:
+    async def turn(self, run_id: int) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._get(_path(run_id), lambda found: maybe(read_turn, found["turn"]))
 

@@ -15,10 +15,10 @@ from tickbird.domain.schedules.codec import encode_field, encode_stated
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import check_fields, policies
 from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.domain.targets.command import Program
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
-from tickbird.store.protocol.store import ScheduleRow
+from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.wire.decode.schedules import read_row
 
 
@@ -29,7 +29,7 @@ class RemoteSchedules(RemoteRevisions, Schedules):
         self,
         name: str,
         trigger: TriggerValue,
-        task: str | Program,
+        task: str | CommandSpec,
         *,
         actor: str,
         payload: Mapping[str, Any] | None = None,
@@ -42,7 +42,7 @@ class RemoteSchedules(RemoteRevisions, Schedules):
         A setting that is not given is the task's: of this process, or as a live worker publishes it.
         """
         check_new_name(name, "schedule")
-        target = command_target(task) if isinstance(task, Program) else Target(task)
+        target = command_target(task) if isinstance(task, CommandSpec) else Target(task)
         checked = self._payload(target, payload or {})
         own = self._settings.get(target.name, {}) if target.kind == "task" else {}
         given = {**own, **policies(options)}
@@ -66,7 +66,7 @@ class RemoteSchedules(RemoteRevisions, Schedules):
         tag: str | None = None,
         after: str = "",
         limit: int = 100,
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name, a page at a time: `after` is the last name of the page before."""
         if state is not None:
             check_choice(state, "state", get_args(State))

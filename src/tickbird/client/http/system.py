@@ -7,14 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 from tickbird.client.http.base import Remote, segment
-from tickbird.client.system import Whole, check_days
+from tickbird.client.system import System, check_days
 from tickbird.domain.doctor.finding import Finding
-from tickbird.domain.planning.zone_impact import TickMoves, all_moves, by_instant, is_zoned
+from tickbird.domain.planning.zone_impact import ZoneImpact, all_moves, by_instant, is_zoned
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.workers import Worker, no_such_worker
-from tickbird.store.protocol.store import AuditRecord, Place, ZoneRecord, Zones
+from tickbird.store.protocol.store import AuditEntry, StoreIdentity, ZoneRecord, Zones
 from tickbird.wire.decode import parts
 from tickbird.wire.decode.schedules import read_row
 from tickbird.wire.decode.system import (
@@ -32,7 +32,7 @@ _PAGE = 1_000
 _DOCTOR = 60.0
 
 
-class RemoteWhole(Remote, Whole):
+class RemoteSystem(Remote, System):
     """The verbs about all of a store."""
 
     async def workers(self) -> Sequence[Worker]:
@@ -55,11 +55,11 @@ class RemoteWhole(Remote, Whole):
         """Everything that was looked at in the store: how it is, and what to do about it."""
         return await self._get("/doctor", lambda found: [*map(read_finding, found["items"])], patience=_DOCTOR)
 
-    async def place(self) -> Place:
+    async def place(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
         return await self._get("/place", read_place)
 
-    async def accept_copy(self, *, actor: str) -> Place:
+    async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
         return await self._post("/place/accept-copy", read_place)
 
@@ -77,7 +77,7 @@ class RemoteWhole(Remote, Whole):
         """Let the store go by the zone rules of the server's process, also by older ones; workers then follow."""
         return await self._post("/zones/adopt", read_zones)
 
-    async def zone_moves(self, days: int = 400, against: str | Path | None = None) -> Sequence[TickMoves]:
+    async def zone_moves(self, days: int = 400, against: str | Path | None = None) -> Sequence[ZoneImpact]:
         """The ticks that a change of zone rules moves, from the stored next ones to those of the server's process.
 
         With `against`, a folder of zone files of this machine: every tick within so many days that its rules move.
@@ -95,7 +95,7 @@ class RemoteWhole(Remote, Whole):
 
     async def audit(
         self, *, schedule: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Sequence[AuditRecord]:
+    ) -> Sequence[AuditEntry]:
         """Who did what, newest first."""
         return await self._pages("/audit", read_audit_record, limit, before, {"schedule": schedule})
 

@@ -10,10 +10,10 @@ from tickbird.client.base import page_size
 from tickbird.client.http.base import Remote, instant, instant_ceil, schedule_path
 from tickbird.client.ticks import Ticks
 from tickbird.domain.explain.explanation import Explanation
-from tickbird.domain.ledger.activity import Happening
-from tickbird.domain.ledger.verification import Audit
-from tickbird.domain.planning.upcoming import ComingTick, check_count
-from tickbird.store.protocol.store import Decisions
+from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.verification import LedgerReport
+from tickbird.domain.planning.upcoming import UpcomingTick, check_count
+from tickbird.store.protocol.store import TickDecisions
 from tickbird.wire.decode.ticks import read_audit, read_decisions, read_explanation, read_happening, read_tick
 
 # An audit goes through a whole ledger.
@@ -23,7 +23,7 @@ _AUDIT = 300.0
 class RemoteTicks(Remote, Ticks):
     """The verbs about ticks."""
 
-    async def next_ticks(self, name: str, count: int = 10) -> Sequence[ComingTick]:
+    async def next_ticks(self, name: str, count: int = 10) -> Sequence[UpcomingTick]:
         """The ticks to come, as the schedule stands now."""
         path = f"{schedule_path(name)}/next"
         return await self._get(path, lambda found: [*map(read_tick, found["items"])], {"count": check_count(count)})
@@ -33,21 +33,21 @@ class RemoteTicks(Remote, Ticks):
         query = {"at": instant(at), "tz": tz}
         return replace(await self._get(f"{schedule_path(name)}/why", read_explanation, query), at=at)
 
-    async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> Decisions:
+    async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> TickDecisions:
         """The runs and skips whose ticks touch a range."""
         query = {"first": instant_ceil(first), "last": instant(last), "limit": page_size(limit)}
         return await self._get(f"{schedule_path(name)}/decisions", read_decisions, query)
 
     async def audit_ticks(
         self, name: str, first: datetime | None = None, last: datetime | None = None, *, page: int = 10_000
-    ) -> Audit:
+    ) -> LedgerReport:
         """Do the ticks that were to be expected in a range have one decision each, and no decision lacks its tick?"""
         query = {"first": instant(first), "last": instant(last)}
         return await self._get(f"{schedule_path(name)}/audit", read_audit, query, patience=_AUDIT)
 
     async def happenings(
         self, since: datetime, *, schedule: str | None = None, limit: int = 10_000
-    ) -> Sequence[Happening]:
+    ) -> Sequence[Activity]:
         """The ticks decided and the runs ended since an instant, oldest first; of each kind the newest `limit`."""
         query = {"since": instant(since), "schedule": schedule, "limit": page_size(limit)}
         found = await self._get("/happenings", lambda page: [*map(read_happening, page["items"])], query)

@@ -41,7 +41,7 @@ _BEHIND: Final = (502, 503, 504)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class HttpRequest:
     """A request; a repeatable one may be asked again though the answer was lost."""
 
     method: str
@@ -90,7 +90,7 @@ class Transport:
     def __repr__(self) -> str:
         return f"Transport({self.url!r})"
 
-    async def ask(self, question: Question) -> Any:
+    async def ask(self, question: HttpRequest) -> Any:
         """The document that answers a question; a domain error where it is refused or does not come."""
         question = self._placed(question)
         try:
@@ -103,7 +103,7 @@ class Transport:
             except ClosedNamespaceError:
                 raise unchosen from None
 
-    async def _ask(self, question: Question) -> Any:
+    async def _ask(self, question: HttpRequest) -> Any:
         for apart in _APART:
             try:
                 answer = await self._send(question)
@@ -122,7 +122,7 @@ class Transport:
         except _Lost as lost:
             raise self._unreachable(lost, question) from lost.__cause__
 
-    async def listen(self, question: Question) -> AsyncIterator[Event]:
+    async def listen(self, question: HttpRequest) -> AsyncIterator[Event]:
         """The events that answer a question, until the server ends them; nothing is tried again here."""
         question = self._placed(question)
         try:
@@ -137,7 +137,7 @@ class Transport:
             except ClosedNamespaceError:
                 raise unchosen from None
 
-    async def _listen(self, question: Question) -> AsyncIterator[Event]:
+    async def _listen(self, question: HttpRequest) -> AsyncIterator[Event]:
         http = self._opened()
         import httpx
 
@@ -164,7 +164,7 @@ class Transport:
         first, self._several = not self._several, self._otherwise is not None
         return first and self._several
 
-    def _placed(self, question: Question) -> Question:
+    def _placed(self, question: HttpRequest) -> HttpRequest:
         """The question as it is sent: with that namespace, once it is known that one must be named."""
         if self._otherwise is None or not self._several or "namespace" in question.query:
             return question
@@ -186,7 +186,7 @@ class Transport:
         if http is not None:
             await http.aclose()
 
-    async def _send(self, question: Question) -> Any:
+    async def _send(self, question: HttpRequest) -> Any:
         http = self._opened()
         import httpx
 
@@ -260,7 +260,7 @@ class Transport:
             )
         return self._http
 
-    def _document(self, answer: Any, question: Question) -> Any:
+    def _document(self, answer: Any, question: HttpRequest) -> Any:
         if answer.is_redirect:
             raise StoreError(
                 f"{self.url} sends its callers elsewhere ({answer.headers.get('location', '')[:200]});",
@@ -291,7 +291,7 @@ class Transport:
             problem = None
         return self.understood(lambda each: error_of(each, has_token=self._token is not None), problem)
 
-    def _unreachable(self, lost: _Lost, question: Question) -> StoreUnavailableError:
+    def _unreachable(self, lost: _Lost, question: HttpRequest) -> StoreUnavailableError:
         told = f" ({lost.reason[:200]})" if lost.reason else ""
         done = question.method != "GET" and not lost.unsent
         hint = (
@@ -328,7 +328,7 @@ async def _events(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
             name, data = "", ""
 
 
-def _rest(answer: Any, question: Question) -> float | None:
+def _rest(answer: Any, question: HttpRequest) -> float | None:
     """How long to wait before the same is asked again; None where this is the answer."""
     said = answer.headers.get("retry-after", "")
     # One that comes too often is refused before anything is done; one whose key is still being answered will be.

@@ -7,22 +7,22 @@ from contextlib import AbstractAsyncContextManager
 
 from tickbird.client.http.base import Remote
 from tickbird.client.sessions import Sessions
-from tickbird.client.system import Whole
+from tickbird.client.system import System
 from tickbird.client.tokens import Tokens
 from tickbird.domain.access.sessions import USUAL_SECONDS, SessionRecord
 from tickbird.domain.errors import StoreError
-from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.time.durations import Duration
 
 
-class StoreOnly(Remote, Tokens, Sessions, Whole):
+class StoreOnly(Remote, Tokens, Sessions, System):
     """The verbs that a server itself is made of: each says where to go instead."""
 
-    async def settle(self, before: Horizon | None = None) -> Horizon:
+    async def settle(self, before: Watermark | None = None) -> Watermark:
         """Refused: `GET /api/v1/events` tells what happens."""
         raise _refused("what happens is read")
 
-    async def happened(self, namespaces: Collection[str], after: Mark, until: Horizon) -> Happened:
+    async def happened(self, namespaces: Collection[str], after: ActivityCursor, until: Watermark) -> ActivityPage:
         """Refused: `GET /api/v1/events` tells what happens."""
         raise _refused("what happens is read")
 

@@ -12,7 +12,7 @@ GIVEN_UP_SECONDS: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StoredResponse:
     """What a request was answered that had a key; `status` is None while somebody is at it."""
 
     # A digest of all that was asked.

@@ -67,7 +67,7 @@ class ClosedDays:
         return self.own.excludes(ordinal) or self.shared.excludes(ordinal)
 
 
-def union(calendars: Iterable[Calendar]) -> Calendar:
+def merge(calendars: Iterable[Calendar]) -> Calendar:
     """Closed where any of them is, unless one of them opens that date."""
     dates: set[date] = set()
     weekdays: set[int] = set()

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from tickbird.domain.doctor import postgres_checks, sqlite_checks
 from tickbird.domain.doctor.finding import Finding, ok, problem, unseen, warning
-from tickbird.domain.doctor.snapshot import MOST, Condition, Work
-from tickbird.domain.explain.run_history import brief, count, is_program, named, obstacle, reason
+from tickbird.domain.doctor.snapshot import MOST, StoreSnapshot, Workload
+from tickbird.domain.explain.run_history import brief, count, is_program, named, reason, unserved_reason
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.workers import Worker
@@ -27,10 +27,10 @@ RATED: Final = 600.0
 _NAMED: Final = 10
 _LONGEST: Final = 300
 
-Judge = Callable[[Condition], Iterator[Finding]]
+Judge = Callable[[StoreSnapshot], Iterator[Finding]]
 
 
-def diagnose(condition: Condition) -> list[Finding]:
+def run_checks(condition: StoreSnapshot) -> list[Finding]:
     """Everything that was looked at, in a fixed order of checks."""
     found: list[Finding] = []
     for check, judge in _CHECKS.items():
@@ -48,7 +48,7 @@ def unusable(error: str, hint: str) -> Finding:
     return problem("store", error, hint)
 
 
-def _schema(condition: Condition) -> Iterator[Finding]:
+def _schema(condition: StoreSnapshot) -> Iterator[Finding]:
     seen = condition.schema
     figures = {"version": seen.version, "min_compatible": seen.min_compatible, "newest_known": seen.newest}
     if seen.error:
@@ -71,7 +71,7 @@ def _schema(condition: Condition) -> Iterator[Finding]:
         yield ok("schema", f"Version {seen.version}, which this tickbird needs.", **figures)
 
 
-def _versions(condition: Condition) -> Iterator[Finding]:
+def _versions(condition: StoreSnapshot) -> Iterator[Finding]:
     versions = Counter(worker.version for worker in condition.workers if worker.kind != "sync")
     figures = {"here": condition.version, "workers": dict(versions)}
     told = ", ".join(f"{version} ({number})" for version, number in sorted(versions.items()))
@@ -85,7 +85,7 @@ def _versions(condition: Condition) -> Iterator[Finding]:
         yield ok("versions", f"tickbird {condition.version} here" + (", as in all workers." if versions else "."))
 
 
-def _clock(condition: Condition) -> Iterator[Finding]:
+def _clock(condition: StoreSnapshot) -> Iterator[Finding]:
     if condition.asked_at is not None and condition.answered_at is not None:
         yield _own_clock(condition, condition.asked_at, condition.answered_at)
     for worker in condition.workers:
@@ -99,7 +99,7 @@ def _clock(condition: Condition) -> Iterator[Finding]:
         yield warning("clock", text, "Let that machine follow a time server (timedatectl set-ntp true).", apart=apart)
 
 
-def _own_clock(condition: Condition, asked_at: datetime, answered_at: datetime) -> Finding:
+def _own_clock(condition: StoreSnapshot, asked_at: datetime, answered_at: datetime) -> Finding:
     behind, ahead = (asked_at - condition.now).total_seconds(), (condition.now - answered_at).total_seconds()
     # The store's clock was read at some moment between the question and the answer.
     apart = behind if behind > 0 else -ahead if ahead > 0 else 0.0
@@ -113,7 +113,7 @@ def _own_clock(condition: Condition, asked_at: datetime, answered_at: datetime) 
     return problem("clock", text, "Let both machines follow a time server (timedatectl set-ntp true).", apart=apart)
 
 
-def _copy(condition: Condition) -> Iterator[Finding]:
+def _copy(condition: StoreSnapshot) -> Iterator[Finding]:
     if condition.copied:
         text = f"{_sentence(condition.copied.partition('; if it is to go on')[0])} Nothing is planned or executed here."
         yield problem("copy", text, "tickbird doctor --accept-copy   # only if it is to go on here")
@@ -121,7 +121,7 @@ def _copy(condition: Condition) -> Iterator[Finding]:
         yield ok("copy", "The store is where it belongs.")
 
 
-def _zones(condition: Condition) -> Iterator[Finding]:
+def _zones(condition: StoreSnapshot) -> Iterator[Finding]:
     zones = condition.zones
     if zones is None:
         return
@@ -151,7 +151,7 @@ def _package(version: str) -> str:
     return f"{year}.{ord(letter) - ord('a') + 1}" if year.isdigit() and letter.isalpha() else "…"
 
 
-def _workers(condition: Condition) -> Iterator[Finding]:
+def _workers(condition: StoreSnapshot) -> Iterator[Finding]:
     live = [worker for worker in condition.workers if worker.kind != "sync"]
     work = condition.work
     if not live:
@@ -204,7 +204,7 @@ def _unreadable(worker: Worker, live: Sequence[Worker]) -> Finding:
     return (problem if nobody else warning)("workers", text, fix, worker=worker.id, unreadable=number)
 
 
-def _planning(condition: Condition) -> Iterator[Finding]:
+def _planning(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     due, late = condition.work.due, _age(condition, condition.work.due.since)
     figures = {"due": due.count, "late_seconds": round(late, 1), "new": due.new, "planners": condition.planners}
@@ -227,7 +227,7 @@ def _planning(condition: Condition) -> Iterator[Finding]:
         yield ok("planning", f"Nothing is overdue; {who}.", **figures)
 
 
-def _leases(condition: Condition) -> Iterator[Finding]:
+def _leases(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     expired, late = condition.work.expired, _age(condition, condition.work.expired.since)
     figures = {"expired": expired.count, "late_seconds": round(late, 1)}
@@ -241,7 +241,7 @@ def _leases(condition: Condition) -> Iterator[Finding]:
         yield ok("leases", "No run is left behind by a lost worker.", **figures)
 
 
-def _queues(condition: Condition) -> Iterator[Finding]:
+def _queues(condition: StoreSnapshot) -> Iterator[Finding]:
     work = condition.work
     assert work is not None
     oldest = max((_age(condition, each.since) for each in work.waiting if each.queue not in work.rates), default=0.0)
@@ -252,7 +252,7 @@ def _queues(condition: Condition) -> Iterator[Finding]:
         return
     told: set[tuple[str, str]] = set()
     for each in work.waiting:
-        if why := obstacle(each.queue, each.task, condition.workers):
+        if why := unserved_reason(each.queue, each.task, condition.workers):
             told.add((each.queue, each.task))
             yield _unserved(condition, each.queue, each.task, each.count, _age(condition, each.since), why)
     if alive:
@@ -272,7 +272,7 @@ def _queues(condition: Condition) -> Iterator[Finding]:
         yield ok("queues", text, oldest_seconds=round(oldest, 1))
 
 
-def _unserved(condition: Condition, queue: str, task: str, number: int, waited: float, why: str) -> Finding:
+def _unserved(condition: StoreSnapshot, queue: str, task: str, number: int, waited: float, why: str) -> Finding:
     runs = f"{_at_least(number, 'run')} of {named(task)} in queue {queue!r}"
     text = f"{runs} wait{'s' if number == 1 else ''} for nobody: {why}; the oldest for {in_words(waited)}."
     fix = _server(queue, task)
@@ -289,10 +289,10 @@ def _server(queue: str, target: str) -> str:
     return f"tickbird worker MODULE:APP --queues {quote(queue)}   # of the app that has the task {target!r}"
 
 
-def _unserved_schedules(condition: Condition, work: Work, told: set[tuple[str, str]]) -> Iterator[Finding]:
+def _unserved_schedules(condition: StoreSnapshot, work: Workload, told: set[tuple[str, str]]) -> Iterator[Finding]:
     """Schedules that will find nobody when their time comes, which may be at night."""
     for each in work.scheduled:
-        why = "" if (each.queue, each.task) in told else obstacle(each.queue, each.task, condition.workers)
+        why = "" if (each.queue, each.task) in told else unserved_reason(each.queue, each.task, condition.workers)
         if not why or why.startswith("every worker that could take it is draining"):
             continue
         told.add((each.queue, each.task))
@@ -303,7 +303,7 @@ def _unserved_schedules(condition: Condition, work: Work, told: set[tuple[str, s
         yield warning("queues", text, fix, queue=each.queue, task=each.task, schedules=each.count)
 
 
-def _parked(condition: Condition) -> Iterator[Finding]:
+def _parked(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     parked = condition.work.parked
     for each in parked[:_NAMED]:
@@ -320,7 +320,7 @@ def _parked(condition: Condition) -> Iterator[Finding]:
         yield ok("parked", "No schedule is parked.")
 
 
-def _refused(work: Work) -> Iterator[Finding]:
+def _refused(work: Workload) -> Iterator[Finding]:
     """Active schedules that cannot be planned for a cause outside of their rows."""
     for schedule in work.refused[:_NAMED]:
         if schedule.error:
@@ -335,7 +335,7 @@ def _refused(work: Work) -> Iterator[Finding]:
         yield problem("parked", text, "tickbird ls", more=more)
 
 
-def _calendars(condition: Condition) -> Iterator[Finding]:
+def _calendars(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     behind: dict[str, list[str]] = {}
     for schedule, calendar in condition.work.old_calendars:
@@ -351,7 +351,7 @@ def _calendars(condition: Condition) -> Iterator[Finding]:
         yield ok("calendars", "Every schedule has what its calendars say.")
 
 
-def _dependencies(condition: Condition) -> Iterator[Finding]:
+def _dependencies(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     waiting: dict[tuple[str, str | None], list[str]] = {}
     for schedule, needed, stands in condition.work.stuck:
@@ -367,7 +367,7 @@ def _dependencies(condition: Condition) -> Iterator[Finding]:
         yield ok("dependencies", "No schedule depends on one that does not tick.")
 
 
-def _failing(condition: Condition) -> Iterator[Finding]:
+def _failing(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     failing = condition.work.failing
     for each in failing[:_NAMED]:
@@ -382,7 +382,7 @@ def _failing(condition: Condition) -> Iterator[Finding]:
         yield ok("failing", "No schedule fails again and again.")
 
 
-def _held(condition: Condition) -> Iterator[Finding]:
+def _held(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     work = condition.work
     figures = {"runs": work.held_runs, "schedules": work.held_schedules}
@@ -430,7 +430,7 @@ CHECKS: Final = tuple(_CHECKS)
 _OF_SCHEMA: Final = frozenset(CHECKS[CHECKS.index("copy") :])
 
 
-def _age(condition: Condition, since: datetime | None) -> float:
+def _age(condition: StoreSnapshot, since: datetime | None) -> float:
     return 0.0 if since is None else (condition.now - since).total_seconds()
 
 

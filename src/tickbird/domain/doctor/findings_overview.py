@@ -10,21 +10,21 @@ from typing import Literal
 
 from tickbird.domain.doctor.checks import LATE, VERY_LATE
 from tickbird.domain.doctor.snapshot import FAILING
-from tickbird.domain.explain.run_history import brief, count, named, obstacle, reason
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.explain.run_history import brief, count, named, reason, unserved_reason
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.held import HeldSchedule
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import in_words
-from tickbird.domain.views import LateRun, Streak
+from tickbird.domain.views import FailureStreak, OverdueRun
 from tickbird.domain.workers import Worker
 
 Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "held"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class OverviewFinding:
     """One thing that needs a person: what, of which schedule, run, queue or worker, since when, and what to do."""
 
     kind: Kind
@@ -41,66 +41,66 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Troubles:
+class FindingsOverview:
     """The most serious ones, and how many more there are; `capped`: at least as many."""
 
-    found: Sequence[Trouble] = ()
+    found: Sequence[OverviewFinding] = ()
     more: int = 0
     capped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class FindingsInput:
     """What was looked at; `capped` where there was more to look at than was."""
 
     now: datetime
     workers: Sequence[Worker] = ()
-    streaks: Sequence[Streak] = ()
+    streaks: Sequence[FailureStreak] = ()
     parked: Sequence[Schedule] = ()
-    late: Sequence[LateRun] = ()
-    rates: Mapping[str, Rate] | None = None
+    late: Sequence[OverdueRun] = ()
+    rates: Mapping[str, RateLimit] | None = None
     running: Sequence[RunRecord] = ()
     overdue: Sequence[Schedule] = ()
     held: Sequence[HeldSchedule] = ()
     capped: bool = False
 
 
-def troubles(seen: Seen, most: int) -> Troubles:
+def troubles(seen: FindingsInput, most: int) -> FindingsOverview:
     """The most serious first, in the order in which each kind was seen."""
     kinds = (_workers, _lost, _late, _unplanned, _failing, _parked, _held)
     found = [trouble for kind in kinds for trouble in kind(seen)]
     # Stable: what is of the same severity stays in the order of its kinds.
     found.sort(key=lambda trouble: trouble.severity != "problem")
-    return Troubles(tuple(found[:most]), max(0, len(found) - most), seen.capped)
+    return FindingsOverview(tuple(found[:most]), max(0, len(found) - most), seen.capped)
 
 
-def _workers(seen: Seen) -> Iterator[Trouble]:
+def _workers(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for worker in seen.workers:
         if worker.held:
             text = f"Worker {worker.id} is held back: it {worker.held}."
             fix = "Do what it says; it goes on by itself then."
-            yield Trouble(kind="worker", severity="problem", text=text, fix=fix, worker=worker.id)
+            yield OverviewFinding(kind="worker", severity="problem", text=text, fix=fix, worker=worker.id)
         kept = worker.vitals.get("stuck")
         if isinstance(kept, int) and kept > 0:
             text = f"Worker {worker.id}: {count(kept, 'function')} in threads did not stop when asked."
             fix = 'Give the task isolation="process", and start this worker anew to free the slots.'
-            yield Trouble(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=kept)
+            yield OverviewFinding(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=kept)
         if unreadable := published(worker.vitals):
             number = published_count(worker.vitals)
             others = f" and {number - 1} more" if number > 1 else ""
             text = f"Worker {worker.id} cannot read {unreadable[0]}{others}, and leaves the runs to other workers."
             fix = "pip install --upgrade tickbird tzdata   # on that machine; or repair the stored row"
-            yield Trouble(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=number)
+            yield OverviewFinding(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=number)
 
 
-def _lost(seen: Seen) -> Iterator[Trouble]:
+def _lost(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for run in seen.running:
         late = 0.0 if run.lease_until is None else (seen.now - run.lease_until).total_seconds()
         if late > VERY_LATE:
             text = (
                 f"Run {run.id} of {run.schedule or named(run.target.name)} is left behind by a lost worker, and nobody"
             )
-            yield Trouble(
+            yield OverviewFinding(
                 kind="lost",
                 severity="problem",
                 text=f"{text} takes it over, for {in_words(late)}.",
@@ -112,14 +112,14 @@ def _lost(seen: Seen) -> Iterator[Trouble]:
             )
 
 
-def _late(seen: Seen) -> Iterator[Trouble]:
+def _late(seen: FindingsInput) -> Iterator[OverviewFinding]:
     busy = Counter(run.worker for run in seen.running)
-    groups: dict[tuple[str, str], list[LateRun]] = {}
+    groups: dict[tuple[str, str], list[OverdueRun]] = {}
     for run in seen.late:
         groups.setdefault((run.queue, run.target), []).append(run)
     for (queue, target), runs in groups.items():
         waited = (seen.now - runs[0].available_at).total_seconds()
-        why = obstacle(queue, target, seen.workers, busy)
+        why = unserved_reason(queue, target, seen.workers, busy)
         rate = (seen.rates or {}).get(queue)
         if not why:
             why = f"the rate of queue {queue!r} is {rate}" if rate is not None else "workers have not come to it yet"
@@ -129,7 +129,7 @@ def _late(seen: Seen) -> Iterator[Trouble]:
             what = f"{one or f'Run {runs[0].id} of {named(target)}'} is"
         else:
             what = f"{count(len(runs), 'run')} of {one or named(target)} are up to"
-        yield Trouble(
+        yield OverviewFinding(
             kind="late",
             severity="problem" if waited > VERY_LATE and rate is None else "warning",
             text=f"{what} {in_words(waited)} late: {why}.",
@@ -142,12 +142,12 @@ def _late(seen: Seen) -> Iterator[Trouble]:
         )
 
 
-def _unplanned(seen: Seen) -> Iterator[Trouble]:
+def _unplanned(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for schedule in seen.overdue:
         due_at = schedule.next_run_at
         late = 0.0 if due_at is None else (seen.now - due_at).total_seconds()
         if late > LATE:
-            yield Trouble(
+            yield OverviewFinding(
                 kind="unplanned",
                 severity="problem" if late > VERY_LATE else "warning",
                 text=f"{schedule.name} is {in_words(late)} late: no worker has planned it."
@@ -161,11 +161,11 @@ def _unplanned(seen: Seen) -> Iterator[Trouble]:
             )
 
 
-def _failing(seen: Seen) -> Iterator[Trouble]:
+def _failing(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for streak in seen.streaks:
         often = "once" if streak.failures == 1 else f"{streak.failures} times in a row"
         said = brief(streak.error)
-        yield Trouble(
+        yield OverviewFinding(
             kind="failing",
             severity="problem" if streak.failures >= FAILING else "warning",
             text=f"{streak.schedule} failed {often}{f': {said}' if said else ''}.",
@@ -177,10 +177,10 @@ def _failing(seen: Seen) -> Iterator[Trouble]:
         )
 
 
-def _parked(seen: Seen) -> Iterator[Trouble]:
+def _parked(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for schedule in seen.parked:
         said = reason(schedule.error)
-        yield Trouble(
+        yield OverviewFinding(
             kind="parked",
             severity="problem",
             text=f"{schedule.name} is parked and does not run{f': {said}' if said else ''}.",
@@ -189,10 +189,10 @@ def _parked(seen: Seen) -> Iterator[Trouble]:
         )
 
 
-def _held(seen: Seen) -> Iterator[Trouble]:
+def _held(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for held in seen.held:
         verb, them = ("is", "it") if held.count == 1 else ("are", "them")
-        yield Trouble(
+        yield OverviewFinding(
             kind="held",
             severity="warning",
             text=f"{count(held.count, 'late run')} of {held.schedule} {verb} held: release or drop {them}.",

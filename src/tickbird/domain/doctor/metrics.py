@@ -14,7 +14,7 @@ RECENTLY: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Measures:
+class NamespaceMetrics:
     """Counts and ages at an instant of the store's clock."""
 
     now: datetime
@@ -35,7 +35,7 @@ class Measures:
     capped: bool = False
 
 
-def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], most: int) -> Measures:
+def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], most: int) -> NamespaceMetrics:
     """From rows of a kind, a label, a number and an instant, each counted up to `most`."""
     counts: dict[str, dict[str, int]] = {"schedule": {}, "run": {}, "ended": {}, "worker": {}, "seen": {}}
     since: dict[str, datetime | None] = {}
@@ -44,7 +44,7 @@ def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], m
             since[label] = at
         else:
             counts[kind][label] = number
-    return Measures(
+    return NamespaceMetrics(
         now=now,
         schedules=counts["schedule"],
         runs={label: number for label, number in counts["run"].items() if label != "held"},

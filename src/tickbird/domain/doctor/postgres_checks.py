@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tickbird.domain.doctor.finding import Finding, in_bytes, ok, problem, unseen, warning
-from tickbird.domain.doctor.snapshot import Condition, Server, Table
+from tickbird.domain.doctor.snapshot import PostgresSnapshot, StoreSnapshot, TableStats
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.time.durations import in_words
 
@@ -26,7 +26,7 @@ _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _SEES_ALL: Final = "GRANT pg_monitor TO {role};"
 
 
-def rights(condition: Condition) -> Iterator[Finding]:
+def rights(condition: StoreSnapshot) -> Iterator[Finding]:
     """May a worker with this login work?"""
     server = condition.server
     if server is None:
@@ -46,7 +46,7 @@ def rights(condition: Condition) -> Iterator[Finding]:
     yield warning("rights", text, fix, lacking=list(server.lacking))
 
 
-def server(condition: Condition) -> Iterator[Finding]:
+def server(condition: StoreSnapshot) -> Iterator[Finding]:
     """Is it one that Tickbird can work on?"""
     server = condition.server
     if server is None:
@@ -63,7 +63,7 @@ def server(condition: Condition) -> Iterator[Finding]:
         yield ok("server", f"PostgreSQL {server.words}, database {server.database!r}.", **figures)
 
 
-def time_outs(condition: Condition) -> Iterator[Finding]:
+def time_outs(condition: StoreSnapshot) -> Iterator[Finding]:
     """Do the time-outs hold that Tickbird asks for on its connections?"""
     server = condition.server
     if server is None:
@@ -91,7 +91,7 @@ def time_outs(condition: Condition) -> Iterator[Finding]:
     yield from found or [ok("time-outs", f"In force: {told}.", **figures)]
 
 
-def durability(condition: Condition) -> Iterator[Finding]:
+def durability(condition: StoreSnapshot) -> Iterator[Finding]:
     """Does what was acknowledged outlive a crash of the server?"""
     server = condition.server
     if server is None:
@@ -115,7 +115,7 @@ def durability(condition: Condition) -> Iterator[Finding]:
     yield from found or [ok("durability", "Every commit is on the disk before it is acknowledged.", **figures)]
 
 
-def pooler(condition: Condition) -> Iterator[Finding]:
+def pooler(condition: StoreSnapshot) -> Iterator[Finding]:
     """Do wake-ups arrive, also where something stands between us and the server?"""
     server = condition.server
     if server is None or server.heard is None:
@@ -135,7 +135,7 @@ def pooler(condition: Condition) -> Iterator[Finding]:
     yield warning("pooler", text, fix, **figures)
 
 
-def replication(condition: Condition) -> Iterator[Finding]:
+def replication(condition: StoreSnapshot) -> Iterator[Finding]:
     """Can a failover forget what was committed?"""
     server = condition.server
     if server is None or server.standby:
@@ -175,7 +175,7 @@ def replication(condition: Condition) -> Iterator[Finding]:
         yield ok("replication", "No replica is connected: nothing to fail over to, nothing to forget.", **figures)
 
 
-def connections(condition: Condition) -> Iterator[Finding]:
+def connections(condition: StoreSnapshot) -> Iterator[Finding]:
     """Is there room for more workers?"""
     server = condition.server
     most = 0 if server is None else _number(server, "max_connections") or 0
@@ -190,7 +190,7 @@ def connections(condition: Condition) -> Iterator[Finding]:
         yield ok("connections", text, **figures)
 
 
-def snapshots(condition: Condition) -> Iterator[Finding]:
+def snapshots(condition: StoreSnapshot) -> Iterator[Finding]:
     """Does anybody keep a transaction open for long? It keeps vacuum from removing dead rows, and may hold locks."""
     server = condition.server
     if server is None:
@@ -232,7 +232,7 @@ def snapshots(condition: Condition) -> Iterator[Finding]:
         yield ok("snapshots", "No transaction has been open for long.")
 
 
-def vacuum(condition: Condition) -> Iterator[Finding]:
+def vacuum(condition: StoreSnapshot) -> Iterator[Finding]:
     """Are dead rows removed?"""
     server = condition.server
     if server is None or not server.tables:
@@ -264,7 +264,7 @@ def vacuum(condition: Condition) -> Iterator[Finding]:
     yield from found or [ok("vacuum", text, **figures)]
 
 
-def indexes(condition: Condition) -> Iterator[Finding]:
+def indexes(condition: StoreSnapshot) -> Iterator[Finding]:
     """Are all indexes there that are built beside the work?"""
     server = condition.server
     if server is None or not server.tables:
@@ -278,7 +278,7 @@ def indexes(condition: Condition) -> Iterator[Finding]:
         yield ok("indexes", "All are built.")
 
 
-def _bloated(condition: Condition, server: Server, table: Table) -> Finding:
+def _bloated(condition: StoreSnapshot, server: PostgresSnapshot, table: TableStats) -> Finding:
     since = (
         "never vacuumed"
         if table.vacuumed_at is None
@@ -294,6 +294,6 @@ def _quoted(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
 
-def _number(server: Server, name: str) -> int | None:
+def _number(server: PostgresSnapshot, name: str) -> int | None:
     text = server.settings.get(name, "")
     return int(text) if text.isdigit() else None

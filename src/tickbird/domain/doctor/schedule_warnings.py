@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from tickbird.domain.explain.run_history import count, obstacle, reason
+from tickbird.domain.explain.run_history import count, reason, unserved_reason
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import in_words
@@ -24,7 +24,7 @@ def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held:
         newer = isinstance(version, int) and version > FORMAT
         return [*found, "needs a newer version of tickbird; left alone" if newer else "cannot be read"]
     # A shadow runs nothing that anybody would have to serve.
-    if not definition.shadow and (unserved := obstacle(definition.queue, definition.target.name, workers)):
+    if not definition.shadow and (unserved := unserved_reason(definition.queue, definition.target.name, workers)):
         found.append(unserved)
     if schedule.error:
         found.append(f"it cannot be planned, and is tried again: {reason(schedule.error)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.domain.workers import Worker
@@ -30,7 +30,7 @@ class SchemaState:
 
 
 @dataclass(frozen=True, slots=True)
-class ZonesSeen:
+class ZoneDataStatus:
     """The zone rules of this process, and the release and digest of those that the store goes by."""
 
     here: ZoneData
@@ -47,7 +47,7 @@ class Parked:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingRuns:
     """Runs that could start now, by queue and task; `count` is of those in front."""
 
     queue: str
@@ -57,7 +57,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduled:
+class ScheduledByTask:
     """Active schedules by queue and task, and when the first of them is next due."""
 
     queue: str
@@ -67,7 +67,7 @@ class Scheduled:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class OverdueSchedules:
     """Schedules that are due and not planned, since when the oldest is; and rows that no planner has looked at yet."""
 
     count: int = 0
@@ -76,7 +76,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class ExpiredLeases:
     """Runs whose lease is over and that nobody has taken over."""
 
     count: int = 0
@@ -84,7 +84,7 @@ class Expired:
 
 
 @dataclass(frozen=True, slots=True)
-class Failing:
+class FailingSchedule:
     """A schedule that fails: how many of its newest hundred runs failed since one succeeded, and the newest error."""
 
     name: str
@@ -93,29 +93,29 @@ class Failing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Workload:
     """Schedules and runs of one namespace; what is due and whose lease is over in all of them."""
 
     parked: Sequence[Parked] = ()
     # Active schedules that cannot be planned, with the error; without one, those in a newer format.
     refused: Sequence[Parked] = ()
-    waiting: Sequence[Waiting] = ()
+    waiting: Sequence[WaitingRuns] = ()
     # The rates of queues that have one.
-    rates: Mapping[str, Rate] = field(default_factory=dict)
-    scheduled: Sequence[Scheduled] = ()
-    due: Due = Due()
-    expired: Expired = Expired()
+    rates: Mapping[str, RateLimit] = field(default_factory=dict)
+    scheduled: Sequence[ScheduledByTask] = ()
+    due: OverdueSchedules = OverdueSchedules()
+    expired: ExpiredLeases = ExpiredLeases()
     # Schedule and calendar: the schedule still has what the calendar said before.
     old_calendars: Sequence[tuple[str, str]] = ()
     # An active schedule, one that it depends on, and why that does not tick: its state; None: it does not exist.
     stuck: Sequence[tuple[str, str, State | None]] = ()
-    failing: Sequence[Failing] = ()
+    failing: Sequence[FailingSchedule] = ()
     held_runs: int = 0
     held_schedules: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenSession:
+class DatabaseSession:
     """A session of the database that has a transaction open; lengths of time in seconds."""
 
     pid: int
@@ -129,7 +129,7 @@ class OpenSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TableStats:
     """A table of Tickbird as the statistics have it; sizes in bytes."""
 
     name: str
@@ -142,7 +142,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class PostgresSnapshot:
     """A PostgreSQL server, seen through a connection such as every worker makes; None: it could not be seen."""
 
     version: int
@@ -165,10 +165,10 @@ class Server:
     replicas: Sequence[tuple[str, str]] = ()
     # Replication slots that nobody reads: the name, and how many bytes of log the server keeps for it.
     idle_slots: Sequence[tuple[str, int]] = ()
-    sessions: Sequence[OpenSession] = ()
+    sessions: Sequence[DatabaseSession] = ()
     # Prepared transactions: the name, and for how many seconds.
     prepared: Sequence[tuple[str, float]] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[TableStats] = ()
     # Indexes that are missing, or that an interrupted build left unusable.
     unbuilt: Sequence[str] = ()
     xid_age: int = 0
@@ -176,7 +176,7 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class SqliteSnapshot:
     """A SQLite file and the disk that it is on; sizes in bytes."""
 
     path: str
@@ -196,7 +196,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class StoreSnapshot:
     """Everything that was seen of a store; what could not be looked at is in `unseen`, by check, with the reason."""
 
     kind: Literal["postgresql", "sqlite"]
@@ -205,13 +205,13 @@ class Condition:
     version: str
     schema: SchemaState
     copied: str = ""
-    zones: ZonesSeen | None = None
+    zones: ZoneDataStatus | None = None
     workers: Sequence[Worker] = ()
     # Live workers of all namespaces that plan.
     planners: int = 0
-    work: Work | None = None
-    server: Server | None = None
-    file: File | None = None
+    work: Workload | None = None
+    server: PostgresSnapshot | None = None
+    file: SqliteSnapshot | None = None
     unseen: Mapping[str, str] = field(default_factory=dict)
     # This machine's clock before and after the store's was read.
     asked_at: datetime | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tickbird.domain.doctor.finding import Finding, in_bytes, ok, problem, warning
-from tickbird.domain.doctor.snapshot import Condition
+from tickbird.domain.doctor.snapshot import StoreSnapshot
 
 _MB: Final = 10**6
 # Room on the disk that is too little to go on, and that soon may be.
@@ -19,7 +19,7 @@ NETWORK: Final = frozenset(("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs",
 _FULL: Final = 2
 
 
-def durability(condition: Condition) -> Iterator[Finding]:
+def durability(condition: StoreSnapshot) -> Iterator[Finding]:
     """Does what was acknowledged outlive a power cut, and do processes see each other's locks?"""
     file = condition.file
     if file is None:
@@ -53,7 +53,7 @@ def durability(condition: Condition) -> Iterator[Finding]:
     yield from found or [ok("durability", f"{where} (SQLite {file.library}).", **figures)]
 
 
-def disk(condition: Condition) -> Iterator[Finding]:
+def disk(condition: StoreSnapshot) -> Iterator[Finding]:
     """Is there room for the file to grow, and is room wasted in it?"""
     file = condition.file
     if file is None or file.journal_mode == "memory":

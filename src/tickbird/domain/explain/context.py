@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.limits.concurrency import Limit
-from tickbird.domain.limits.rate_limits import Turn
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, spread_offset
@@ -23,7 +23,7 @@ _ABOUT_TICKS = ("reschedule", "override", "undo_override")
 
 
 @dataclass(frozen=True, slots=True)
-class Paused:
+class PausePeriod:
     """A pause that held at some instant; `until` in seconds since the epoch."""
 
     by: str
@@ -31,7 +31,7 @@ class Paused:
     since: datetime | None
     until: int | None
     # The one that held already when this one was made.
-    before: Paused | None = None
+    before: PausePeriod | None = None
 
     def holds(self, due_at: int) -> bool:
         """Does a tick that is due then fall into it?"""
@@ -39,7 +39,7 @@ class Paused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class RunContext:
     """What one run has to do with, as things stand."""
 
     now: datetime
@@ -51,10 +51,10 @@ class Surroundings:
     workers: Sequence[Worker] = ()
     running: Sequence[RunRecord] = ()
     # Of a waiting run's concurrency key: its limit, and the runs that have its places.
-    limit: Limit | None = None
+    limit: ConcurrencyLimit | None = None
     holders: Sequence[RunRecord] = ()
     # Of a queued run, what keeps it back in its queue.
-    turn: Turn | None = None
+    turn: QueuePosition | None = None
     # Of the schedules that it depends on or depended on: when each last succeeded, and runs of theirs that did.
     successes: Mapping[str, LastSuccess] = field(default_factory=dict)
     needed: Sequence[RunRecord] = ()
@@ -63,7 +63,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence(Surroundings):
+class ExplainContext(RunContext):
     """Rows about one instant: `revisions` newest first, runs and skips whose ticks touch it, and what they name."""
 
     schedule: Schedule
@@ -129,22 +129,22 @@ class Evidence(Surroundings):
         newest = next(marks, None)
         return newest if newest is not None and newest.action == "delete" else None
 
-    def paused_then(self, due_at: int) -> Paused | None:
+    def paused_then(self, due_at: int) -> PausePeriod | None:
         """The pause that held when the tick became due, however it ended since."""
         return self._paused(to_datetime(due_at))
 
-    def paused_now(self) -> Paused | None:
+    def paused_now(self) -> PausePeriod | None:
         """The pause that the schedule is in."""
         pause = self.schedule.pause
         if pause is None:
             return None
         known = self._paused(None)
-        return Paused(
+        return PausePeriod(
             pause.by, pause.note, known.since if known else None, pause.until, known.before if known else None
         )
 
-    def _paused(self, before: datetime | None) -> Paused | None:
-        paused: Paused | None = None
+    def _paused(self, before: datetime | None) -> PausePeriod | None:
+        paused: PausePeriod | None = None
         for revision in reversed(self.revisions):
             if before is not None and revision.at >= before:
                 break
@@ -152,7 +152,7 @@ class Evidence(Surroundings):
                 going_on = paused is not None and paused.holds(to_seconds(revision.at))
                 note = str(revision.detail.get("note") or "")
                 until, earlier = revision.detail.get("until"), paused if going_on else None
-                paused = Paused(revision.actor, note, revision.at, until, earlier)
+                paused = PausePeriod(revision.actor, note, revision.at, until, earlier)
             elif revision.action in ("resume", "create", "delete"):
                 paused = None
         return paused

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tickbird.domain.explain.context import readable
-from tickbird.domain.explain.dependencies import DependencyWords
-from tickbird.domain.explain.explainer import Chain, capital, noted, stands
+from tickbird.domain.explain.dependencies import DependencyExplainer
+from tickbird.domain.explain.explainer import Explainer, capital, noted, stands
 from tickbird.domain.explain.explanation import Explanation, Step, Verdict
-from tickbird.domain.explain.run_history import Progress, brief, folded
+from tickbird.domain.explain.run_history import RunHistory, brief, folded
 from tickbird.domain.runs.run import TICK_ORIGINS, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.time.durations import in_words
@@ -22,7 +22,7 @@ _VERDICTS: dict[Status, Verdict] = {
 }
 
 
-class RunChain(Chain):
+class RunExplainer(Explainer):
     """The chain of a tick that has a run."""
 
     def explain(self, run: RunRecord, skip: SkipRecord | None) -> Explanation:
@@ -48,7 +48,7 @@ class RunChain(Chain):
         if override is not None and override.payload:
             self._payload(override.actor, override.note, to_datetime(override.made_at))
         self._caught_up(run)
-        progress = Progress(run, definition, self.evidence, self.times)
+        progress = RunHistory(run, definition, self.evidence, self.times)
         self.steps += progress.steps()
         sentence = self._run_sentence(run, progress) + self._told(run) + self._retried(run)
         return self._answer(_VERDICTS[run.status], sentence, run.id)
@@ -83,7 +83,7 @@ class RunChain(Chain):
         self.steps.append(Step(None, "retry", text, newest.id, newest.created_at))
         return f" {text}"
 
-    def _run_sentence(self, run: RunRecord, progress: Progress) -> str:
+    def _run_sentence(self, run: RunRecord, progress: RunHistory) -> str:
         times = self.times
         cause = progress.cause()
         late = f", {in_words(progress.late)} late because {cause}" if cause else ""
@@ -120,7 +120,7 @@ class RunChain(Chain):
         return f"Run {run.id} was cancelled: {progress.cancelled()}."
 
 
-class SkipChain(Chain):
+class SkipExplainer(Explainer):
     """The chain of a tick that has a skip."""
 
     def _skipped_under(self, skip: SkipRecord) -> Definition | None:
@@ -182,7 +182,7 @@ class SkipChain(Chain):
         if skip.reason == "misfire":
             return "late", self._misfired(skip, definition)
         if skip.reason == "dependency":
-            words = DependencyWords(definition, self._due_at(definition), self.evidence, times)
+            words = DependencyExplainer(definition, self._due_at(definition), self.evidence, times)
             return "dependency", words.skipped(note, skip.decided_at)
         if skip.reason == "limit":
             most = definition.catch_up_limit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from tickbird.domain.explain.context import Surroundings
-from tickbird.domain.explain.explanation import Step, Times
+from tickbird.domain.explain.context import RunContext
+from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import After
@@ -17,10 +17,10 @@ _SHADOW = "a shadow (shadow=true), of which nothing runs"
 _NONE_BEFORE = "the successes of it that are known came later"
 
 
-class DependencyWords:
+class DependencyExplainer:
     """The dependencies of one tick, by when it is or was due."""
 
-    def __init__(self, definition: Definition | None, due_at: int, evidence: Surroundings, times: Times) -> None:
+    def __init__(self, definition: Definition | None, due_at: int, evidence: RunContext, times: TimeFormatter) -> None:
         self.depends_on = definition.depends_on if definition is not None else ()
         self.due_at = due_at
         self.evidence = evidence

@@ -5,34 +5,34 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 from tickbird.domain.calendars.calendar import BUILT_IN, WEEKDAYS
-from tickbird.domain.explain.context import Evidence, Paused, readable
-from tickbird.domain.explain.explanation import Explanation, Step, Times, Verdict
+from tickbird.domain.explain.context import ExplainContext, PausePeriod, readable
+from tickbird.domain.explain.explanation import Explanation, Step, TimeFormatter, Verdict
 from tickbird.domain.explain.run_history import folded
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.domain.schedules.rolled_grid import RolledTicks
+from tickbird.domain.schedules.rolled_grid import RolledGrid
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime
 
 
-class Chain:
+class Explainer:
     """Collects the steps about one instant until there is an answer."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: ExplainContext) -> None:
         self.evidence = evidence
         self.schedule = evidence.schedule
         self.tick = evidence.tick
         self.steps: list[Step] = []
         self.decided_by: int | None = None
         self.definition: Definition | None = None
-        self.times = Times(evidence.tz or "UTC")
+        self.times = TimeFormatter(evidence.tz or "UTC")
 
     def _go_by(self, definition: Definition | None) -> None:
         self.definition = definition
         known = definition or self.schedule.definition
         if known is not None and self.evidence.tz is None:
-            self.times = Times(known.trigger.tz)
+            self.times = TimeFormatter(known.trigger.tz)
 
     def _definition_of(self, revision: int | None) -> Definition | None:
         """The definition of a decision; where its revision is gone, the one of that time or of today."""
@@ -93,7 +93,7 @@ class Chain:
 
     def _rolled(self, definition: Definition) -> None:
         """The step that tells from which closed days a tick was rolled."""
-        if not isinstance(definition.grid, RolledTicks):
+        if not isinstance(definition.grid, RolledGrid):
             return
         for origin in sorted(definition.grid.origins(self.tick)):
             closed = closed_day(definition, self.times.local(to_datetime(origin)).date())
@@ -104,7 +104,7 @@ class Chain:
         if definition.closed_days:
             self._step(True, "calendar", "Its day is not excluded by the calendar.")
 
-    def _pause(self, paused: Paused, tense: str) -> str:
+    def _pause(self, paused: PausePeriod, tense: str) -> str:
         text = f"{tense} by {paused.by}"
         if paused.since is not None:
             text += f" since {self.times(paused.since)}"

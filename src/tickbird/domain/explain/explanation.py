@@ -72,7 +72,7 @@ def _iso(at: datetime | None) -> str | None:
     return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-class Times:
+class TimeFormatter:
     """Instants in words, to the second: in UTC, and in the schedule's zone where that differs."""
 
     def __init__(self, tz: str) -> None:

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from tickbird.domain.explain.context import Surroundings
-from tickbird.domain.explain.dependencies import DependencyWords
-from tickbird.domain.explain.explanation import Step, Times
-from tickbird.domain.limits.concurrency import Limit
-from tickbird.domain.limits.rate_limits import Turn
+from tickbird.domain.explain.context import RunContext
+from tickbird.domain.explain.dependencies import DependencyExplainer
+from tickbird.domain.explain.explanation import Step, TimeFormatter
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.runs.run import TICK_ORIGINS, AttemptRecord, RunRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, published
 from tickbird.domain.schedules.definition import Definition
@@ -27,17 +27,19 @@ GRACE = 10
 _IN_GROUP = re.compile(r"\| ((?:\w+\.)*(?:[A-Z]\w*: .*|\w*(?:Error|Exception|Exit)))")
 
 
-class Progress:
+class RunHistory:
     """The steps of one run, from being due to its end."""
 
-    def __init__(self, run: RunRecord, definition: Definition | None, evidence: Surroundings, times: Times) -> None:
+    def __init__(
+        self, run: RunRecord, definition: Definition | None, evidence: RunContext, times: TimeFormatter
+    ) -> None:
         self.run = run
         self.definition = definition
         self.evidence = evidence
         self.times = times
         self.grace = GRACE if definition is None else definition.grace
         self.attempts = sorted(evidence.attempts, key=lambda attempt: attempt.attempt)
-        self.dependencies = DependencyWords(definition, to_seconds(run.due_at), evidence, times)
+        self.dependencies = DependencyExplainer(definition, to_seconds(run.due_at), evidence, times)
 
     def steps(self) -> Iterator[Step]:
         """Every step, in the order in which it happened."""
@@ -199,7 +201,7 @@ class Progress:
         holder = self.evidence.holders[0].id if self.evidence.holders else None
         return Step(False, "limit", text, holder, self.run.created_at)
 
-    def _waits_for_a_place(self, limit: Limit) -> str:
+    def _waits_for_a_place(self, limit: ConcurrencyLimit) -> str:
         holders = self.evidence.holders
         named = ", ".join(self.standing(other, whose=True) for other in holders[:3])
         more = f" and {limit.active - 3} more" if limit.active > 3 else ""
@@ -307,7 +309,7 @@ class Progress:
     def obstacle(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
         busy = Counter(run.worker for run in self.evidence.running)
-        return obstacle(self.run.queue, self.run.target.name, self.evidence.workers, busy, self.run)
+        return unserved_reason(self.run.queue, self.run.target.name, self.evidence.workers, busy, self.run)
 
     def _tried(self) -> Iterator[Step]:
         shown = self.attempts
@@ -398,7 +400,7 @@ class Progress:
         return f"{name}, {run.status} since {self.times(run.created_at)}"
 
 
-def obstacle(
+def unserved_reason(
     queue: str,
     target: str,
     workers: Sequence[Worker],
@@ -461,7 +463,7 @@ def executes(worker: Worker) -> bool:
     return worker.kind in ("worker", "executor") and worker.slots > 0
 
 
-def in_turn(turn: Turn, at: str) -> str:
+def in_turn(turn: QueuePosition, at: str) -> str:
     """A rate and when a run may begin by it, in words."""
     before = (
         f": {count(turn.ahead, 'run')} {'comes' if turn.ahead == 1 else 'come'} before it, and" if turn.ahead else ":"
@@ -469,7 +471,7 @@ def in_turn(turn: Turn, at: str) -> str:
     return f"{turn.rate}{before} it may begin at {at} at the earliest"
 
 
-def behind_the_line(turn: Turn, until: str) -> str:
+def behind_the_line(turn: QueuePosition, until: str) -> str:
     """Until when others may pass a run, in words."""
     before = f"; {count(turn.ahead, 'run')} {'comes' if turn.ahead == 1 else 'come'} before it now"
     return f"lets runs of others pass until {until}, since its schedule made many at once{before}"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from tickbird.domain.explain.context import readable
-from tickbird.domain.explain.dependencies import DependencyWords
-from tickbird.domain.explain.explainer import Chain, capital, closed_day, noted
+from tickbird.domain.explain.dependencies import DependencyExplainer
+from tickbird.domain.explain.explainer import Explainer, capital, closed_day, noted
 from tickbird.domain.explain.explanation import Explanation, Step
-from tickbird.domain.explain.run_history import Progress, count, obstacle, reason
-from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.explain.run_history import RunHistory, count, reason, unserved_reason
+from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.planner import ActiveRun, Facts, at_plan, end_pause, plan
 from tickbird.domain.runs.run import TICK_ORIGINS
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.domain.schedules.rolled_grid import RolledTicks
+from tickbird.domain.schedules.rolled_grid import RolledGrid
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
@@ -21,7 +21,7 @@ from tickbird.domain.time.instants import to_datetime, to_seconds
 MOST_STRETCHES = 5_000
 
 
-class OpenChain(Chain):
+class UndecidedTickExplainer(Explainer):
     """The chain of an instant that has neither run nor skip."""
 
     def explain(self) -> Explanation:
@@ -101,7 +101,7 @@ class OpenChain(Chain):
         offset = self.evidence.offset(definition)
         moved = self.evidence.moved_to(tick)
         known = definition.trigger.contains(tick)
-        landings = grid.landings_of(tick) if known and isinstance(grid, RolledTicks) else []
+        landings = grid.landings_of(tick) if known and isinstance(grid, RolledGrid) else []
         if landings and landings != [tick]:
             closed = closed_day(definition, times.local(to_datetime(tick)).date())
             text = f"Rolled to {' and '.join(map(times, landings))}: {closed}, and roll={definition.roll}"
@@ -238,7 +238,7 @@ class OpenChain(Chain):
 
     def _to_come(self, definition: Definition, due_at: int) -> Explanation:
         cursor, tick, times = self.schedule.cursor, self.tick, self.times
-        ahead = None if cursor.planned_until is None else Ahead(self.schedule)
+        ahead = None if cursor.planned_until is None else PendingTicks(self.schedule)
         override = None if ahead is None else ahead.override(tick)
         passing = None if ahead is None else ahead.passed_over_by(tick)
         # Ticks that are passed over are decided with the moved one.
@@ -265,10 +265,10 @@ class OpenChain(Chain):
             self._step(False, "shadow", f"{capital(text)}.")
             return self._answer("will be skipped", f"Will be skipped: {text}.")
         unless = self._in_the_way(definition, due_at)
-        needs, provided = DependencyWords(definition, due_at, self.evidence, times).to_come()
+        needs, provided = DependencyExplainer(definition, due_at, self.evidence, times).to_come()
         self.steps += needs
         but = ""
-        if unserved := obstacle(definition.queue, definition.target.name, self.evidence.workers):
+        if unserved := unserved_reason(definition.queue, definition.target.name, self.evidence.workers):
             self._step(False, "worker", f"As things stand, {unserved}.")
             but = f", but as things stand {unserved}"
         return self._answer("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")
@@ -321,7 +321,7 @@ class OpenChain(Chain):
         full = len(ticking) >= definition.max_concurrent
         waiter = next((run for run in ticking if run.status == "waiting"), None)
         first = ticking[0] if full else active[0]
-        standing = Progress(first, definition, self.evidence, self.times).standing(first)
+        standing = RunHistory(first, definition, self.evidence, self.times).standing(first)
         if full and definition.overlap == "skip":
             effect, unless = "it is skipped", f", unless {standing}, is not final by then (overlap=skip)"
         elif full and definition.overlap == "queue" and waiter is not None:

@@ -8,12 +8,12 @@ from heapq import nlargest
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.forecast.model import MICROS, Going, Pool, Stage
-from tickbird.domain.forecast.simulator import Player
-from tickbird.domain.forecast.stats import Tally
-from tickbird.domain.forecast.suggestions import Move, moves
-from tickbird.domain.limits.rate_limits import Rate
-from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.forecast.model import MICROS, RunningRun, Scenario, SlotPool
+from tickbird.domain.forecast.simulator import Simulator
+from tickbird.domain.forecast.stats import ForecastStats
+from tickbird.domain.forecast.suggestions import Suggestion, moves
+from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY
 
@@ -30,7 +30,7 @@ DEFAULT_SLOTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class WorkerCapacity:
     """What a live worker serves."""
 
     slots: int
@@ -76,25 +76,25 @@ class WhatIf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class ForecastInput:
     """What a forecast starts from."""
 
     namespace: str
     schedules: Sequence[Schedule]
     start: int
     end: int
-    durations: Mapping[str, RunLength] = field(default_factory=dict)
-    workers: Sequence[Served] = ()
+    durations: Mapping[str, DurationStats] = field(default_factory=dict)
+    workers: Sequence[WorkerCapacity] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
-    rates: Mapping[str, Rate] = field(default_factory=dict)
+    rates: Mapping[str, RateLimit] = field(default_factory=dict)
     successes: Mapping[str, int] = field(default_factory=dict)
-    going: Sequence[Going] = ()
+    going: Sequence[RunningRun] = ()
     # In seconds, for schedules without a history.
     assumed: int = DEFAULT_DURATION
 
 
 @dataclass(frozen=True, slots=True)
-class Hour:
+class HourStats:
     """An hour: ticks due in it, runs that begin, and the most slots that are busy at once."""
 
     at: int
@@ -155,20 +155,20 @@ class Forecast:
     longest_line_at: int
     lateness: Mapping[str, float]
     latest: tuple[str, int] | None
-    hours: Sequence[Hour]
+    hours: Sequence[HourStats]
     busiest: Sequence[tuple[int, int]]
     queues: Sequence[QueueForecast]
     rows: Sequence[ScheduleForecast]
-    moves: Sequence[Move]
+    moves: Sequence[Suggestion]
 
     @property
-    def busiest_hour(self) -> Hour | None:
+    def busiest_hour(self) -> HourStats | None:
         """The hour with the most ticks."""
         return max(self.hours, key=lambda hour: hour.ticks, default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Simulation:
+class ForecastComparison:
     """What is to be expected as things are; and as they would be, if something was asked to be otherwise."""
 
     baseline: Forecast
@@ -176,14 +176,14 @@ class Simulation:
 
 
 def simulate(
-    ground: Ground,
+    ground: ForecastInput,
     what_if: WhatIf,
     *,
     names: Sequence[str] = (),
     limit: int = 20,
     most: int = MOST_TICKS,
     counted: Callable[[int, int], None] | None = None,
-) -> Simulation:
+) -> ForecastComparison:
     """Forecast what is, and beside it what would be; `counted` is told how many ticks of all are played."""
     _check("limit", limit, 0, MOST_ROWS)
     check_span(ground.start, ground.end)
@@ -206,10 +206,10 @@ def simulate(
             if counted is not None:
                 counted(min(whole, before + done), whole)
 
-        tally = Player(stage).play(tell, total)
+        tally = Simulator(stage).play(tell, total)
         workers = [] if len(found) and what_if.slots is not None else _workers(ground, what_if if found else WhatIf())
         found.append(_forecast(ground, stage, tally, len(workers), names, limit))
-    return Simulation(*found)
+    return ForecastComparison(*found)
 
 
 def check_span(start: int, end: int) -> None:
@@ -228,7 +228,7 @@ def _check(name: str, value: object, least: int, most: int) -> None:
 # What is played
 
 
-def _stage(ground: Ground, what_if: WhatIf) -> Stage:
+def _stage(ground: ForecastInput, what_if: WhatIf) -> Scenario:
     schedules = [_usable(each, ground.start) for each in (*ground.schedules, *_clones(ground, what_if.more))]
     durations = []
     for schedule in schedules:
@@ -236,7 +236,7 @@ def _stage(ground: Ground, what_if: WhatIf) -> Stage:
         seconds = (known.median if known is not None else ground.assumed) * what_if.slower
         timeout = schedule.definition.timeout if schedule.definition else None
         durations.append(max(1, round(min(seconds, timeout or seconds) * MICROS)))
-    return Stage(
+    return Scenario(
         schedules=schedules,
         durations=durations,
         start=ground.start,
@@ -265,7 +265,7 @@ def _origin(name: str) -> str:
     return name.rsplit(".more-", 1)[0]
 
 
-def _clones(ground: Ground, more: int) -> list[Schedule]:
+def _clones(ground: ForecastInput, more: int) -> list[Schedule]:
     """So many more schedules like those there are, evenly; none of them depends on another."""
     alike = [each for each in ground.schedules if each.state == "active" and each.definition is not None]
     if more and not alike:
@@ -280,7 +280,7 @@ def _clones(ground: Ground, more: int) -> list[Schedule]:
     return clones
 
 
-def _workers(ground: Ground, what_if: WhatIf) -> list[Served]:
+def _workers(ground: ForecastInput, what_if: WhatIf) -> list[WorkerCapacity]:
     """The workers there would be."""
     found = sorted(ground.workers, key=lambda each: (-each.slots, sorted(each.queues), sorted(each.tasks)))
     number = what_if.workers
@@ -295,28 +295,28 @@ def _workers(ground: Ground, what_if: WhatIf) -> list[Served]:
     if number is None:
         return found
     if not found:
-        return [Served(DEFAULT_SLOTS, frozenset(), frozenset())] * number
+        return [WorkerCapacity(DEFAULT_SLOTS, frozenset(), frozenset())] * number
     if number > len(found):
         return [found[place % len(found)] for place in range(number)]
     return [found[place * len(found) // number] for place in range(number)]
 
 
-def _pools(ground: Ground, what_if: WhatIf) -> list[Pool]:
+def _pools(ground: ForecastInput, what_if: WhatIf) -> list[SlotPool]:
     """Slots by what they serve; as many as are needed where no worker is known."""
     if what_if.slots is not None:
-        return [Pool(what_if.slots)]
+        return [SlotPool(what_if.slots)]
     workers = _workers(ground, what_if)
     if not ground.workers:
-        return [Pool(sum(each.slots for each in workers) or None)]
+        return [SlotPool(sum(each.slots for each in workers) or None)]
     slots: dict[tuple[frozenset[str], frozenset[str]], int] = {}
     for each in workers:
         slots[each.queues, each.tasks] = slots.get((each.queues, each.tasks), 0) + each.slots
     # Those that serve least come first, so that others are left for what only they serve.
     ordered = sorted(slots.items(), key=lambda each: (len(each[0][0]), sorted(each[0][0]), sorted(each[0][1])))
-    return [Pool(number, queues, tasks) for (queues, tasks), number in ordered]
+    return [SlotPool(number, queues, tasks) for (queues, tasks), number in ordered]
 
 
-def _count(stage: Stage) -> int:
+def _count(stage: Scenario) -> int:
     """How many ticks there are to play, at most."""
     if len(stage.schedules) > MOST_SCHEDULES:
         raise InvalidError(
@@ -333,7 +333,9 @@ def _count(stage: Stage) -> int:
 # What came of it
 
 
-def _forecast(ground: Ground, stage: Stage, tally: Tally, workers: int, names: Sequence[str], limit: int) -> Forecast:
+def _forecast(
+    ground: ForecastInput, stage: Scenario, tally: ForecastStats, workers: int, names: Sequence[str], limit: int
+) -> Forecast:
     start = stage.start
     minutes = nlargest(_MINUTES_SHOWN, enumerate(tally.ticks_by_minute), key=lambda each: (each[1], -each[0]))
     live = [each for each in stage.schedules if each.state == "active"]
@@ -374,7 +376,7 @@ def _forecast(ground: Ground, stage: Stage, tally: Tally, workers: int, names: S
         },
         latest=latest,
         hours=[
-            Hour(tally.first + 3_600 * place, *counts)
+            HourStats(tally.first + 3_600 * place, *counts)
             for place, counts in enumerate(
                 zip(tally.ticks_by_hour, tally.runs_by_hour, tally.busy_by_hour, strict=True)
             )
@@ -386,7 +388,7 @@ def _forecast(ground: Ground, stage: Stage, tally: Tally, workers: int, names: S
     )
 
 
-def _queues(stage: Stage, tally: Tally) -> list[QueueForecast]:
+def _queues(stage: Scenario, tally: ForecastStats) -> list[QueueForecast]:
     found = []
     for number, name in enumerate(tally.queue_names):
         serving = [pool for pool in stage.pools if pool.queues is None or name in pool.queues]
@@ -404,7 +406,9 @@ def _queues(stage: Stage, tally: Tally) -> list[QueueForecast]:
     return found
 
 
-def _rows(stage: Stage, tally: Tally, known: set[str], names: Sequence[str], limit: int) -> list[ScheduleForecast]:
+def _rows(
+    stage: Scenario, tally: ForecastStats, known: set[str], names: Sequence[str], limit: int
+) -> list[ScheduleForecast]:
     """Those with the most to worry about first: by the worst lateness, then by what does not run, then by name."""
     asked = set(names)
     skips: dict[int, dict[str, int]] = {}

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.run import Origin, Status
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.schedules.dependencies import Await
+from tickbird.domain.schedules.dependencies import DependencyWait
 from tickbird.domain.schedules.schedule import Schedule
 
 MICROS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class SlotPool:
     """Slots that serve the same: None stands for any number of slots, every queue, every task."""
 
     slots: int | None = None
@@ -32,7 +32,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class RunningRun:
     """A run that is not final when the stretch begins: of which schedule, how it stands, and since when it runs."""
 
     schedule: str
@@ -43,23 +43,23 @@ class Going:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Scenario:
     """All that is known beforehand; `durations` are in microseconds, one for each schedule, other instants seconds."""
 
     schedules: Sequence[Schedule]
     durations: Sequence[int]
     start: int
     end: int
-    pools: Sequence[Pool] = (Pool(),)
+    pools: Sequence[SlotPool] = (SlotPool(),)
     limits: Mapping[str, int] = field(default_factory=dict)
-    rates: Mapping[str, Rate] = field(default_factory=dict)
+    rates: Mapping[str, RateLimit] = field(default_factory=dict)
     successes: Mapping[str, int] = field(default_factory=dict)
-    going: Sequence[Going] = ()
+    going: Sequence[RunningRun] = ()
     # In order and apart: nothing plans, starts or ends from the first instant to before the second.
     outages: Sequence[tuple[int, int]] = ()
 
 
-class Run:
+class SimulatedRun:
     """A run that is not final, and has not begun or must be found again."""
 
     __slots__ = (
@@ -85,7 +85,7 @@ class Run:
         self.status = status
         self.origin = origin
         self.available = due * MICROS
-        self.awaits: Sequence[Await] = ()
+        self.awaits: Sequence[DependencyWait] = ()
         self.over = False
         self.in_line = False
         self.pool = 0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.forecast.tick_load import Load
+from tickbird.domain.forecast.tick_load import TickLoad
 from tickbird.domain.schedules.definition import Definition, spread_offset
-from tickbird.domain.schedules.warnings import Caution, cautions
+from tickbird.domain.schedules.warnings import DefinitionWarning, definition_warnings
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.time.instants import DAY, LAST_SECOND, to_datetime
 from tickbird.domain.time.zone_data import zone_info
@@ -38,8 +38,8 @@ class Preview:
     definition: Definition
     after: datetime
     ticks: Sequence[PreviewedTick]
-    cautions: Sequence[Caution]
-    load: Load | None = None
+    cautions: Sequence[DefinitionWarning]
+    load: TickLoad | None = None
 
     @property
     def what(self) -> str:
@@ -71,8 +71,10 @@ def preview(
         said = notes(trigger, last, tick)
         ticks.append(PreviewedTick(at, at.astimezone(local), to_datetime(tick + offset), skipped, said))
         last = tick
-    told = list(cautions(definition, after))
+    told = list(definition_warnings(definition, after))
     if definition.spread and name is None:
         width = in_words(definition.spread)
-        told.append(Caution("spread", f"each tick is due within {width}; how late exactly depends on the name"))
+        told.append(
+            DefinitionWarning("spread", f"each tick is due within {width}; how late exactly depends on the name")
+        )
     return Preview(definition=definition, after=to_datetime(after), ticks=ticks, cautions=told)

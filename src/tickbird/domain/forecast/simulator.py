@@ -13,10 +13,10 @@ from dataclasses import replace
 from heapq import heappop
 from typing import Final
 
-from tickbird.domain.forecast.model import MICROS, Going, Run
+from tickbird.domain.forecast.model import MICROS, RunningRun, SimulatedRun
 from tickbird.domain.forecast.slots import DOWN, END, LOOK, MANY, NEVER, TOO_LATE, UP, Slots
-from tickbird.domain.forecast.stats import Tally
-from tickbird.domain.limits.fairness import MINUTE, line_up
+from tickbird.domain.forecast.stats import ForecastStats
+from tickbird.domain.limits.fairness import MINUTE, stagger
 from tickbird.domain.planning.planner import ActiveRun, Facts, Plan, PlannedRun, at_plan, park, plan
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import LastSuccess
@@ -26,10 +26,10 @@ from tickbird.domain.schedules.schedule import Schedule
 _LAID_OUT: Final = 200_000
 
 
-class Player(Slots):
+class Simulator(Slots):
     """Plays a stage once; what happens is counted by its tally."""
 
-    def play(self, counted: Callable[[int, int], None] | None = None, total: int = 0) -> Tally:
+    def play(self, counted: Callable[[int, int], None] | None = None, total: int = 0) -> ForecastStats:
         """From the first instant to the last; `counted` is told of how many ticks of all, from time to time."""
         for start, end in self.stage.outages:
             self._push(start * MICROS, DOWN, end)
@@ -66,7 +66,7 @@ class Player(Slots):
             if found is not None and self.reached[found] != NEVER:
                 self._take_over(found, each)
 
-    def _take_over(self, place: int, going: Going) -> None:
+    def _take_over(self, place: int, going: RunningRun) -> None:
         run = self._new(place, going.due_at, None, going.status, going.origin)
         if going.status == "queued":
             self.fresh.append(run)
@@ -234,15 +234,15 @@ class Player(Slots):
             if at < now:
                 self._start_runs(at)
 
-    def _happen(self, event: tuple[int, int, int, Run | int, int]) -> None:
+    def _happen(self, event: tuple[int, int, int, SimulatedRun | int, int]) -> None:
         now, kind, _, what, tries = event
         if kind == END:
-            assert isinstance(what, Run)
+            assert isinstance(what, SimulatedRun)
             # Not if it was replaced or lost meanwhile.
             if not what.over and what.tries == tries and what.status == "running" and not self.down_until:
                 self._end(what, now, succeeded=True)
         elif kind == TOO_LATE:
-            assert isinstance(what, Run)
+            assert isinstance(what, SimulatedRun)
             if not self.down_until:
                 self._give_up(what, now)
         elif kind == DOWN:
@@ -374,7 +374,7 @@ class Player(Slots):
             return
         minute = now // MICROS // MINUTE
         queued = [run for run in runs if run.status == "queued"]
-        behind, self.lines[place] = line_up(self.lines[place], minute, (run.origin == "schedule" for run in queued))
+        behind, self.lines[place] = stagger(self.lines[place], minute, (run.origin == "schedule" for run in queued))
         if self.lines[place] <= minute:
             self.lines[place] = 0
         ends = iter(behind)

@@ -12,12 +12,12 @@ from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Final
 
-from tickbird.domain.forecast.model import MICROS, Run, Stage
-from tickbird.domain.forecast.stats import Tally
-from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Waiter, choose
-from tickbird.domain.limits.rate_limits import Starts
+from tickbird.domain.forecast.model import MICROS, Scenario, SimulatedRun
+from tickbird.domain.forecast.stats import ForecastStats
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, WaitingRun, pick_releasable
+from tickbird.domain.limits.rate_limits import StartTimes
 from tickbird.domain.runs.run import Origin, Status
-from tickbird.domain.schedules.dependencies import Await
+from tickbird.domain.schedules.dependencies import DependencyWait
 
 NEVER: Final = 2**62
 MANY: Final = 2**31
@@ -28,7 +28,7 @@ END, TOO_LATE, DOWN, UP, LOOK, TURN = range(6)
 class Slots:
     """The runs of a stage that are not final, by schedule, and the slots that they wait for."""
 
-    def __init__(self, stage: Stage, tally: type[Tally] = Tally, *, long_way: bool = False) -> None:
+    def __init__(self, stage: Scenario, tally: type[ForecastStats] = ForecastStats, *, long_way: bool = False) -> None:
         self.stage = stage
         self.start, self.end = stage.start * MICROS, stage.end * MICROS
         self.schedules = [replace(each, id=place) for place, each in enumerate(stage.schedules, 1)]
@@ -40,23 +40,23 @@ class Slots:
         # The last tick that is decided of each; of what rests, all are.
         self.reached = [NEVER if each.definition is None else -NEVER for each in self.schedules]
         self.made = [each.cursor.runs_planned for each in self.schedules]
-        self.live: list[list[Run]] = [[] for _ in range(many)]
+        self.live: list[list[SimulatedRun]] = [[] for _ in range(many)]
         # How many run besides of which nothing is kept but their ends: instant, pool and place in one number.
         self.running = [0] * many
         self.ends: list[int] = []
         self.waiting = [0] * many
         self.lines = [0] * many
         self.last_success: list[int | None] = [stage.successes.get(each.name) for each in self.schedules]
-        self.watched: defaultdict[int, list[Run]] = defaultdict(list)
+        self.watched: defaultdict[int, list[SimulatedRun]] = defaultdict(list)
         self.keys = [None if each is None else each.key() for each in self.definitions]
         self.room: dict[str, int] = {key: stage.limits.get(key, DEFAULT_LIMIT) for key in self.keys if key is not None}
         self.waiting_for: defaultdict[str, set[int]] = defaultdict(set)
         # When, what, which (no two are the same), about whom, and for a run: how often it had begun.
-        self.events: list[tuple[int, int, int, Run | int, int]] = []
+        self.events: list[tuple[int, int, int, SimulatedRun | int, int]] = []
         self.ids = 0
         self.down_until = 0
         self.missed: set[int] = set()
-        self.lost: list[Run] = []
+        self.lost: list[SimulatedRun] = []
         self.in_line = 0
         self.held: set[int] = set()
         self._rules(long_way)
@@ -108,16 +108,16 @@ class Slots:
                 serving = tuple(number for number, pool in enumerate(pools) if pool.serves(definition))
                 paced = definition.queue if definition.queue in self.stage.rates else None
                 self.lane[place] = lanes.setdefault((serving, paced), len(lanes))
-        self.lines_up: list[list[tuple[int, int, int, Run]]] = [[] for _ in lanes]
+        self.lines_up: list[list[tuple[int, int, int, SimulatedRun]]] = [[] for _ in lanes]
         self.serving = [serving for serving, _ in lanes]
         self.rates = [None if paced is None else self.stage.rates[paced] for _, paced in lanes]
-        self.starts: list[Starts] = [() for _ in lanes]
+        self.starts: list[StartTimes] = [() for _ in lanes]
         self.turns = [0] * len(lanes)
         self.served_by = [
             [lane for lane, (serving, _) in enumerate(lanes) if pool in serving] for pool in range(len(pools))
         ]
         # Runs that are queued since the last look: in full, and just their schedules'.
-        self.fresh: list[Run] = []
+        self.fresh: list[SimulatedRun] = []
         self.begun: list[int] = []
         self.freed = False
         # Where one pool serves all, most begin without standing in line.
@@ -128,9 +128,9 @@ class Slots:
         self.queue = [0 if each is None else numbers[each.queue] for each in self.definitions]
         self.tally.queues(queues)
 
-    def _new(self, place: int, due: int, start_by: int | None, status: Status, origin: Origin) -> Run:
+    def _new(self, place: int, due: int, start_by: int | None, status: Status, origin: Origin) -> SimulatedRun:
         self.ids += 1
-        run = Run(self.ids, place, due, start_by, status, origin)
+        run = SimulatedRun(self.ids, place, due, start_by, status, origin)
         self.live[place].append(run)
         key = self.keys[place]
         if status == "waiting":
@@ -141,7 +141,9 @@ class Slots:
             self.room[key] -= 1
         return run
 
-    def _add(self, place: int, due: int, origin: Origin, status: Status, awaits: Sequence[Await] = ()) -> Run:
+    def _add(
+        self, place: int, due: int, origin: Origin, status: Status, awaits: Sequence[DependencyWait] = ()
+    ) -> SimulatedRun:
         """A run of a tick; where its key has no room, it waits."""
         key, limit = self.keys[place], self.too_late[place]
         if key is not None and status == "queued" and self.room[key] <= 0:
@@ -190,7 +192,7 @@ class Slots:
         if self.in_line > self.tally.longest:
             self.tally.line(self.in_line, now)
 
-    def _line_up(self, run: Run) -> None:
+    def _line_up(self, run: SimulatedRun) -> None:
         definition = self.definitions[run.place]
         assert definition is not None
         heappush(self.lines_up[self.lane[run.place]], (-definition.priority, run.available, run.id, run))
@@ -199,7 +201,7 @@ class Slots:
         if run.start_by is not None:
             self._push_run(run.start_by * MICROS + 1, TOO_LATE, run)
 
-    def _first(self, lanes: Sequence[int], now: int) -> Run | None:
+    def _first(self, lanes: Sequence[int], now: int) -> SimulatedRun | None:
         """The run of these lanes that is next, taken out."""
         best = None
         for lane in lanes:
@@ -225,11 +227,11 @@ class Slots:
         self._leave_line(run)
         return run
 
-    def _leave_line(self, run: Run) -> None:
+    def _leave_line(self, run: SimulatedRun) -> None:
         self.in_line -= run.in_line
         run.in_line = False
 
-    def _start(self, run: Run, now: int, pool: int) -> None:
+    def _start(self, run: SimulatedRun, now: int, pool: int) -> None:
         place = run.place
         run.tries += 1
         run.status, run.pool = "running", pool
@@ -241,7 +243,7 @@ class Slots:
             return
         heappush(self.events, (now + self.stage.durations[place], END, run.id, run, run.tries))
 
-    def _end(self, run: Run, now: int, *, succeeded: bool) -> None:
+    def _end(self, run: SimulatedRun, now: int, *, succeeded: bool) -> None:
         """A run is final; whoever waited for its place goes."""
         place, key, status = run.place, self.keys[run.place], run.status
         run.over = True
@@ -292,8 +294,8 @@ class Slots:
                 if run.status == "waiting" and not run.awaits:
                     runs[run.id] = run
                     name = None if own is None else ("", own)
-                    waiters.append(Waiter(run.id, place, definition.priority, definition.most_at_once, name))
-        for run_id in choose(waiters, busy, {("", name): left for name, left in self.room.items()}):
+                    waiters.append(WaitingRun(run.id, place, definition.priority, definition.most_at_once, name))
+        for run_id in pick_releasable(waiters, busy, {("", name): left for name, left in self.room.items()}):
             run = runs[run_id]
             run.status = "queued"
             run.available = max(run.available, now)
@@ -302,7 +304,7 @@ class Slots:
                 self.room[own] -= 1
             self.fresh.append(run)
 
-    def _give_up(self, run: Run, now: int) -> None:
+    def _give_up(self, run: SimulatedRun, now: int) -> None:
         """Too late to start, or to wait any longer for another schedule."""
         if run.over or run.status == "running":
             return
@@ -317,7 +319,7 @@ class Slots:
     def _push(self, at: int, kind: int, what: int) -> None:
         heappush(self.events, (at, kind, self._order(), what, 0))
 
-    def _push_run(self, at: int, kind: int, run: Run) -> None:
+    def _push_run(self, at: int, kind: int, run: SimulatedRun) -> None:
         heappush(self.events, (at, kind, self._order(), run, run.tries))
 
     def _order(self) -> int:
@@ -325,5 +327,5 @@ class Slots:
         return self.ids
 
 
-def _is_met(awaited: Await, now: int) -> bool:
+def _is_met(awaited: DependencyWait, now: int) -> bool:
     return awaited.since * MICROS <= now <= awaited.until * MICROS

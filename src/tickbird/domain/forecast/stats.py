@@ -10,7 +10,7 @@ MICROS: Final = 1_000_000
 _HOUR: Final = 3_600 * MICROS
 
 
-class Tally:
+class ForecastStats:
     """Ticks, runs, skips, lateness and busy slots, by schedule, hour, minute and queue."""
 
     def __init__(self, start: int, end: int, schedules: int) -> None:

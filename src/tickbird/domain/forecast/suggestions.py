@@ -21,7 +21,7 @@ _MINUTE = re.compile(r"(?:(?P<at>\d{1,2})|\*/(?P<step>\d{1,2})) (?P<rest>\S+ \S+
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Suggestion:
     """A schedule that could tick at another minute: the most ticks of others beside its own, before and after."""
 
     schedule: str
@@ -47,14 +47,14 @@ class Move:
 
 def moves(
     schedules: Sequence[Schedule], start: int, by_minute: Sequence[int], names: Collection[str] = ()
-) -> list[Move]:
+) -> list[Suggestion]:
     """Suggestions for schedules that tick in the busiest minute, each as if those before were followed."""
     crowd = max(by_minute, default=0)
     if crowd < _CROWD:
         return []
     busiest = start + 60 * by_minute.index(crowd)
     load = list(by_minute)
-    found: list[Move] = []
+    found: list[Suggestion] = []
     for schedule in _crowding(schedules, busiest, names):
         move = _move(schedule, start, load)
         if move is not None:
@@ -79,7 +79,7 @@ def _crowding(schedules: Sequence[Schedule], busiest: int, names: Collection[str
     return (each for _, _, each in sorted(found, key=lambda one: one[:2])[:_CANDIDATES])
 
 
-def _move(schedule: Schedule, start: int, load: list[int]) -> Move | None:
+def _move(schedule: Schedule, start: int, load: list[int]) -> Suggestion | None:
     """The quietest minute for a schedule, if it is worth a change; `load` is then as if it was made."""
     assert schedule.definition is not None and isinstance(schedule.definition.trigger, Cron)
     trigger = schedule.definition.trigger
@@ -110,7 +110,7 @@ def _move(schedule: Schedule, start: int, load: list[int]) -> Move | None:
             load[place + best] += 1
     after = cron(f"{field} {written['rest']}", trigger.tz)
     assert isinstance(after, Cron)
-    return Move(schedule.name, trigger.expr, after.expr, minute, to_minute, now[0], then[0])
+    return Suggestion(schedule.name, trigger.expr, after.expr, minute, to_minute, now[0], then[0])
 
 
 def _some(schedule: Schedule, start: int, end: int) -> Iterator[int]:

@@ -19,7 +19,7 @@ _MINUTE, _HOUR = 60, 3_600
 
 
 @dataclass(frozen=True, slots=True)
-class LoadAt:
+class LoadPoint:
     """How many ticks of others are due in the hour before the minute of an instant, in it, and in the hour after it."""
 
     at: datetime
@@ -29,15 +29,15 @@ class LoadAt:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class TickLoad:
     """Around the first of some instants; `complete` is false where there are more schedules than were looked at."""
 
     schedules: int
     complete: bool
-    instants: Sequence[LoadAt] = ()
+    instants: Sequence[LoadPoint] = ()
 
 
-def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete: bool) -> Load:
+def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete: bool) -> TickLoad:
     """The ticks that active schedules have around these instants; the work grows with both and with nothing else."""
     starts = [at // _MINUTE * _MINUTE for at in instants[:MOST_INSTANTS]]
     totals = [[0, 0, 0] for _ in starts]
@@ -58,8 +58,8 @@ def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete
                 continue
             for place in range(3):
                 total[place] += count_ticks(definition, places[place], places[place + 1])
-    found = [LoadAt(to_datetime(at), *total) for at, total in zip(starts, totals, strict=True)]
-    return Load(known, complete, found)
+    found = [LoadPoint(to_datetime(at), *total) for at, total in zip(starts, totals, strict=True)]
+    return TickLoad(known, complete, found)
 
 
 def count_ticks(definition: Definition, after: int, until: int) -> int:

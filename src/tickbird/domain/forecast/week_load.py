@@ -25,7 +25,7 @@ _TOLD: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class TriggerShare:
     """What schedules of one trigger add to an hour: so many of them, their ticks together, and some of their names."""
 
     trigger: str
@@ -44,7 +44,7 @@ class HourLoad:
     busy: float
     peak_at: datetime
     peak: int
-    shares: Sequence[Share]
+    shares: Sequence[TriggerShare]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class _Group:
     names: list[str] = field(default_factory=list)
 
 
-class WeekCounter:
+class WeekLoadCounter:
     """Takes schedules page by page, then counts; the work grows with different triggers, hardly with schedules."""
 
     def __init__(self, namespace: str, now: datetime, hours: int = HOURS) -> None:
@@ -125,7 +125,7 @@ class WeekCounter:
         known = sum(group.known for group in self._groups.values())
         assumed = sum(group.seconds for group in self._groups.values()) / known if known else 0.0
         minutes = array("q", bytes(8 * self._hours * 60))
-        shares: list[dict[str, list[Share]]] = [{} for _ in range(self._hours)]
+        shares: list[dict[str, list[TriggerShare]]] = [{} for _ in range(self._hours)]
         ticks_of: dict[str, dict[int, int] | list[int]] = {}
         for group in self._groups.values():
             definition = self._read[group.definition]
@@ -136,7 +136,7 @@ class WeekCounter:
             seconds = (group.seconds + assumed * (group.schedules - group.known)) / group.schedules
             for hour, ticks in hourly.items():
                 total = ticks * group.schedules
-                share = Share(
+                share = TriggerShare(
                     definition.trigger.describe(), group.schedules, total, total * seconds / _HOUR, group.names
                 )
                 shares[hour].setdefault(group.definition, []).append(share)
@@ -177,13 +177,13 @@ class WeekCounter:
                 hourly[moved // 60] = hourly.get(moved // 60, 0) + number
         return hourly
 
-    def _hour(self, hour: int, minutes: array[int], found: dict[str, list[Share]]) -> HourLoad:
+    def _hour(self, hour: int, minutes: array[int], found: dict[str, list[TriggerShare]]) -> HourLoad:
         start = self._start + hour * _HOUR
         of_hour = minutes[hour * 60 : hour * 60 + 60]
         fullest = max(range(60), key=lambda minute: (of_hour[minute], -minute))
         # Groups of one trigger that differ in their spread are one share.
         shares = [
-            Share(
+            TriggerShare(
                 parts[0].trigger,
                 sum(part.schedules for part in parts),
                 sum(part.ticks for part in parts),

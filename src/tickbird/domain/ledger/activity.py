@@ -12,8 +12,8 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 
 # In the order in which they are told where they happen in the same instant.
-HappeningKind = Literal["changed", "planned", "skipped", "started", "requeued", "ended"]
-KINDS: Final[tuple[HappeningKind, ...]] = get_args(HappeningKind)
+ActivityKind = Literal["changed", "planned", "skipped", "started", "requeued", "ended"]
+KINDS: Final[tuple[ActivityKind, ...]] = get_args(ActivityKind)
 CHANGED: Final = KINDS.index("changed")
 PLANNED: Final = KINDS.index("planned")
 # Behind everything of its instant.
@@ -27,7 +27,7 @@ _PLACE: Final = re.compile(MARK, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class AuditRecord:
+class AuditEntry:
     """Who did what to which thing, and when."""
 
     id: int
@@ -40,15 +40,15 @@ class AuditRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class Activity:
     """A run that was made, started, was put back or has ended; ticks that were skipped; or what somebody did."""
 
     at: datetime
-    kind: HappeningKind
+    kind: ActivityKind
     schedule: str | None
     run: RunRecord | None = None
     skip: SkipRecord | None = None
-    audit: AuditRecord | None = None
+    audit: AuditEntry | None = None
     namespace: str = ""
 
     @property
@@ -62,11 +62,11 @@ class Happening:
 
 # A transaction that was open when others after it were told of, and how far its own runs were: twice the id up to which
 # they are all told of, less one where only the audit of the last one is.
-Passed = tuple[tuple[int, int], ...]
+OpenAtCursor = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ActivityCursor:
     """A place in the order of what happens: everything before it was told of, but for what the passed ones hold."""
 
     # Microseconds since the epoch.
@@ -75,7 +75,7 @@ class Mark:
     id: int
     # Runs made behind this place have ids above it.
     floor: int
-    passed: Passed = ()
+    passed: OpenAtCursor = ()
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -87,7 +87,7 @@ class Mark:
         return f"{self.at}.{self.rank}.{self.id}.{self.floor}{passed}"
 
 
-def read_mark(text: str) -> Mark:
+def parse_activity_cursor(text: str) -> ActivityCursor:
     """A mark from its text."""
     if len(text) > _LONGEST or _PLACE.fullmatch(text) is None:
         raise InvalidError(
@@ -96,11 +96,11 @@ def read_mark(text: str) -> Mark:
             hint="send the last one that came as it is, or none to begin now.",
         )
     at, rank, row, floor, *rest = (int(each) for each in re.split(r"[.~]", text))
-    return Mark(at, rank, row, floor, tuple(zip(rest[::2], rest[1::2], strict=True)))
+    return ActivityCursor(at, rank, row, floor, tuple(zip(rest[::2], rest[1::2], strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenTransaction:
     """A transaction that is under way: what it dates is not before `since`, and its runs have ids above `floor`."""
 
     since: int
@@ -109,27 +109,27 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
-class Horizon:
+class Watermark:
     """Up to where everything can be seen that has happened, and what of it the next look needs."""
 
     at: int
     floor: int
-    passed: Passed = ()
+    passed: OpenAtCursor = ()
     # When this was found out, and the last id given out then; and of looks before, as far as they may matter.
     clock: int = 0
     last_id: int = 0
     looks: tuple[tuple[int, int], ...] = ()
-    open: Mapping[str, Open] = field(default_factory=dict)
+    open: Mapping[str, OpenTransaction] = field(default_factory=dict)
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> ActivityCursor:
         """The place behind all of it."""
-        return Mark(self.at, _LAST, 0, self.floor, self.passed)
+        return ActivityCursor(self.at, _LAST, 0, self.floor, self.passed)
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class ActivityPage:
     """What happened between two places, in order; `more` where it was too much to be told."""
 
-    items: tuple[tuple[Mark, Happening], ...] = ()
+    items: tuple[tuple[ActivityCursor, Activity], ...] = ()
     more: bool = False

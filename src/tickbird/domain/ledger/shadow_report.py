@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf, isnan, nan
 from typing import Any, Literal
 
-from tickbird.domain.schedules.grid import Ticks
+from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.time.instants import iso, to_datetime, utc_text
 
 Verdict = Literal["agrees", "differs", "nothing"]
@@ -25,7 +25,7 @@ Firing = tuple[float, Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet:
+class SilentPeriod:
     """Ticks that would not have run either, and why."""
 
     first: int
@@ -34,16 +34,16 @@ class Quiet:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedTicks:
     """What is on record of one shadow: its ticks in order, when it was one, and which others were skipped."""
 
     schedule: str
     ticks: Sequence[int]
     spans: Sequence[Span]
-    quiet: Sequence[Quiet] = ()
+    quiet: Sequence[SilentPeriod] = ()
 
 
-def recorded_ticks(grid: Ticks, first: int, last: int, since: int, until: int) -> Iterator[int]:
+def recorded_ticks(grid: TickGrid, first: int, last: int, since: int, until: int) -> Iterator[int]:
     """The ticks of a skip from `first` to `last`, as far as they lie in a range."""
     if first == last:
         # One that was moved away from a closed day is on record, too.
@@ -58,7 +58,7 @@ def recorded_ticks(grid: Ticks, first: int, last: int, since: int, until: int) -
 
 
 @dataclass(slots=True)
-class Extra:
+class UnmatchedFiring:
     """When the other system did something where there is no tick, and why there is none, if that is known."""
 
     at: float
@@ -70,7 +70,7 @@ class Extra:
 
 
 @dataclass(slots=True)
-class Compared:
+class ShadowReport:
     """One schedule: how many ticks were compared, and what came of it; lists are cut, counts are not."""
 
     schedule: str
@@ -79,7 +79,7 @@ class Compared:
     matched: int = 0
     missing: list[int] = field(default_factory=list)
     missing_count: int = 0
-    extra: list[Extra] = field(default_factory=list)
+    extra: list[UnmatchedFiring] = field(default_factory=list)
     extra_count: int = 0
     # By how much the other system was earlier (negative) or later, in seconds.
     earliest: float | None = None
@@ -135,22 +135,22 @@ class Compared:
         if len(self.missing) < MOST_LISTED:
             self.missing.append(tick)
 
-    def _add(self, extra: Extra) -> None:
+    def _add(self, extra: UnmatchedFiring) -> None:
         self.extra_count += 1
         if len(self.extra) < MOST_LISTED:
             self.extra.append(extra)
 
 
 def compare(
-    shadows: Sequence[Recorded], firings: Iterable[Firing], tolerance: float, known: Span, now: float
-) -> list[Compared]:
+    shadows: Sequence[RecordedTicks], firings: Iterable[Firing], tolerance: float, known: Span, now: float
+) -> list[ShadowReport]:
     """Shadows beside what the other system did, both in order; several where a firing may be of any of them.
 
     A firing belongs to the nearest tick, be it late or early, and a tick has one; where that has a nearer one, the tick
     on the other side may take it. `known` is from when to when it is
     known what the other system did. What a tick just before that, or just before `now`, lacks may still exist.
     """
-    found = [Compared(shadow.schedule) for shadow in shadows]
+    found = [ShadowReport(shadow.schedule) for shadow in shadows]
     taken = [array("d", [nan]) * len(shadow.ticks) for shadow in shadows]
     over = [left for at, members in firings if (left := _give(shadows, taken, at, members, tolerance)) is not None]
     for which, at in over:
@@ -159,7 +159,7 @@ def compare(
             continue
         if known[0] <= at <= known[1] and any(first <= at <= last for first, last in shadow.spans):
             reasons = (each.reason for each in shadow.quiet if each.first - tolerance <= at <= each.last + tolerance)
-            found[which]._add(Extra(at, next(reasons, None)))
+            found[which]._add(UnmatchedFiring(at, next(reasons, None)))
     for shadow, compared, apart in zip(shadows, found, taken, strict=True):
         for tick, fired in zip(shadow.ticks, apart, strict=True):
             if not isnan(fired):
@@ -175,7 +175,7 @@ def compare(
 
 
 def _give(
-    shadows: Sequence[Recorded], taken: Sequence[array[float]], at: float, members: Sequence[int], tolerance: float
+    shadows: Sequence[RecordedTicks], taken: Sequence[array[float]], at: float, members: Sequence[int], tolerance: float
 ) -> tuple[int, float] | None:
     """Give a firing to the tick that it is nearest to; what is left over, and of which shadow."""
     nearest = [(*_nearest(shadows[which].ticks, at), which) for which in members]

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from tickbird.domain.explain.context import readable
-from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.planner import same_grid
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.schedules.grid import Ticks
+from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import clamp_seconds, to_datetime, to_seconds
@@ -27,7 +27,7 @@ MOST_FINDINGS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class LedgerEntry:
     """One row of the ledger: the run of a tick, or a skip of the ticks first..last; whole seconds."""
 
     first: int
@@ -40,12 +40,12 @@ class Decision:
     skip_id: int | None = None
 
     @classmethod
-    def run(cls, tick: int, revision: int, origin: str, run_id: int) -> Decision:
+    def run(cls, tick: int, revision: int, origin: str, run_id: int) -> LedgerEntry:
         """The run of a tick."""
         return cls(tick, tick, 1, revision, origin, run_id)
 
     @classmethod
-    def skip(cls, first: int, last: int, count: int, revision: int, reason: str, skip_id: int) -> Decision:
+    def skip(cls, first: int, last: int, count: int, revision: int, reason: str, skip_id: int) -> LedgerEntry:
         """A skip."""
         return cls(first, last, count, revision, reason, None, skip_id)
 
@@ -56,7 +56,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LedgerError:
     """Where expected ticks and recorded decisions part."""
 
     kind: Kind
@@ -81,7 +81,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class LedgerReport:
     """What came of auditing one schedule over a range; it is proven when nothing was found."""
 
     schedule: str
@@ -94,7 +94,7 @@ class Audit:
     skipped: int
     # Ticks of the range that are not to be decided yet: paused, or not due.
     open: int
-    findings: tuple[Finding, ...]
+    findings: tuple[LedgerError, ...]
     found: int
 
     @property
@@ -120,7 +120,7 @@ class Audit:
 
 
 @dataclass(slots=True)
-class Era:
+class GridEra:
     """A stretch (start, until] of time in which one grid was in force; None: nothing was to be decided."""
 
     start: int
@@ -134,14 +134,14 @@ class Era:
     ends_early: bool = False
 
     @property
-    def grid(self) -> Ticks | None:
+    def grid(self) -> TickGrid | None:
         """The ticks in force."""
         return None if self.definition is None else self.definition.grid
 
 
-def eras(revisions: Sequence[RevisionRecord], until: int) -> list[Era]:
+def eras(revisions: Sequence[RevisionRecord], until: int) -> list[GridEra]:
     """The stretches of time that the revisions of a schedule make, oldest first, up to `until`."""
-    found: list[Era] = []
+    found: list[GridEra] = []
     stored: Mapping[str, Any] | None = None
     for revision in sorted(revisions, key=lambda each: each.revision):
         at, number = to_seconds(revision.at), revision.revision
@@ -151,15 +151,15 @@ def eras(revisions: Sequence[RevisionRecord], until: int) -> list[Era]:
         stored = None if revision.action == "delete" else revision.definition
         before = found[-1] if found else None
         if revision.action == "delete":
-            found.append(Era(at, until, None, number))
+            found.append(GridEra(at, until, None, number))
         elif revision.action == "create" or before is None:
             # A row by plain SQL does not tick before a planner first sees it.
-            found.append(Era(at, until, readable(revision), number, begins_late=revision.actor == "sql"))
+            found.append(GridEra(at, until, readable(revision), number, begins_late=revision.actor == "sql"))
         elif not _same(before.definition, definition := readable(revision)):
             # What cannot be read is parked; once repaired, the skip of what it missed begins where planning ended.
             repaired = before.definition is None
             before.ends_early |= definition is None
-            found.append(Era(at, until, definition, number, begins_late=repaired))
+            found.append(GridEra(at, until, definition, number, begins_late=repaired))
     for era, following in pairwise(found):
         era.until = max(era.start, following.start)
         # The run that uses up `max_runs` ended it; how far the last era was decided, the cursor tells.
@@ -179,7 +179,7 @@ def _moves(revisions: Iterable[RevisionRecord]) -> list[tuple[int, int]]:
     return [(int(each.detail["tick"]), to_seconds(each.at)) for each in moves if each.detail.get("to") is not None]
 
 
-class Auditor:
+class LedgerVerifier:
     """Takes the decisions of a schedule in the order of their ticks, and tells what is wrong with them."""
 
     def __init__(
@@ -210,12 +210,12 @@ class Auditor:
         moved = [tick for tick, at in _moves(self._revisions.values()) if at <= self._cap]
         return max([self._cap, *moved])
 
-    def take(self, decisions: Iterable[Decision]) -> None:
+    def take(self, decisions: Iterable[LedgerEntry]) -> None:
         """More decisions, by their first tick."""
         for decision in decisions:
             self._fold.take(decision)
 
-    def finish(self) -> Audit:
+    def finish(self) -> LedgerReport:
         """What came of it."""
         fold = self._fold
         fold.end()
@@ -223,7 +223,7 @@ class Auditor:
         born = self._eras[0].start if self._eras else None
         begins = [each for each in (born, self._pruned_until) if each is not None]
         start = self._lowest if born is None else max(self._lowest, born)
-        return Audit(
+        return LedgerReport(
             schedule=self._schedule.name,
             first=start + 1 if start < self._cap else None,
             last=self._cap if start < self._cap else None,
@@ -248,7 +248,7 @@ class Auditor:
                 text = "its definition cannot be read, so it is not known which ticks came due"
                 self._fold.report("undecided", after + 1, end, 0, text)
             return 0
-        ahead = Ahead(schedule)
+        ahead = PendingTicks(schedule)
         following = ahead.next(reached)
         come = ahead.count(after, end) if end > after else 0
         if not come or following is None:
@@ -271,14 +271,16 @@ class Auditor:
 class _Fold:
     """Walks through eras and decisions at once."""
 
-    def __init__(self, found: Sequence[Era], revisions: Mapping[int, RevisionRecord], lowest: int, cap: int) -> None:
+    def __init__(
+        self, found: Sequence[GridEra], revisions: Mapping[int, RevisionRecord], lowest: int, cap: int
+    ) -> None:
         self._eras = found
         self._revisions = revisions
         self._place = 0
         self._lowest = lowest
         self._cap = cap
         self.expected = self.runs = self.skipped = self.found = 0
-        self.findings: list[Finding] = []
+        self.findings: list[LedgerError] = []
         # Everything up to here has been compared.
         self._reached = max(lowest, found[0].start) if found else lowest
         self._decided_in_era = False
@@ -286,13 +288,13 @@ class _Fold:
         # Ticks that were backfilled and may have no other decision.
         self._backfilled: deque[int] = deque()
         # Ticks that were decided before their era began, with their decision; in order.
-        self._early: list[tuple[int, Decision]] = []
+        self._early: list[tuple[int, LedgerEntry]] = []
 
     @property
-    def _era(self) -> Era | None:
+    def _era(self) -> GridEra | None:
         return self._eras[self._place] if self._place < len(self._eras) else None
 
-    def take(self, decision: Decision) -> None:
+    def take(self, decision: LedgerEntry) -> None:
         """One decision; everything before it that is expected and was not seen is missing."""
         if decision.last <= self._lowest:
             return
@@ -318,7 +320,7 @@ class _Fold:
         elif decision.first <= self._cap:
             self._compare(decision, era)
 
-    def _compare(self, decision: Decision, era: Era) -> None:
+    def _compare(self, decision: LedgerEntry, era: GridEra) -> None:
         if era.grid is None:
             # As above, for a schedule that was deleted and created again.
             if not (decision.cause == "misfire" and decision.revision > era.revision):
@@ -337,7 +339,7 @@ class _Fold:
             self._twice(known, era.grid, tick)
         self._reached = max(self._reached, min(decision.last, self._cap))
 
-    def _take_early(self, decision: Decision, era: Era) -> None:
+    def _take_early(self, decision: LedgerEntry, era: GridEra) -> None:
         """What was decided ahead of its time is the decision of a tick that this era has too, and of no other."""
         ticks = [decision.first]
         if decision.count > 1:
@@ -349,11 +351,11 @@ class _Fold:
             elif tick <= self._cap:
                 insort(self._early, (tick, decision), key=lambda each: each[0])
 
-    def _twice(self, decision: Decision, grid: Ticks | None, tick: int) -> None:
+    def _twice(self, decision: LedgerEntry, grid: TickGrid | None, tick: int) -> None:
         if grid is not None and grid.contains(tick):
             self.report("doubled", tick, tick, 1, f"{decision.name} decides 1 tick that has another decision", decision)
 
-    def _pop_early(self, until: int) -> list[tuple[int, Decision]]:
+    def _pop_early(self, until: int) -> list[tuple[int, LedgerEntry]]:
         """Those up to an instant, which have their turn."""
         place = bisect_right(self._early, until, key=lambda each: each[0])
         found, self._early = self._early[:place], self._early[place:]
@@ -365,15 +367,15 @@ class _Fold:
             self._leave()
 
     def report(
-        self, kind: Kind, first: int, last: int, count: int, text: str, decision: Decision | None = None
+        self, kind: Kind, first: int, last: int, count: int, text: str, decision: LedgerEntry | None = None
     ) -> None:
         """Add a finding."""
         self.found += 1
         if len(self.findings) < MOST_FINDINGS:
             run_id, skip_id = (decision.run_id, decision.skip_id) if decision else (None, None)
-            self.findings.append(Finding(kind, first, last, count, text, run_id, skip_id))
+            self.findings.append(LedgerError(kind, first, last, count, text, run_id, skip_id))
 
-    def _go_to_repair(self, decision: Decision) -> None:
+    def _go_to_repair(self, decision: LedgerEntry) -> None:
         """What a parked schedule missed is told on the grid it was repaired to, from its cursor on."""
         while (era := self._era) is not None and self._place + 1 < len(self._eras):
             if self._eras[self._place + 1].revision > decision.revision:
@@ -395,7 +397,7 @@ class _Fold:
         self._place += 1
         self._decided_in_era = False
 
-    def _gap(self, grid: Ticks, until: int) -> None:
+    def _gap(self, grid: TickGrid, until: int) -> None:
         """The ticks between what was reached and `until` have no decision, unless ahead of time or by a backfill."""
         found = dict.fromkeys(self._pop_backfilled(until), True)
         found |= {tick: decision.run_id is not None for tick, decision in self._pop_early(until)}
@@ -412,14 +414,14 @@ class _Fold:
         while self._backfilled and self._backfilled[0] <= until:
             yield self._backfilled.popleft()
 
-    def _miss(self, grid: Ticks, until: int) -> None:
+    def _miss(self, grid: TickGrid, until: int) -> None:
         missing = grid.whole(self._reached, until) if until > self._reached else None
         if missing is not None:
             self.expected += missing.count
             text = f"no decision was recorded for {_ticks(missing.count)}"
             self.report("missing", missing.first, missing.last, missing.count, text)
 
-    def _overlap(self, decision: Decision, grid: Ticks, first: int) -> None:
+    def _overlap(self, decision: LedgerEntry, grid: TickGrid, first: int) -> None:
         twice = grid.whole(first - 1, min(decision.last, self._reached))
         if twice is not None:
             text = f"{decision.name} decides {_ticks(twice.count)} that {'was' if twice.count == 1 else 'were'} decided"
@@ -427,7 +429,7 @@ class _Fold:
         elif decision.first == decision.last:
             self._invented(decision, "off the grid in force")
 
-    def _count(self, decision: Decision, grid: Ticks, first: int) -> None:
+    def _count(self, decision: LedgerEntry, grid: TickGrid, first: int) -> None:
         last = min(decision.last, self._cap)
         if first > last:
             return
@@ -448,28 +450,28 @@ class _Fold:
                 text = f"{decision.name} says {_ticks(decision.count)}, and its range has {whole:,}"
                 self.report("miscounted", decision.first, decision.last, decision.count - whole, text, decision)
 
-    def _invented(self, decision: Decision, where: str, at: int | None = None) -> None:
+    def _invented(self, decision: LedgerEntry, where: str, at: int | None = None) -> None:
         first, last = (decision.first, decision.last) if at is None else (at, at)
         self.report("invented", first, last, 1, f"{decision.name} lies {where}", decision)
 
-    def _grid_of(self, decision: Decision) -> Ticks | None:
+    def _grid_of(self, decision: LedgerEntry) -> TickGrid | None:
         revision = self._revisions.get(decision.revision)
         definition = None if revision is None else readable(revision)
         return None if definition is None else definition.grid
 
-    def _check_own(self, decision: Decision) -> None:
+    def _check_own(self, decision: LedgerEntry) -> None:
         grid = self._grid_of(decision)
         if grid is None or not grid.contains(decision.first):
             self._invented(decision, "off the grid of its revision")
 
-    def _take_backfill(self, decision: Decision) -> None:
+    def _take_backfill(self, decision: LedgerEntry) -> None:
         """It may stand beside what was decided in its time, and must only lie on the grid it was made by."""
         if decision.first <= self._cap:
             self._check_own(decision)
             self._backfilled.append(decision.first)
 
 
-def _between(grid: Ticks, after: int, until: int) -> list[int]:
+def _between(grid: TickGrid, after: int, until: int) -> list[int]:
     found: list[int] = []
     while (tick := grid.next(after)) is not None and tick <= until:
         found.append(tick)

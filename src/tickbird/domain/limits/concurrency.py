@@ -59,7 +59,7 @@ def _refused(key: object, reason: str) -> DefinitionError:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ConcurrencyLimit:
     """How many runs of a key may go on at once, how many do, and how many wait; `is_set`: by a person."""
 
     key: str
@@ -80,7 +80,7 @@ def take(room: MutableMapping[Key, int], key: Key | None) -> Literal["queued", "
 
 
 @dataclass(frozen=True, slots=True)
-class Waiter:
+class WaitingRun:
     """A waiting run: `most` of its schedule may go on at once (None: any number), and of its key as there is room."""
 
     id: int
@@ -93,8 +93,8 @@ class Waiter:
     concurrency: int = 0
 
 
-def choose(
-    waiters: Iterable[Waiter],
+def pick_releasable(
+    waiters: Iterable[WaitingRun],
     busy: Mapping[int, int],
     room: Mapping[Key, int],
     of_backfills: Mapping[int, int] | None = None,
@@ -104,10 +104,10 @@ def choose(
     `busy` and `of_backfills` count the runs that go on, by schedule and by backfill; a key that is not in `room` is
     somebody else's to give.
     """
-    places = _Places(busy, room, of_backfills or {})
-    lines: defaultdict[int, list[Waiter]] = defaultdict(list)
-    heads: list[tuple[int, int, Waiter]] = []
-    aside: list[Waiter] = []
+    places = _Slots(busy, room, of_backfills or {})
+    lines: defaultdict[int, list[WaitingRun]] = defaultdict(list)
+    heads: list[tuple[int, int, WaitingRun]] = []
+    aside: list[WaitingRun] = []
     for waiter in sorted(waiters, key=lambda one: one.id):
         if waiter.backfill_id is not None:
             aside.append(waiter)
@@ -134,12 +134,12 @@ def choose(
     return chosen + [one.id for one in aside if one.schedule_id not in stuck and places.take(one)]
 
 
-def _head(line: list[Waiter]) -> tuple[int, int, Waiter]:
+def _head(line: list[WaitingRun]) -> tuple[int, int, WaitingRun]:
     waiter = line.pop()
     return -waiter.priority, waiter.id, waiter
 
 
-class _Places:
+class _Slots:
     """What is taken and what is left, as waiters go."""
 
     def __init__(self, busy: Mapping[int, int], room: Mapping[Key, int], of_backfills: Mapping[int, int]) -> None:
@@ -147,7 +147,7 @@ class _Places:
         self.room = defaultdict(int, room)
         self.of_backfills = defaultdict(int, of_backfills)
 
-    def take(self, waiter: Waiter) -> bool:
+    def take(self, waiter: WaitingRun) -> bool:
         """Let a waiter go if there is a place for it everywhere."""
         schedule_id, key, backfill_id = waiter.schedule_id, waiter.key, waiter.backfill_id
         if key is not None and self.room[key] <= 0:

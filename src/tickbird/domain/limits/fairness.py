@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from tickbird.domain.limits.concurrency import Waiter
+from tickbird.domain.limits.concurrency import WaitingRun
 
-IN_LINE: Final = 0
+NOT_DEFERRED: Final = 0
 MINUTE: Final = 60
 
 
-def line_up(last: int, minute: int, on_time: Iterable[bool]) -> tuple[list[int], int]:
+def stagger(last: int, minute: int, on_time: Iterable[bool]) -> tuple[list[int], int]:
     """Until when runs that a schedule makes in this minute stand behind the line, in order; and the last of them all.
 
     A tick on time stands behind what its schedule has made before, and keeps nothing back itself.
@@ -26,11 +26,11 @@ def line_up(last: int, minute: int, on_time: Iterable[bool]) -> tuple[list[int],
     for is_on_time in on_time:
         if not is_on_time:
             last = max(minute, last + 1)
-        behind.append(last if last > minute else IN_LINE)
+        behind.append(last if last > minute else NOT_DEFERRED)
     return behind, last
 
 
-def behind_the_line(released: Iterable[Waiter], of_backfills: Mapping[int, int], minute: int) -> dict[int, int]:
+def defer_released(released: Iterable[WaitingRun], of_backfills: Mapping[int, int], minute: int) -> dict[int, int]:
     """Until when waiters that are released now stand behind the line, by id, where they do.
 
     `of_backfills` counts the runs that go on of each backfill. Those of schedules that count are few by their own rule.

@@ -18,10 +18,10 @@ from typing import Any, Final
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import EPOCH
 
-Starts = tuple[tuple[int, int], ...]
+StartTimes = tuple[tuple[int, int], ...]
 
 
-def read_starts(stored: Any) -> Starts:
+def read_starts(stored: Any) -> StartTimes:
     """Decoded starts; only plain SQL can have written anything but pairs of integers, which counts as none."""
     pairs = stored if isinstance(stored, list) else []
     if all(isinstance(pair, list) and [type(part) for part in pair] == [int, int] for pair in pairs):
@@ -50,7 +50,7 @@ _HINT: Final = 'write one such as "100/min", "5/s", "20/3h" or "1000/day".'
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RateLimit:
     """At most `count` runs begin within any `seconds`."""
 
     count: int
@@ -66,11 +66,11 @@ class Rate:
         """Its length in microseconds."""
         return self.seconds * _MICROS
 
-    def left(self, starts: Starts, now: int) -> int:
+    def left(self, starts: StartTimes, now: int) -> int:
         """How many more may begin now; below none where a rate was lowered."""
         return self.count - sum(number for _, number in self.current(starts, now))
 
-    def current(self, starts: Iterable[Sequence[int]], now: int) -> Starts:
+    def current(self, starts: Iterable[Sequence[int]], now: int) -> StartTimes:
         """What still counts of that which has begun.
 
         What lies well behind now was written before the clock was set back, and counts as if it began now.
@@ -79,18 +79,18 @@ class Rate:
         behind = latest + _SET_BACK
         return tuple((at if at <= behind else latest, number) for at, number in starts if at > now - self.period)
 
-    def add(self, starts: Starts, now: int, number: int) -> Starts:
+    def add(self, starts: StartTimes, now: int, number: int) -> StartTimes:
         """What has begun, with so many more that begin now."""
         kept, at = list(self.current(starts, now)), self._rounded(now)
         if kept and kept[-1][0] == at:
             number += kept.pop()[1]
         return (*kept, (at, number))
 
-    def next_at(self, starts: Starts, now: int) -> int:
+    def next_at(self, starts: StartTimes, now: int) -> int:
         """When the next one may begin; now, if one may."""
         return self.turn_at(starts, now, 0)
 
-    def turn_at(self, starts: Starts, now: int, ahead: int) -> int:
+    def turn_at(self, starts: StartTimes, now: int, ahead: int) -> int:
         """When one may begin that has so many others before it, if all begin as soon as they may."""
         begun = self.current(starts, now)
         taken = sum(number for _, number in begun)
@@ -111,7 +111,7 @@ class Rate:
         return -(-now // grain) * grain
 
 
-def read_rate(text: object) -> Rate:
+def read_rate(text: object) -> RateLimit:
     """A rate as people write it, such as "100/min"; or an InvalidError."""
     match = _TEXT.fullmatch(text.strip().lower()) if isinstance(text, str) else None
     if match is None:
@@ -123,7 +123,7 @@ def read_rate(text: object) -> Rate:
         raise _refused(text, "would let nothing begin;", "to hold runs back altogether, pause their schedules.")
     if count > LARGEST_COUNT or times * unit > LONGEST_PERIOD:
         raise _refused(text, f"is out of range: at most {LARGEST_COUNT:,} runs within at most 31 days.", "")
-    return Rate(count, times * unit)
+    return RateLimit(count, times * unit)
 
 
 def _refused(text: object, reason: str, hint: str = _HINT) -> InvalidError:
@@ -131,11 +131,11 @@ def _refused(text: object, reason: str, hint: str = _HINT) -> InvalidError:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class QueueStatus:
     """A queue: what stands in it, at what rate its runs may begin and when the next one may, and who serves it."""
 
     name: str
-    rate: Rate | None
+    rate: RateLimit | None
     # None without a rate, and where one may begin at once.
     next_at: datetime | None
     waiting: int
@@ -145,24 +145,24 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class QueuePosition:
     """What keeps a queued run back in its queue, and how many come before it.
 
     Until `at` by the rate of its queue, if it has one; and until `behind_until` others of its queue may pass it, since
     its schedule has made many at once.
     """
 
-    rate: Rate | None
+    rate: RateLimit | None
     ahead: int
     at: datetime | None = None
     behind_until: datetime | None = None
 
 
 # A queue's rate, and what has begun in it.
-Pace = tuple[Rate, Starts]
+RateState = tuple[RateLimit, StartTimes]
 
 
-def queues(paces: Mapping[str, Pace], counts: Mapping[str, Sequence[int]], now: int) -> list[Queue]:
+def queues(paces: Mapping[str, RateState], counts: Mapping[str, Sequence[int]], now: int) -> list[QueueStatus]:
     """Queues by name: those that have a rate, and those that have runs, so many waiting, queued and running."""
     found = []
     for name in sorted({*paces, *counts}):
@@ -171,7 +171,7 @@ def queues(paces: Mapping[str, Pace], counts: Mapping[str, Sequence[int]], now: 
         if name in paces:
             rate, starts = paces[name]
             next_at = rate.next_at(starts, now)
-        found.append(Queue(name, rate, instant(next_at) if next_at > now else None, waiting, queued, running))
+        found.append(QueueStatus(name, rate, instant(next_at) if next_at > now else None, waiting, queued, running))
     return found
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.upcoming import ComingTick, overrides_of, ticks_ahead
+from tickbird.domain.planning.upcoming import UpcomingTick, iter_upcoming, overrides_of
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds
 
@@ -25,7 +25,7 @@ BUSY: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class AgendaEntry:
     """A schedule, and how many seconds its last successful run took, if it has one."""
 
     schedule: Schedule
@@ -41,19 +41,19 @@ class Agenda:
 
     start: datetime
     end: datetime
-    ticks: Sequence[tuple[Planned, ComingTick]]
-    busy: Sequence[tuple[Planned, int]]
+    ticks: Sequence[tuple[AgendaEntry, UpcomingTick]]
+    busy: Sequence[tuple[AgendaEntry, int]]
     complete: bool = True
 
 
-def agenda(planned: Sequence[Planned], now: datetime, days: int = DAYS, events: int = EVENTS) -> Agenda:
+def agenda(planned: Sequence[AgendaEntry], now: datetime, days: int = DAYS, events: int = EVENTS) -> Agenda:
     """What these schedules are to do within so many days; the work grows with them and with what is told."""
     check_days(days)
     check_events(events)
     start = to_seconds(now)
     end = start + days * DAY
-    busy: list[tuple[Planned, int]] = []
-    listed: list[Iterator[tuple[int, str, Planned, ComingTick]]] = []
+    busy: list[tuple[AgendaEntry, int]] = []
+    listed: list[Iterator[tuple[int, str, AgendaEntry, UpcomingTick]]] = []
     for each in planned:
         schedule = each.schedule
         if schedule.definition is None or schedule.state not in ("active", "paused"):
@@ -73,12 +73,14 @@ def agenda(planned: Sequence[Planned], now: datetime, days: int = DAYS, events: 
     return Agenda(to_datetime(start), to_datetime(end), [entry[2:] for entry in ticks], busy[:events], complete)
 
 
-def _due(planned: Planned, now: datetime, start: int, end: int) -> Iterator[tuple[int, str, Planned, ComingTick]]:
+def _due(
+    planned: AgendaEntry, now: datetime, start: int, end: int
+) -> Iterator[tuple[int, str, AgendaEntry, UpcomingTick]]:
     """The ticks of a schedule that are due within (start, end], moved ones where they were moved to."""
     schedule = planned.schedule
     moved_here = (to_seconds(each.scheduled_for) for each in overrides_of(schedule) if to_seconds(each.due_at) <= end)
     last = max([end, *moved_here])
-    for tick in ticks_ahead(schedule, now):
+    for tick in iter_upcoming(schedule, now):
         if to_seconds(tick.scheduled_for) > last:
             return
         due = to_seconds(tick.due_at)

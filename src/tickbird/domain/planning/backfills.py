@@ -118,7 +118,7 @@ class BackfillRecord:
         return self.total - self.active
 
 
-class Wanted:
+class BackfillSelection:
     """The ticks that a backfill asks for, as the schedule stands: on the grid of the revision in force, and decided."""
 
     def __init__(self, schedule: Schedule | None, name: str, new: NewBackfill, pruned_until: int | None = None) -> None:

@@ -17,7 +17,7 @@ MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class BulkFilter:
     """Which schedules: those whose name contains a text, with a tag, in a state; all that is said must hold."""
 
     contains: str = ""
@@ -33,7 +33,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftAlone:
+class NotChanged:
     """A schedule that matched and was not changed, and why."""
 
     schedule: str
@@ -47,7 +47,7 @@ class BulkResult:
     verb: BulkVerb
     matched: int
     changed: Sequence[str]
-    left: Sequence[LeftAlone] = ()
+    left: Sequence[NotChanged] = ()
     # Of a trigger: the run of each schedule that was changed.
     runs: Mapping[str, int] = field(default_factory=dict)
 
@@ -80,7 +80,7 @@ def too_many() -> InvalidError:
     )
 
 
-def reason_to_leave(verb: BulkVerb, schedule: Schedule) -> str:
+def reason_not_changed(verb: BulkVerb, schedule: Schedule) -> str:
     """Why a schedule is not changed with the others; empty where it is."""
     pause = schedule.pause
     if verb == "pause" and pause is not None:

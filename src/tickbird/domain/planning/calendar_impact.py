@@ -10,7 +10,7 @@ from typing import Any
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.schedules.rolled_grid import MOST_DAYS, RolledTicks
+from tickbird.domain.schedules.rolled_grid import MOST_DAYS, RolledGrid
 from tickbird.domain.time.instants import DAY, to_datetime
 from tickbird.domain.time.zones import zone
 
@@ -21,7 +21,7 @@ _EPOCH_ORDINAL = 719_163
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class CalendarImpact:
     """Ticks that run before and not after, after and not before, and those of them that are the same one, moved."""
 
     schedule: str
@@ -55,18 +55,18 @@ class CalendarReport:
     horizon: int
     # How many schedules name it, and what changes for those whose coming ticks are not the same.
     schedules: int
-    effects: Sequence[Effect] = ()
+    effects: Sequence[CalendarImpact] = ()
     # All of them were looked at.
     complete: bool = True
     # Schedules that could not be brought up to it, with the reason.
     failed: Sequence[tuple[str, str]] = ()
 
 
-def effect(schedule: str, before: Definition, after: Definition, first: int, last: int) -> Effect:
+def effect(schedule: str, before: Definition, after: Definition, first: int, last: int) -> CalendarImpact:
     """The effect on the ticks of (first, last] of two definitions that differ in their closed days only."""
     seen, new, gone, more = 0, set[int](), set[int](), False
     for begin, end in _regions(before, after, first, last):
-        old_ticks, new_ticks = running(before, begin, end), running(after, begin, end)
+        old_ticks, new_ticks = runs_on(before, begin, end), runs_on(after, begin, end)
         one, other = next(old_ticks, None), next(new_ticks, None)
         while (one is not None or other is not None) and not more:
             seen += 1
@@ -80,7 +80,7 @@ def effect(schedule: str, before: Definition, after: Definition, first: int, las
                 other = next(new_ticks, None)
             more = len(new) + len(gone) >= MOST_LISTED or seen >= MOST_LOOKED_AT
     moved = _moves(before, after, new, gone)
-    return Effect(
+    return CalendarImpact(
         schedule,
         tuple((to_datetime(old), to_datetime(moved[old])) for old in sorted(moved)),
         tuple(to_datetime(tick) for tick in sorted(new - set(moved.values()))),
@@ -114,7 +114,7 @@ def _regions(before: Definition, after: Definition, first: int, last: int) -> It
         yield region
 
 
-def running(definition: Definition, after: int, until: int) -> Iterator[int]:
+def runs_on(definition: Definition, after: int, until: int) -> Iterator[int]:
     """The ticks of (after, until] that no closed day keeps from running."""
     for segment in definition.grid.segments(after, until):
         tick: int | None = segment.first
@@ -127,9 +127,9 @@ def _moves(before: Definition, after: Definition, new: set[int], gone: set[int])
     """Which of the ticks that vanish appear elsewhere; each is taken once."""
     moved: dict[int, int] = {}
     for tick in sorted(gone):
-        origins = before.grid.origins(tick) if isinstance(before.grid, RolledTicks) else []
+        origins = before.grid.origins(tick) if isinstance(before.grid, RolledGrid) else []
         for origin in (tick, *origins) if before.trigger.contains(tick) else origins:
-            places = after.grid.landings_of(origin) if isinstance(after.grid, RolledTicks) else [origin]
+            places = after.grid.landings_of(origin) if isinstance(after.grid, RolledGrid) else [origin]
             if free := [place for place in places if place in new and place not in moved.values()]:
                 moved[tick] = free[0]
                 break

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.planning.commands import Command, Create, Redefine, Resume, removed_from_code
+from tickbird.domain.planning.commands import Command, Create, Resume, SyncFromCode, removed_from_code
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.schedules.dependencies import in_order
+from tickbird.domain.schedules.dependencies import topological_order
 from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Schedule
 
 
 @dataclass(frozen=True, slots=True)
-class StoredSchedule:
+class AppSchedule:
     """A schedule with every fingerprint that code has ever declared for it."""
 
     schedule: Schedule
@@ -25,7 +25,7 @@ def reconcile(
     namespace: str,
     app: str,
     declared: Mapping[str, Definition],
-    stored: Mapping[str, StoredSchedule],
+    stored: Mapping[str, AppSchedule],
     live: Mapping[str, Set[str]],
 ) -> list[tuple[str, Command]]:
     """The commands that bring the store to what is declared; `live` is what other live workers of the app declare."""
@@ -33,7 +33,7 @@ def reconcile(
     commands: list[tuple[str, Command]] = []
     # What others depend on comes before them.
     needs = {name: [each.schedule for each in definition.depends_on] for name, definition in declared.items()}
-    for name in in_order(needs):
+    for name in topological_order(needs):
         definition = declared[name]
         mark = fingerprint(definition)
         known = stored.get(name)
@@ -49,7 +49,9 @@ def reconcile(
                 hint="Rename one of them, or delete the stored one.",
             )
         if _wins(mark, schedule.fingerprint, known.seen, live.get(name, frozenset())):
-            redefine = Redefine(actor=SYNC_ACTOR, revision=revision, definition=definition, app=app, fingerprint=mark)
+            redefine = SyncFromCode(
+                actor=SYNC_ACTOR, revision=revision, definition=definition, app=app, fingerprint=mark
+            )
             commands.append((name, redefine))
             revision += 1
         if is_removed(schedule):

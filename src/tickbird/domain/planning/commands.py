@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from tickbird.domain.calendars.calendar import BUILT_IN, Calendar, calendar_to_json
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.planning.pending_ticks import Ahead, replaced, start_anew
+from tickbird.domain.planning.pending_ticks import PendingTicks, restart_grid, upsert_override
 from tickbird.domain.planning.planner import (
     Facts,
     Plan,
@@ -41,7 +41,7 @@ from tickbird.domain.schedules.schedule import (
     REMOVED_FROM_CODE,
     SYNC_ACTOR,
     Cursor,
-    Pause,
+    PauseState,
     Schedule,
     State,
     check_revision,
@@ -148,7 +148,7 @@ class Create(Command):
             definition = replace(definition, closed=resolve_calendars(definition.calendars, facts.calendars))
         check_dependencies(name, definition.depends_on, facts.needs or {})
         tombstone = schedule or Schedule(0, self.namespace, name, 0, "deleted", None)
-        anew = start_anew(tombstone, floor(now))
+        anew = restart_grid(tombstone, floor(now))
         fresh = Schedule(
             id=tombstone.id,
             namespace=self.namespace,
@@ -291,7 +291,7 @@ class RollBack(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Redefine(Command):
+class SyncFromCode(Command):
     """A new definition from code; what an operator has overridden stays so."""
 
     definition: Definition
@@ -323,7 +323,7 @@ class Redefine(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalendar(Command):
+class RefreshCalendar(Command):
     """A calendar that the schedule names says something else now."""
 
     calendar: str
@@ -403,7 +403,7 @@ class Delete(Command):
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Nothing is planned any more; runs that exist go on unless asked otherwise."""
         check_dependents(schedule.name, facts.dependents)
-        cursor = start_anew(schedule, floor(now))
+        cursor = restart_grid(schedule, floor(now))
         void = tuple((each, "deleted") for each in schedule.cursor.tick_overrides if not each.done)
         plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"), void=void)
         if self.cancel_runs:
@@ -418,7 +418,7 @@ class Delete(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PauseCommand(Command):
+class Pause(Command):
     """Stop planning until resumed, or until an instant."""
 
     note: str = ""
@@ -433,7 +433,7 @@ class PauseCommand(Command):
             raise InvalidError(
                 f"until: {to_datetime(self.until).isoformat()} is past;", field="until", hint="choose a later instant."
             )
-        pause = Pause(self.actor, self.note, self.until)
+        pause = PauseState(self.actor, self.note, self.until)
         if schedule.state == "parked":
             plan = Plan(schedule.cursor, "parked", schedule.revision, pause, schedule.error)
         else:
@@ -486,7 +486,7 @@ class Reschedule(Command):
         """Only the next tick to run moves, and only into the future; a payload that it was given stays with it."""
         tick = _next_tick(schedule, "reschedule")
         _check_future(self.to, "to", now)
-        known = Ahead(schedule).override(tick)
+        known = PendingTicks(schedule).override(tick)
         moved = TickOverride(tick, self.actor, floor(now), due_at=self.to, note=self.note)
         if known is not None:
             moved = replace(moved, payload=known.payload)
@@ -543,7 +543,7 @@ class Override(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UndoOverride(Command):
+class ClearOverride(Command):
     """Let a coming tick be as if nothing had been decided for it, also by a reschedule."""
 
     tick: int
@@ -560,12 +560,12 @@ class UndoOverride(Command):
             raise NotFoundError(f"the tick of {iso(self.tick)} has no override;", hint=hint)
         left = tuple(each for each in schedule.cursor.tick_overrides if each.tick != self.tick)
         cursor = replace(schedule.cursor, tick_overrides=left)
-        Ahead(schedule, cursor).check()
+        PendingTicks(schedule, cursor).check()
         plan = settle(schedule, cursor)
         return _revised("undo_override", schedule, plan, tick=self.tick, note=self.note, before=known.to_json())
 
 
-def _undecided(schedule: Schedule, tick: int) -> Ahead:
+def _undecided(schedule: Schedule, tick: int) -> PendingTicks:
     """The ticks to come of a schedule, of which this must be one."""
     decided = schedule.cursor.planned_until
     if schedule.state not in ("active", "paused") or decided is None:
@@ -583,7 +583,7 @@ def _undecided(schedule: Schedule, tick: int) -> Ahead:
             f"schedule {schedule.name!r} did not exist yet at {iso(tick)};",
             hint=f"it was created at {utc_text(schedule.created_at)}, and only ticks to come can be overridden.",
         )
-    ahead = Ahead(schedule)
+    ahead = PendingTicks(schedule)
     if tick <= decided or ahead.is_done(tick):
         early = ", ahead of its time" if tick > decided else ""
         raise ConflictError(
@@ -604,7 +604,7 @@ def _check_future(instant: int, field: str, now: float) -> None:
 
 def _with_override(schedule: Schedule, override: TickOverride) -> Cursor:
     """The cursor with one more override, if that is possible beside the others."""
-    overrides = replaced(schedule.cursor.tick_overrides, override)
+    overrides = upsert_override(schedule.cursor.tick_overrides, override)
     told = tuple(each for each in overrides if not each.done)
     if len(told) > MOST_OVERRIDES or len(overrides_text(told) or "") > LONGEST_OVERRIDES:
         raise ConflictError(
@@ -613,7 +613,7 @@ def _with_override(schedule: Schedule, override: TickOverride) -> Cursor:
             hint="undo some, or edit the schedule itself.",
         )
     cursor = replace(schedule.cursor, tick_overrides=overrides)
-    Ahead(schedule, cursor).check()
+    PendingTicks(schedule, cursor).check()
     return cursor
 
 
@@ -639,7 +639,7 @@ class Skip(Command):
                     field="until",
                     hint=f"the next one is at {to_datetime(first).isoformat()}.",
                 )
-        ahead = Ahead(schedule)
+        ahead = PendingTicks(schedule)
         for _ in range(self.count - 1):
             following = ahead.next(last)
             if following is None:
@@ -729,7 +729,7 @@ class Trigger(Command):
         return {"payload": None if self.payload is None else dict(self.payload), "retry_of": self.retry_of}
 
 
-def kept_over_code(schedule: Schedule) -> str:
+def override_notice(schedule: Schedule) -> str:
     """What a person who changed a schedule from code must know; empty where nothing is set over it."""
     if not schedule.app or not schedule.overrides:
         return ""
@@ -737,9 +737,9 @@ def kept_over_code(schedule: Schedule) -> str:
     return f"set over what app {schedule.app} declares, also through deploys, until they are unset: {names}"
 
 
-def removed_from_code(revision: int | None = None) -> PauseCommand:
+def removed_from_code(revision: int | None = None) -> Pause:
     """The pause that a deploy leaves on a schedule which its code no longer has."""
-    return PauseCommand(actor=SYNC_ACTOR, revision=revision, note=REMOVED_FROM_CODE)
+    return Pause(actor=SYNC_ACTOR, revision=revision, note=REMOVED_FROM_CODE)
 
 
 def _manual_run(schedule: Schedule, facts: Facts, payload: Mapping[str, Any] | None = None) -> PlannedRun:
@@ -754,7 +754,7 @@ def _next_tick(schedule: Schedule, verb: str) -> int:
     cursor = schedule.cursor
     if schedule.state not in ("active", "paused") or cursor.planned_until is None:
         raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}; it has no next tick to {verb}.")
-    tick = Ahead(schedule).to_run(cursor.planned_until)
+    tick = PendingTicks(schedule).to_run(cursor.planned_until)
     if tick is None:
         raise ConflictError(f"schedule {schedule.name!r} has no next tick to {verb}.")
     return tick

@@ -6,13 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.schedules.grid import Segment
+from tickbird.domain.schedules.grid import TickRange
 from tickbird.domain.schedules.schedule import Cursor, Schedule
-from tickbird.domain.schedules.tick_overrides import MOST_EARLY, OverrideRecord, TickOverride, Void, override_record
+from tickbird.domain.schedules.tick_overrides import (
+    MAX_EARLY_TICKS,
+    OverrideRecord,
+    TickOverride,
+    Void,
+    override_record,
+)
 from tickbird.domain.time.instants import iso
 
 
-class Ahead:
+class PendingTicks:
     """Answers about undecided ticks; instants are whole seconds, ranges are (after, until].
 
     Ticks are decided in the order of the grid. One that is moved to a later instant keeps those behind it waiting, and
@@ -58,7 +64,7 @@ class Ahead:
         """How many ticks of (after, until] are still to be decided."""
         return self._grid.count(after, until) - sum(after < tick <= until for tick in self.done)
 
-    def segments(self, after: int, until: int) -> Iterator[Segment]:
+    def segments(self, after: int, until: int) -> Iterator[TickRange]:
         """The undecided ticks of (after, until] whatever the calendar says, cut at those that are decided already."""
         for tick in (*(each for each in self.done if after < each <= until), until + 1):
             if (segment := self._grid.whole(after, tick - 1)) is not None:
@@ -153,10 +159,10 @@ class Ahead:
     def _check_early(self, tick: int, due_at: int) -> None:
         """Those that are skipped before a tick are recorded together with it, each by itself."""
         early = self.count(max(self.decided, due_at - self._offset), tick - 1)
-        if early > MOST_EARLY:
+        if early > MAX_EARLY_TICKS:
             raise InvalidError(
-                f"move_to: before {iso(tick)} come {early:,} ticks that are skipped, and at most {MOST_EARLY:,} can be "
-                "recorded ahead of their time;",
+                f"move_to: before {iso(tick)} come {early:,} ticks that are skipped, and at most {MAX_EARLY_TICKS:,} can "
+                "be recorded ahead of their time;",
                 field="move_to",
                 hint="choose a later instant.",
             )
@@ -179,7 +185,7 @@ class Ahead:
         return before, self.due_at(before)
 
 
-def drop_decided(before: Cursor, after: Cursor, now: int) -> Cursor:
+def prune_overrides(before: Cursor, after: Cursor, now: int) -> Cursor:
     """A cursor without overrides of ticks that are decided; of those ahead of their time until that has come too."""
     if not before.tick_overrides:
         return after
@@ -188,7 +194,7 @@ def drop_decided(before: Cursor, after: Cursor, now: int) -> Cursor:
     return replace(after, tick_overrides=tuple(left))
 
 
-def start_anew(schedule: Schedule, now: int) -> Cursor:
+def restart_grid(schedule: Schedule, now: int) -> Cursor:
     """Where another grid begins: at `now`, never before, with the ticks to come that are decided already.
 
     Those are all that the grid before has up to its cursor, and what was remembered of older grids. Only a clock that
@@ -198,7 +204,7 @@ def start_anew(schedule: Schedule, now: int) -> Cursor:
     done = {each.tick for each in before if each.done and each.tick > now}
     if reached is not None and reached > now:
         known = schedule.definition is not None
-        if known and schedule.grid.count(now, reached) > MOST_EARLY:
+        if known and schedule.grid.count(now, reached) > MAX_EARLY_TICKS:
             return Cursor(reached, tick_overrides=_done(done))
         # Where zone rules have moved it since, the cursor's own instant is the one that was decided.
         done.add(reached)
@@ -213,7 +219,7 @@ def _done(ticks: Iterable[int]) -> tuple[TickOverride, ...]:
     return tuple(TickOverride(tick, done=True) for tick in sorted(ticks))
 
 
-def without_strays(schedule: Schedule) -> tuple[Schedule, tuple[Void, ...]]:
+def drop_invalid_overrides(schedule: Schedule) -> tuple[Schedule, tuple[Void, ...]]:
     """The schedule without overrides of what is no tick of it, which only plain SQL can leave behind."""
     overrides = schedule.cursor.tick_overrides
     strays = tuple((each, "invalid") for each in overrides if not (each.done or schedule.grid.contains(each.tick)))
@@ -224,7 +230,7 @@ def without_strays(schedule: Schedule) -> tuple[Schedule, tuple[Void, ...]]:
     return replace(schedule, cursor=replace(schedule.cursor, tick_overrides=left)), strays
 
 
-def carry_over(
+def migrate_overrides(
     before: Schedule, after: Schedule, cursor: Cursor, *, same_grid: bool
 ) -> tuple[Cursor, tuple[Void, ...]]:
     """The cursor of an edited schedule with those overrides that still make sense under its new definition.
@@ -267,7 +273,7 @@ def _in_order(schedule: Schedule, cursor: Cursor, overrides: Sequence[TickOverri
     left = list(overrides)
     while any(each.due_at is not None for each in left):
         try:
-            Ahead(schedule, replace(cursor, tick_overrides=_sorted([*cursor.tick_overrides, *left]))).check()
+            PendingTicks(schedule, replace(cursor, tick_overrides=_sorted([*cursor.tick_overrides, *left]))).check()
         except (ConflictError, InvalidError):
             left.remove(max((each for each in left if each.due_at is not None), key=lambda each: each.made_at))
         else:
@@ -275,7 +281,7 @@ def _in_order(schedule: Schedule, cursor: Cursor, overrides: Sequence[TickOverri
     return tuple(left)
 
 
-def replaced(overrides: Iterable[TickOverride], new: TickOverride) -> tuple[TickOverride, ...]:
+def upsert_override(overrides: Iterable[TickOverride], new: TickOverride) -> tuple[TickOverride, ...]:
     """Overrides with a new one in the place of what was decided for its tick before."""
     return _sorted([*(each for each in overrides if each.tick != new.tick), new])
 

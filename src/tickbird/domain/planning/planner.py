@@ -9,13 +9,19 @@ from math import ceil, floor
 from typing import Any, Literal, NamedTuple
 
 from tickbird.domain.calendars.calendar import Calendar
-from tickbird.domain.planning.pending_ticks import Ahead, carry_over, drop_decided, start_anew, without_strays
+from tickbird.domain.planning.pending_ticks import (
+    PendingTicks,
+    drop_invalid_overrides,
+    migrate_overrides,
+    prune_overrides,
+    restart_grid,
+)
 from tickbird.domain.runs.run import TICK_ORIGINS, Origin, RunRecord, SkipReason, Status
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.schedules.dependencies import Await, LastSuccess, Needs
-from tickbird.domain.schedules.grid import Segment
-from tickbird.domain.schedules.schedule import Cursor, Edited, Pause, Schedule, State
-from tickbird.domain.schedules.tick_overrides import MOST_EARLY, TickOverride, Void
+from tickbird.domain.schedules.dependencies import DependencyCheck, DependencyWait, LastSuccess
+from tickbird.domain.schedules.grid import TickRange
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, SqlEdit, State
+from tickbird.domain.schedules.tick_overrides import MAX_EARLY_TICKS, TickOverride, Void
 from tickbird.domain.time.zones import REPAIR_LIMIT
 
 # More due ticks than this in one schedule wait for the next planning step, so that a plan stays small.
@@ -86,7 +92,7 @@ class PlannedRun:
     # Waits until a person releases it.
     held: bool = False
     # Waits until these have come, or until it is too late for one of them.
-    awaits: tuple[Await, ...] = ()
+    awaits: tuple[DependencyWait, ...] = ()
     # What was decided for its tick beforehand.
     override: TickOverride | None = None
 
@@ -117,7 +123,7 @@ class Plan:
     state: State
     # Runs and skips were decided under this revision.
     revision: int
-    pause: Pause | None = None
+    pause: PauseState | None = None
     error: str | None = None
     runs: tuple[PlannedRun, ...] = ()
     skips: tuple[PlannedSkip, ...] = ()
@@ -140,7 +146,7 @@ class Plan:
         return any(run.awaits for run in self.runs)
 
 
-def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = None) -> Plan:
+def plan(schedule: Schedule, facts: Facts, now: float, edited: SqlEdit | None = None) -> Plan:
     """Decide every tick of the schedule that is due by `now` (seconds since the epoch)."""
     if edited is not None:
         return _after_edit(schedule, facts, now, edited)
@@ -154,8 +160,8 @@ def plan(schedule: Schedule, facts: Facts, now: float, edited: Edited | None = N
             return settle(schedule, schedule.cursor)
         paused = end_pause(schedule, until)
         return after_plan(paused, plan(at_plan(schedule, paused), facts, now))
-    schedule, strays = without_strays(schedule)
-    made = _Look(schedule, facts, now).plan()
+    schedule, strays = drop_invalid_overrides(schedule)
+    made = DuePass(schedule, facts, now).plan()
     return replace(made, void=strays + made.void) if strays else made
 
 
@@ -184,7 +190,7 @@ def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str 
     skips: tuple[PlannedSkip, ...] = ()
     if cursor.planned_until is not None:
         # What counts is when a tick is due: moved to a later instant, it still runs then.
-        ahead = Ahead(schedule)
+        ahead = PendingTicks(schedule)
         until = ahead.reach(until)
         ticks = [
             part for each in ahead.segments(cursor.planned_until, until) for part in _one_by_one(schedule, each, due)
@@ -196,7 +202,7 @@ def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str 
     if cursor.skip_until is not None and cursor.skip_until <= until:
         cursor = replace(cursor, skip_until=None, skip_by=None, skip_note="")
     reached = until if cursor.planned_until is None else max(cursor.planned_until, until)
-    cursor = drop_decided(cursor, replace(cursor, planned_until=reached), due)
+    cursor = prune_overrides(cursor, replace(cursor, planned_until=reached), due)
     void = _not_carried_out(schedule.cursor, cursor, skips=skips)
     return replace(settle(schedule, cursor, skips=skips), void=void)
 
@@ -229,20 +235,20 @@ def leave_grid(schedule: Schedule, now: float, reason: SkipReason) -> tuple[Plan
         return ()
     if schedule.state == "paused":
         reason = "paused"
-    ticks = Ahead(schedule).segments(reached, floor(now))
+    ticks = PendingTicks(schedule).segments(reached, floor(now))
     return tuple(PlannedSkip(reason, each.first, each.last, each.count, revision=schedule.revision) for each in ticks)
 
 
 def retime(before: Schedule, schedule: Schedule, now: float) -> Plan:
     """The grid changed: no instant up to `now` is on the new one, and what was to be skipped on the old is void."""
-    cursor = replace(start_anew(before, floor(now)), runs_planned=schedule.cursor.runs_planned)
-    cursor, void = carry_over(before, schedule, cursor, same_grid=False)
+    cursor = replace(restart_grid(before, floor(now)), runs_planned=schedule.cursor.runs_planned)
+    cursor, void = migrate_overrides(before, schedule, cursor, same_grid=False)
     return replace(settle(schedule, cursor), void=void)
 
 
 def redefine(before: Schedule, schedule: Schedule) -> Plan:
     """Something else than the grid changed: the schedule goes on from where it is."""
-    cursor, void = carry_over(before, schedule, schedule.cursor, same_grid=True)
+    cursor, void = migrate_overrides(before, schedule, schedule.cursor, same_grid=True)
     return replace(settle(schedule, cursor), void=void)
 
 
@@ -253,7 +259,7 @@ def repair(before: Schedule, schedule: Schedule, now: float) -> Plan:
     return pass_over(replace(schedule, state=state, error=None, cursor=cursor), "invalid", floor(now))
 
 
-def park(schedule: Schedule, error: str, edited: Edited | None = None) -> Plan:
+def park(schedule: Schedule, error: str, edited: SqlEdit | None = None) -> Plan:
     """Set a schedule aside that cannot be planned; its cursor stays where it is, if it is not ahead of an edit."""
     cursor = schedule.cursor if edited is None else _back_to(edited.before, edited.changed_at)
     return Plan(replace(cursor, next_run_at=None), "parked", schedule.revision, schedule.pause, error)
@@ -264,7 +270,7 @@ def _back_to(schedule: Schedule, now: int) -> Cursor:
     cursor = schedule.cursor
     if cursor.planned_until is None or cursor.planned_until <= now:
         return cursor
-    anew, told = start_anew(schedule, now), (each for each in cursor.tick_overrides if not each.done)
+    anew, told = restart_grid(schedule, now), (each for each in cursor.tick_overrides if not each.done)
     overrides = sorted([*anew.tick_overrides, *told], key=lambda each: each.tick)
     return replace(cursor, planned_until=anew.planned_until, tick_overrides=tuple(overrides))
 
@@ -287,7 +293,7 @@ def next_look(schedule: Schedule, cursor: Cursor) -> int | None:
     if not cursor.tick_overrides:
         tick = schedule.grid.next(cursor.planned_until)
         return None if tick is None else tick + schedule.offset
-    return Ahead(schedule, cursor).next_look()
+    return PendingTicks(schedule, cursor).next_look()
 
 
 def follow_zones(schedule: Schedule) -> Plan:
@@ -352,7 +358,7 @@ def _repeated(schedule: Schedule, decided: int) -> int | None:
     That is so where ticks within a jump of the clock behind it come before the one that was next by the old rules, and
     that next one has moved by as much, or not at all.
     """
-    grid, looked, ahead = schedule.grid, schedule.cursor.next_run_at, Ahead(schedule)
+    grid, looked, ahead = schedule.grid, schedule.cursor.next_run_at, PendingTicks(schedule)
     if looked is None or grid.contains(decided):
         return None
     following = looked - schedule.offset
@@ -373,7 +379,7 @@ def _resting(schedule: Schedule) -> Plan:
     return Plan(cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
 
 
-def _after_edit(schedule: Schedule, facts: Facts, now: float, edited: Edited) -> Plan:
+def _after_edit(schedule: Schedule, facts: Facts, now: float, edited: SqlEdit) -> Plan:
     """After an edit by plain SQL: decide what was due until then as it stood before; the next look uses the new."""
     before = edited.before
     if before.state == "deleted":
@@ -443,16 +449,16 @@ def on_time(definition: Definition, offset: int, planned_until: int, now: float)
     return tick, due_at, None if limit is None else due_at + limit, following + offset
 
 
-def _one_by_one(schedule: Schedule, segment: Segment, now: int) -> Iterator[Segment]:
+def _one_by_one(schedule: Schedule, segment: TickRange, now: int) -> Iterator[TickRange]:
     """Ticks as they are recorded: those that are still to come one by one."""
-    if segment.last <= now or schedule.grid.count(max(now, segment.first - 1), segment.last) > MOST_EARLY:
+    if segment.last <= now or schedule.grid.count(max(now, segment.first - 1), segment.last) > MAX_EARLY_TICKS:
         yield segment
         return
     if (past := schedule.grid.whole(segment.first - 1, now)) is not None:
         yield replace(past, excluded=segment.excluded)
     tick = schedule.grid.next(max(now, segment.first - 1))
     while tick is not None and tick <= segment.last:
-        yield Segment(tick, tick, 1, segment.excluded)
+        yield TickRange(tick, tick, 1, segment.excluded)
         tick = schedule.grid.next(tick)
 
 
@@ -460,19 +466,19 @@ class _Full(Exception):
     """No further run may be made by this plan."""
 
 
-Fate = Literal["operator", "rescheduled", "misfire", "dependency", "late", "on_time", "done"]
-_BY_LATENESS: tuple[Fate, ...] = ("misfire", "late", "on_time")
+TickFate = Literal["operator", "rescheduled", "misfire", "dependency", "late", "on_time", "done"]
+_BY_LATENESS: tuple[TickFate, ...] = ("misfire", "late", "on_time")
 
 
 class _Range(NamedTuple):
     """Ticks of one fate, and the override that decides it or passes over them."""
 
-    fate: Fate
-    segment: Segment
+    fate: TickFate
+    segment: TickRange
     override: TickOverride | None = None
 
 
-class _Look:
+class DuePass:
     """One look at an active schedule: ticks are decided oldest first, in ranges where they share a fate."""
 
     def __init__(self, schedule: Schedule, facts: Facts, now: float) -> None:
@@ -492,10 +498,10 @@ class _Look:
         self.held = facts.held
         # A shadow never runs, so nothing that others did or did not keeps it from that.
         needed = () if schedule.definition.shadow else schedule.definition.depends_on
-        self.needs = Needs(needed, facts.successes, now) if needed else None
-        self.ahead = Ahead(schedule)
-        self.late: list[Segment] = []
-        self.on_time: list[Segment] = []
+        self.needs = DependencyCheck(needed, facts.successes, now) if needed else None
+        self.ahead = PendingTicks(schedule)
+        self.late: list[TickRange] = []
+        self.on_time: list[TickRange] = []
         self.late_blocker: int | None = None
         # Late ticks with a payload of their own, which are not caught up with others; and the place of the run that
         # catches up the others.
@@ -525,7 +531,7 @@ class _Look:
                 self._decide(each)
         cursor = self.schedule.cursor
         following = replace(cursor, planned_until=self.decided, runs_planned=cursor.runs_planned + len(self.runs))
-        following = drop_decided(cursor, following, floor(self.now))
+        following = prune_overrides(cursor, following, floor(self.now))
         if cursor.skip_until is not None and cursor.skip_until <= self.decided:
             following = replace(following, skip_until=None, skip_by=None, skip_note="")
         return replace(
@@ -547,7 +553,7 @@ class _Look:
                 continue
             ranges += self._plain(after, each.tick - 1)
             lateness = (other.fate for other in reversed(ranges) if other.fate in _BY_LATENESS)
-            least: Fate = next(lateness, "misfire")
+            least: TickFate = next(lateness, "misfire")
             ranges.append(self._overridden(each, least))
             after = each.tick
             if each.due_at is not None:
@@ -566,18 +572,18 @@ class _Look:
                 yield from self._cut(fate, after, end)
                 after = end
 
-    def _overridden(self, override: TickOverride, least: Fate) -> _Range:
+    def _overridden(self, override: TickOverride, least: TickFate) -> _Range:
         """A tick of which a person has decided something; it is not later than what is decided before it."""
         tick, due_at = override.tick, override.due_at
         if override.skip:
-            return _Range("operator", Segment(tick, tick, 1), override)
+            return _Range("operator", TickRange(tick, tick, 1), override)
         shown = tick if due_at is None else due_at - self.schedule.offset
         fates = (fate for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True) if shown <= end)
-        fate: Fate = next(fates, "on_time")
+        fate: TickFate = next(fates, "on_time")
         fate = max(fate, least, key=_BY_LATENESS.index)
         # A person who moves a tick knows what day that is.
         excluded = due_at is None and self.schedule.grid.excludes(tick)
-        return _Range(fate, Segment(tick, tick, 1, excluded), override)
+        return _Range(fate, TickRange(tick, tick, 1, excluded), override)
 
     def _bounds(self) -> tuple[int, int, int]:
         """Up to which instant ticks have misfired, are late, and are due."""
@@ -605,15 +611,15 @@ class _Look:
             return -(2**62)
         return ceil(self.now - seconds) - 1 - self.schedule.offset
 
-    def _cut(self, fate: Fate, after: int, until: int, override: TickOverride | None = None) -> Iterator[_Range]:
+    def _cut(self, fate: TickFate, after: int, until: int, override: TickOverride | None = None) -> Iterator[_Range]:
         for tick in (*(each for each in self.ahead.done if after < each <= until), None):
             for segment in self.schedule.grid.segments(after, until if tick is None else tick - 1):
                 yield _Range(fate, segment, override)
             if tick is not None:
-                yield _Range("done", Segment(tick, tick, 1))
+                yield _Range("done", TickRange(tick, tick, 1))
                 after = tick
 
-    def _depending(self, due: _Range, needs: Needs) -> Iterator[_Range]:
+    def _depending(self, due: _Range, needs: DependencyCheck) -> Iterator[_Range]:
         """Ticks that would run, cut where what they depend on begins or ceases to be met; the others as they are."""
         fate, segment, _ = due
         runs = fate == "on_time" or (fate == "late" and self.policy.catch_up != "skip")
@@ -661,7 +667,7 @@ class _Look:
         place = next(made, None)
         return None if place is None else -place
 
-    def _catch_up(self, segment: Segment) -> None:
+    def _catch_up(self, segment: TickRange) -> None:
         if self.policy.catch_up == "skip":
             self._skip("misfire", segment)
         elif self.hold:
@@ -680,7 +686,7 @@ class _Look:
             label = self.late[0].first if self.policy.catch_up == "one" else self.late[-1].last
             self._run_only(label, segment)
 
-    def _run_only(self, label: int, segment: Segment) -> None:
+    def _run_only(self, label: int, segment: TickRange) -> None:
         """One run for all late ticks, labelled with one of them; the others stand behind it."""
         if before := self._before(segment, label):
             self._check_room()
@@ -694,14 +700,14 @@ class _Look:
         if after := self._after(segment, label):
             self._skip("coalesced", after, -self.labelled)
 
-    def _run_all(self, segment: Segment) -> None:
+    def _run_all(self, segment: TickRange) -> None:
         """A run each for the newest late ticks, oldest first; none is skipped for overlap, they wait in order."""
         older, newest = self._split(segment, self.late, self.policy.catch_up_limit)
         self._skip("limit", older)
         for tick in newest:
             self._run(tick, "catch_up")
 
-    def _run_last(self, segment: Segment, count: int) -> None:
+    def _run_last(self, segment: TickRange, count: int) -> None:
         """A run each for the last ticks on time; those before would be replaced, as is all that has not started."""
         older, newest = self._split(segment, self.on_time, count)
         if older:
@@ -713,27 +719,27 @@ class _Look:
                 self._make_room(tick)
             self._run(tick, "schedule")
 
-    def _run_each(self, segment: Segment) -> None:
+    def _run_each(self, segment: TickRange) -> None:
         """A run for each tick until the overlap policy says no; then it says so for all the rest."""
         tick: int | None = segment.first
         for done in range(segment.count):
             if tick is None:
                 return
             if (blocker := self._blocker()) is not None:
-                self._skip("overlap", Segment(tick, segment.last, segment.count - done), blocker)
+                self._skip("overlap", TickRange(tick, segment.last, segment.count - done), blocker)
                 return
             self._run(tick, "schedule")
             tick = self.schedule.grid.next(tick)
 
-    def _before(self, segment: Segment, tick: int) -> Segment | None:
+    def _before(self, segment: TickRange, tick: int) -> TickRange | None:
         """The ticks of a segment before this one."""
         return segment if tick > segment.last else self.schedule.grid.whole(segment.first - 1, tick - 1)
 
-    def _after(self, segment: Segment, tick: int) -> Segment | None:
+    def _after(self, segment: TickRange, tick: int) -> TickRange | None:
         """The ticks of a segment after this one."""
         return segment if tick < segment.first else self.schedule.grid.whole(tick, segment.last)
 
-    def _split(self, segment: Segment, segments: list[Segment], count: int) -> tuple[Segment | None, list[int]]:
+    def _split(self, segment: TickRange, segments: list[TickRange], count: int) -> tuple[TickRange | None, list[int]]:
         """Those ticks of a segment that are among the newest `count` of all segments, and the older ones before."""
         newer = sum(other.count for other in segments if other.first > segment.last)
         kept = min(segment.count, max(0, count - newer))
@@ -791,7 +797,7 @@ class _Look:
         self.ticking.append(ActiveRun(-len(self.runs), status, origin, awaits=bool(awaits)))
         self.decided = tick
 
-    def _awaits(self, tick: int) -> tuple[Await, ...]:
+    def _awaits(self, tick: int) -> tuple[DependencyWait, ...]:
         return () if self.needs is None else self.needs.awaits(self.ahead.due_at(tick))
 
     def _hold(self, tick: int) -> None:
@@ -834,7 +840,7 @@ class _Look:
     def _skip(
         self,
         reason: SkipReason,
-        segment: Segment | None,
+        segment: TickRange | None,
         behind: int | None = None,
         actor: str | None = None,
         note: str = "",

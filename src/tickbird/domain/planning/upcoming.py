@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.pending_ticks import Ahead
+from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import to_datetime, to_seconds
@@ -17,7 +17,7 @@ from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 
 
 @dataclass(frozen=True, slots=True)
-class ComingTick:
+class UpcomingTick:
     """A tick to come: its instant on the grid, when it is due, and why it will not run, if so.
 
     `done`: it was decided already, ahead of its time.
@@ -31,23 +31,23 @@ class ComingTick:
 
 
 # Ticks, each with what changes of the clock do to it.
-Noted = Sequence[tuple[ComingTick, Sequence[str]]]
+Noted = Sequence[tuple[UpcomingTick, Sequence[str]]]
 
 
 def overrides_of(schedule: Schedule) -> Sequence[OverrideRecord]:
     """The coming ticks of a schedule for which something was decided one by one, in order."""
     if schedule.definition is None or schedule.cursor.planned_until is None:
         return []
-    ahead = Ahead(schedule)
+    ahead = PendingTicks(schedule)
     return [ahead.record(each) for each in ahead.overrides]
 
 
-def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[ComingTick]:
+def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[UpcomingTick]:
     """The next ticks of a schedule, with what will keep them from running, as it stands now."""
-    return [*islice(ticks_ahead(schedule, now), check_count(count))]
+    return [*islice(iter_upcoming(schedule, now), check_count(count))]
 
 
-def ticks_ahead(schedule: Schedule, now: datetime) -> Iterator[ComingTick]:
+def iter_upcoming(schedule: Schedule, now: datetime) -> Iterator[UpcomingTick]:
     """The same one by one, as many as there are."""
     definition, cursor = schedule.definition, schedule.cursor
     if definition is None or schedule.state in ("parked", "ended", "deleted"):
@@ -56,7 +56,7 @@ def ticks_ahead(schedule: Schedule, now: datetime) -> Iterator[ComingTick]:
     if schedule.state == "paused":
         after = max(after, to_seconds(now))
     left = None if definition.max_runs is None else definition.max_runs - cursor.runs_planned
-    ahead = None if cursor.planned_until is None else Ahead(schedule)
+    ahead = None if cursor.planned_until is None else PendingTicks(schedule)
     until = schedule.pause.until if schedule.pause else None
     while left != 0 and (tick := schedule.grid.next(after)) is not None:
         after = tick
@@ -77,14 +77,14 @@ def ticks_ahead(schedule: Schedule, now: datetime) -> Iterator[ComingTick]:
         elif left is not None:
             left -= 1
         shown = None if ahead is None or override is None else ahead.record(override)
-        yield ComingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped, shown)
+        yield UpcomingTick(to_datetime(tick), to_datetime(schedule.due_at(tick)), skipped, shown)
 
 
 def next_skipped(schedule: Schedule, now: datetime) -> str | None:
     """Why the next tick of an active schedule will be skipped; None where it runs, or where it is a shadow's."""
     if schedule.state != "active":
         return None
-    reasons = (tick.skipped for tick in ticks_ahead(schedule, now) if tick.skipped != "done")
+    reasons = (tick.skipped for tick in iter_upcoming(schedule, now) if tick.skipped != "done")
     reason = next(reasons, None)
     return None if reason == "shadow" else reason
 
@@ -96,14 +96,14 @@ def check_count(count: int) -> int:
     return count
 
 
-def with_notes(schedule: Schedule, ticks: Sequence[ComingTick], now: datetime) -> Noted:
+def with_notes(schedule: Schedule, ticks: Sequence[UpcomingTick], now: datetime) -> Noted:
     """Ticks with what changes of the clock do to them."""
     return [] if schedule.definition is None else noted(schedule.definition.trigger, ticks, to_seconds(now))
 
 
-def noted(trigger: TriggerValue, ticks: Sequence[ComingTick], after: int) -> Noted:
+def noted(trigger: TriggerValue, ticks: Sequence[UpcomingTick], after: int) -> Noted:
     """Ticks after an instant with what changes of the clock do to them."""
-    found: list[tuple[ComingTick, Sequence[str]]] = []
+    found: list[tuple[UpcomingTick, Sequence[str]]] = []
     for tick in ticks:
         at = to_seconds(tick.scheduled_for)
         found.append((tick, notes(trigger, min(after, at), at)))

@@ -22,7 +22,7 @@ SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class TickMoves:
+class ZoneImpact:
     """Ticks that only one of two sets of rules has: how many of each, and the first of them."""
 
     schedule: str
@@ -35,7 +35,7 @@ class TickMoves:
     until: datetime
 
 
-def tick_moves(name: str, before: Definition, after: Definition, since: int, until: int) -> TickMoves | None:
+def tick_moves(name: str, before: Definition, after: Definition, since: int, until: int) -> ZoneImpact | None:
     """What changes between two readings of one definition; None where nothing does."""
     old, new = list(_ticks(before, since, until)), list(_ticks(after, since, until))
     if len(old) == MOST_TICKS or len(new) == MOST_TICKS:
@@ -45,7 +45,7 @@ def tick_moves(name: str, before: Definition, after: Definition, since: int, unt
     came = [tick for tick in new if tick not in kept and tick <= until]
     if not gone and not came:
         return None
-    return TickMoves(
+    return ZoneImpact(
         name,
         after.trigger.tz,
         len(gone),
@@ -69,7 +69,7 @@ def _names_zone(value: Any) -> bool:
     return isinstance(value, dict) and (value.get("tz", "UTC") != "UTC" or any(map(_names_zone, value.values())))
 
 
-def all_moves(schedules: Iterable[Schedule], folder: str | Path, since: int, until: int) -> Iterator[TickMoves | None]:
+def all_moves(schedules: Iterable[Schedule], folder: str | Path, since: int, until: int) -> Iterator[ZoneImpact | None]:
     """What changes for these schedules by the rules of a folder."""
     if not Path(folder).is_dir():
         raise InvalidError(f"against: {folder} is not a folder of zone files.", field="against")
@@ -80,13 +80,13 @@ def all_moves(schedules: Iterable[Schedule], folder: str | Path, since: int, unt
                 yield tick_moves(schedule.name, schedule.definition, other, since, until)
 
 
-def by_instant(moves: Iterable[TickMoves | None]) -> list[TickMoves]:
+def by_instant(moves: Iterable[ZoneImpact | None]) -> list[ZoneImpact]:
     """Those that there are, the nearest first."""
     found = [each for each in moves if each is not None]
     return sorted(found, key=lambda each: min(each.first_gone + each.first_came))
 
 
-def next_moves(schedule: Schedule) -> TickMoves | None:
+def next_moves(schedule: Schedule) -> ZoneImpact | None:
     """How the next look at a schedule, as stored, differs from what the rules of this process say."""
     followed = follow_zones(schedule)
     before, after = schedule.cursor.next_run_at, followed.cursor.next_run_at
@@ -95,7 +95,7 @@ def next_moves(schedule: Schedule) -> TickMoves | None:
     gone = () if before is None else (to_datetime(before),)
     came = () if after is None else (to_datetime(after),)
     until = max(gone + came)
-    return TickMoves(schedule.name, schedule.definition.trigger.tz, len(gone), len(came), gone, came, until)
+    return ZoneImpact(schedule.name, schedule.definition.trigger.tz, len(gone), len(came), gone, came, until)
 
 
 def _ticks(definition: Definition, since: int, until: int) -> Iterator[int]:

@@ -12,7 +12,7 @@ MOST_MEASURED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class RunLength:
+class DurationStats:
     """How long the last successful runs of a schedule took, in seconds; of so many."""
 
     median: float
@@ -20,9 +20,9 @@ class RunLength:
     runs: int
 
 
-def run_length(seconds: Sequence[float]) -> RunLength:
+def run_length(seconds: Sequence[float]) -> DurationStats:
     """How long runs take of which these took so long, newest first; there must be one."""
     taken = sorted(seconds[:MOST_MEASURED])
     middle = len(taken) // 2
     median = taken[middle] if len(taken) % 2 else (taken[middle - 1] + taken[middle]) / 2
-    return RunLength(median, taken[min(len(taken) - 1, len(taken) * 9 // 10)], len(taken))
+    return DurationStats(median, taken[min(len(taken) - 1, len(taken) * 9 // 10)], len(taken))

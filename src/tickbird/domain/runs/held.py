@@ -24,7 +24,7 @@ class HeldSchedule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class HeldAction:
     """What a person decides about the oldest `count` held runs of a schedule, or all of them."""
 
     actor: str
@@ -39,14 +39,14 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release(Decision):
+class Release(HeldAction):
     """Let them run, at most so many a minute."""
 
     per_minute: int | None = None
 
     def __post_init__(self) -> None:
         # `super()` does not find its way in a dataclass with slots.
-        Decision.__post_init__(self)
+        HeldAction.__post_init__(self)
         if self.per_minute is not None:
             _check_number(self.per_minute, "per_minute")
 
@@ -57,7 +57,7 @@ class Release(Decision):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drop(Decision):
+class Drop(HeldAction):
     """Cancel them."""
 
 

@@ -16,7 +16,7 @@ KEY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class KeyedRun:
+class IdempotentRun:
     """The run that a key stands for; `payload` is its own, None where it has that of its schedule."""
 
     id: int
@@ -30,7 +30,7 @@ def check_key(key: object) -> str:
     return check_text(key, "idempotency_key", least=1, most=200)
 
 
-def same_enqueued(key: str, found: KeyedRun, target: Target, payload: Mapping[str, Any]) -> int:
+def match_enqueue(key: str, found: IdempotentRun, target: Target, payload: Mapping[str, Any]) -> int:
     """The id of the run that this key stands for, if it is a run of the same task with the same payload."""
     if found.schedule_id is not None or found.target != target:
         raise _taken(key, found, "runs something else")
@@ -39,7 +39,7 @@ def same_enqueued(key: str, found: KeyedRun, target: Target, payload: Mapping[st
     return found.id
 
 
-def same_triggered(key: str, found: KeyedRun, schedule_id: int | None, payload: Mapping[str, Any] | None) -> int:
+def match_trigger(key: str, found: IdempotentRun, schedule_id: int | None, payload: Mapping[str, Any] | None) -> int:
     """The id of the run that this key stands for, if it is a run of the same schedule with the same payload."""
     if schedule_id is None or found.schedule_id != schedule_id:
         raise _taken(key, found, "belongs to something else")
@@ -53,7 +53,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _taken(key: str, found: KeyedRun, why: str) -> ConflictError:
+def _taken(key: str, found: IdempotentRun, why: str) -> ConflictError:
     return ConflictError(
         f"idempotency key {key!r} stands for run {found.id}, which {why};", hint="give each request a key of its own."
     )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.tick_overrides import Overridden
+from tickbird.domain.schedules.tick_overrides import AppliedOverride
 
 Origin = Literal["schedule", "catch_up", "manual", "backfill", "retry", "event", "signal"]
 Status = Literal["waiting", "queued", "running", "succeeded", "failed", "cancelled"]
@@ -44,7 +44,7 @@ FINAL: frozenset[Status] = frozenset(("succeeded", "failed", "cancelled"))
 AWAITING_LANE, USUAL_LANE, BACKFILL_LANE, HELD_LANE = -1, 0, 1, 2
 
 
-def final_already(run_id: int, status: Status) -> ConflictError:
+def already_final_error(run_id: int, status: Status) -> ConflictError:
     """The error for cancelling a run that has come to its end."""
     return ConflictError(
         f"run {run_id} is {status} already;", hint="only one that waits, is queued or is running can be cancelled."
@@ -105,7 +105,7 @@ class RunRecord:
     # It waits for a schedule that it depends on.
     awaiting: bool = False
     # Who moved its tick or gave it another payload, and why.
-    override: Overridden | None = None
+    override: AppliedOverride | None = None
     # `started_at` is that of the newest attempt.
     first_started_at: datetime | None = None
 

@@ -93,7 +93,7 @@ def decode_definition(encoded: Any) -> Definition:
     if not isinstance(encoded, Mapping):
         raise DefinitionError("definition: must be a JSON object.", field="definition")
     version = encoded.get("v")
-    if not is_known(version):
+    if not is_supported_format(version):
         raise DefinitionError(
             f"v: format {str(version)[:20]!r} is not known; this version reads {_TASKS} to {FORMAT}.", field="v"
         )
@@ -141,7 +141,7 @@ def decode_field(name: str, value: Any) -> Any:
     return value
 
 
-def is_known(version: object) -> bool:
+def is_supported_format(version: object) -> bool:
     """Is this a format that this code reads?"""
     return isinstance(version, int) and not isinstance(version, bool) and _TASKS <= version <= FORMAT
 
@@ -149,7 +149,7 @@ def is_known(version: object) -> bool:
 def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
     """A definition's JSON after one field or another was changed, with the version that it asks for."""
     target, version = encoded.get("target"), encoded.get("v")
-    if is_known(version) and isinstance(target, Mapping):
+    if is_supported_format(version) and isinstance(target, Mapping):
         version = _version("task" in target, bool(encoded.get("shadow")))
     # Not even by its name, where it is none: code that does not know of shadows could not read that.
     told = {name: value for name, value in encoded.items() if name != "shadow" or value is not False}

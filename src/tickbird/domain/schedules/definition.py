@@ -11,14 +11,14 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
-from tickbird.domain.calendars.calendar import BUILT_IN, Calendar, ClosedDays, union
+from tickbird.domain.calendars.calendar import BUILT_IN, Calendar, ClosedDays, merge
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.json_depth import check_levels
 from tickbird.domain.limits.concurrency import check_concurrency_key, key_for
 from tickbird.domain.schedules.dependencies import MOST_DEPENDENCIES, After
-from tickbird.domain.schedules.grid import Ticks
-from tickbird.domain.schedules.rolled_grid import MOST_PER_DAY, RolledTicks
-from tickbird.domain.targets.command import Program
+from tickbird.domain.schedules.grid import TickGrid
+from tickbird.domain.schedules.rolled_grid import MOST_PER_DAY, RolledGrid
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.text import check_name, check_text
 from tickbird.domain.time.durations import in_words
 from tickbird.domain.triggers.trigger import Trigger
@@ -43,10 +43,10 @@ class Target:
     name: str
     kind: str = "task"
     # What a command starts, and how; runs have only its name and find the rest in their schedule's revision.
-    program: Program | None = None
+    program: CommandSpec | None = None
 
 
-def command_target(program: Program) -> Target:
+def command_target(program: CommandSpec) -> Target:
     """The target that starts this program. No task has a name like it, since every path has a slash."""
     return Target(program.program, "command", program)
 
@@ -168,7 +168,7 @@ class Definition:
                 field="roll",
                 hint='leave roll="skip".',
             )
-        shared = union(self.closed.values())
+        shared = merge(self.closed.values())
         if len(self.exclude.weekdays | shared.weekdays) == 7 and not shared.opened:
             raise DefinitionError(
                 "calendars: together they close all seven weekdays, so nothing would ever run.", field="calendars"
@@ -185,9 +185,9 @@ class Definition:
         raise DefinitionError(f"{name}: {str(getattr(self, name))[:60]!r} {reason}.", field=name, reason=reason)
 
     @cached_property
-    def grid(self) -> Ticks:
+    def grid(self) -> TickGrid:
         """The ticks of this definition; made once, since definitions are kept and schedules come and go."""
-        return RolledTicks(self) if self.roll != "skip" and self.closed_days else Ticks(self)
+        return RolledGrid(self) if self.roll != "skip" and self.closed_days else TickGrid(self)
 
     @property
     def unresolved(self) -> tuple[str, ...]:
@@ -204,7 +204,7 @@ class Definition:
                 hint="set its calendars with `client.update`, or put the calendar again.",
             )
         known = {**BUILT_IN, **self.closed}
-        return ClosedDays(self.exclude, union(known[name] for name in self.calendars))
+        return ClosedDays(self.exclude, merge(known[name] for name in self.calendars))
 
     @cached_property
     def start_limit(self) -> int | None:

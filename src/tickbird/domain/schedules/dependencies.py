@@ -143,7 +143,7 @@ def check_dependents(name: str, dependents: Sequence[str]) -> None:
         )
 
 
-def in_order(needs: Mapping[str, Collection[str]]) -> Iterator[str]:
+def topological_order(needs: Mapping[str, Collection[str]]) -> Iterator[str]:
     """The names, each behind those of them that it needs; otherwise in the order they have."""
     done: set[str] = set()
 
@@ -175,7 +175,7 @@ class LastSuccess:
 
 
 @dataclass(frozen=True, slots=True)
-class Await:
+class DependencyWait:
     """What a waiting run waits for: that a schedule succeeds from `since` to `until`, both included."""
 
     schedule_id: int
@@ -183,7 +183,7 @@ class Await:
     until: int
 
 
-class Needs:
+class DependencyCheck:
     """What the ticks of a schedule need of others, as things stand at an instant.
 
     Of each dependency, ticks due up to some instant are met, and for those due up to another it is too late to wait.
@@ -207,10 +207,10 @@ class Needs:
         """The schedules for which a tick that is due then must be skipped; none: it may run, or wait."""
         return ", ".join(each.schedule for each, _, met, past in self._each if met < due_at <= past)
 
-    def awaits(self, due_at: int) -> tuple[Await, ...]:
+    def awaits(self, due_at: int) -> tuple[DependencyWait, ...]:
         """What a tick that is due then has to wait for."""
         return tuple(
-            Await(last.schedule_id, due_at - each.within, due_at + each.wait)
+            DependencyWait(last.schedule_id, due_at - each.within, due_at + each.wait)
             for each, last, met, past in self._each
             if last is not None and due_at > max(met, past)
         )

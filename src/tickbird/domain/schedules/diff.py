@@ -18,7 +18,7 @@ _TOKEN = re.compile(r".* \(token [a-z0-9]{8}\)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FieldDiff:
     """A field of a definition, by its path, before and after; what is added or removed had its default there."""
 
     path: tuple[str, ...]
@@ -32,7 +32,7 @@ class Difference:
         return ".".join(self.path)
 
 
-def differences(before: object, after: object) -> Sequence[Difference]:
+def differences(before: object, after: object) -> Sequence[FieldDiff]:
     """The fields that differ between two definitions in JSON, those within objects by path, in order of their names.
 
     Plain SQL can store what is no object, and has no fields then.
@@ -41,7 +41,7 @@ def differences(before: object, after: object) -> Sequence[Difference]:
     return list(_differences(old, new, ()))
 
 
-def _differences(before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Difference]:
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[FieldDiff]:
     for name in sorted({*before, *after}, key=str):
         here = (*path, str(name))
         if here == ("v",):
@@ -49,7 +49,7 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any], path: tupl
             continue
         if name not in before or name not in after:
             how: How = "added" if name in after else "removed"
-            yield Difference(here, how, before.get(name), after.get(name))
+            yield FieldDiff(here, how, before.get(name), after.get(name))
             continue
         old, new = before[name], after[name]
         # Of a trigger that was exchanged for one of another kind, nothing is left to compare.
@@ -57,7 +57,7 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any], path: tupl
         if both and not (here in _KINDS and not {*old} & {*new}):
             yield from _differences(old, new, here)
         elif not _same(old, new):
-            yield Difference(here, "changed", old, new)
+            yield FieldDiff(here, "changed", old, new)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -65,7 +65,7 @@ def _same(one: Any, other: Any) -> bool:
     return definition_text({"": one}) == definition_text({"": other})
 
 
-def origin_of(action: str, actor: str, detail: Mapping[str, Any]) -> RevisionOrigin:
+def revision_origin(action: str, actor: str, detail: Mapping[str, Any]) -> RevisionOrigin:
     """Where a revision came from."""
     if action == "calendar":
         return "calendar"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class TickRange:
     """Consecutive ticks, all excluded by the calendar or none."""
 
     first: int
@@ -25,7 +25,7 @@ class Segment:
     excluded: bool = False
 
 
-class Ticks:
+class TickGrid:
     """Instants are whole seconds since the epoch; ranges are (after, until]."""
 
     __slots__ = ("_answer", "_calendar", "_first", "_last", "_trigger", "_zone")
@@ -78,15 +78,15 @@ class Ticks:
         """Does the calendar exclude the day of this instant?"""
         return self._zone is not None and self._calendar.excludes(self._day(tick))
 
-    def whole(self, after: int, until: int, *, excluded: bool = False) -> Segment | None:
+    def whole(self, after: int, until: int, *, excluded: bool = False) -> TickRange | None:
         """The ticks of (after, until] as one segment, whatever the calendar says."""
         count = self.count(after, until)
         first, last = self.next(after), self.previous(until + 1)
         if not count or first is None or last is None:
             return None
-        return Segment(first, last, count, excluded)
+        return TickRange(first, last, count, excluded)
 
-    def segments(self, after: int, until: int) -> Iterator[Segment]:
+    def segments(self, after: int, until: int) -> Iterator[TickRange]:
         """The ticks of (after, until] in order, split where the calendar begins or ends to exclude."""
         tick = self.next(after)
         while tick is not None and tick <= until:

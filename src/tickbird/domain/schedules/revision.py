@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tickbird.domain.schedules.diff import Difference, RevisionOrigin
+from tickbird.domain.schedules.diff import FieldDiff, RevisionOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,4 +29,4 @@ class HistoryEntry:
 
     revision: RevisionRecord
     origin: RevisionOrigin
-    changes: Sequence[Difference] | None
+    changes: Sequence[FieldDiff] | None

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tickbird.domain.schedules.grid import Segment, Ticks
+from tickbird.domain.schedules.grid import TickGrid, TickRange
 from tickbird.domain.time.instants import DAY
 from tickbird.domain.time.zones import zone
 
@@ -26,7 +26,7 @@ _EPOCH_ORDINAL = 719_163
 _KEPT = 64
 
 
-class RolledTicks(Ticks):
+class RolledGrid(TickGrid):
     """As Ticks, for a definition whose roll is not "skip"."""
 
     __slots__ = ("_landings", "_local", "_open", "_step")
@@ -99,7 +99,7 @@ class RolledTicks(Ticks):
         """Is this instant's day closed, with no open one near enough?"""
         return self._home(self._day_of(tick)) is None
 
-    def segments(self, after: int, until: int) -> Iterator[Segment]:
+    def segments(self, after: int, until: int) -> Iterator[TickRange]:
         """The ticks of (after, until] in order, a segment for each stretch of days that are treated alike."""
         if self._first is not None:
             after = max(after, self._first - 1)
@@ -112,12 +112,12 @@ class RolledTicks(Ticks):
                 landing = self._landing(day)
                 landed = landing[bisect_right(landing, after) : bisect_right(landing, until)]
                 if landed:
-                    yield Segment(landed[0], landed[-1], len(landed))
+                    yield TickRange(landed[0], landed[-1], len(landed))
             elif home is None or home == day:
                 day = self._last_alike(day, until, far=home is None)
                 end = min(until, self._start(day + 1) - 1)
                 if (count := self._trigger.count(after, end)) and (segment := self._bare(after, end, count)):
-                    yield Segment(*segment, count, home is None)
+                    yield TickRange(*segment, count, home is None)
             day += 1
             after = max(after, self._start(day) - 1)
 

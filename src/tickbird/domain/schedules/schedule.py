@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tickbird.domain.errors import ConflictError, StaleError
 from tickbird.domain.schedules.definition import Definition, spread_offset
-from tickbird.domain.schedules.grid import Ticks
+from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.time.instants import to_datetime
 
@@ -23,7 +23,7 @@ EDITED_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class PauseState:
     """Who paused a schedule, why, and until when (whole seconds since the epoch)."""
 
     by: str
@@ -61,7 +61,7 @@ class Schedule:
     state: State
     definition: Definition | None
     cursor: Cursor = Cursor()
-    pause: Pause | None = None
+    pause: PauseState | None = None
     error: str | None = None
     app: str | None = None
     fingerprint: str | None = None
@@ -72,7 +72,7 @@ class Schedule:
     changed_at: datetime | None = None
 
     @property
-    def grid(self) -> Ticks:
+    def grid(self) -> TickGrid:
         """The ticks of the definition in force."""
         return self._readable.grid
 
@@ -106,7 +106,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Edited:
+class SqlEdit:
     """A definition that was changed by plain SQL: what held before, and when it changed."""
 
     before: Schedule

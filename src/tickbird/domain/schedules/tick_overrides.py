@@ -14,7 +14,7 @@ from tickbird.domain.time.instants import clamp_seconds, to_datetime
 MOST_OVERRIDES = 200
 LONGEST_OVERRIDES = 1_000_000
 # So many ticks of one schedule may be decided ahead of their time: after an edit each of them is remembered.
-MOST_EARLY = 1_000
+MAX_EARLY_TICKS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _is_sound(override: TickOverride) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Overridden:
+class AppliedOverride:
     """What an override had to say about a run: who moved it or gave it another payload, and why."""
 
     actor: str
@@ -100,12 +100,12 @@ def overridden_text(override: TickOverride) -> str:
     return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
 
 
-def read_overridden(stored: str | Mapping[str, Any] | None) -> Overridden | None:
+def read_overridden(stored: str | Mapping[str, Any] | None) -> AppliedOverride | None:
     """What was kept with a run; None where its tick had no override."""
     if not stored:
         return None
     try:
-        return Overridden(**(json.loads(stored) if isinstance(stored, str) else stored))
+        return AppliedOverride(**(json.loads(stored) if isinstance(stored, str) else stored))
     except (TypeError, ValueError, RecursionError):
         # As above.
         return None

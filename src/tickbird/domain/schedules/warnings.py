@@ -59,7 +59,7 @@ _WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
+class DefinitionWarning:
     """Something unusual about a definition: a code for programs, a sentence for people, and the instant it is about."""
 
     code: Code
@@ -67,7 +67,7 @@ class Caution:
     at: datetime | None = None
 
 
-def cautions(definition: Definition, after: int) -> Sequence[Caution]:
+def definition_warnings(definition: Definition, after: int) -> Sequence[DefinitionWarning]:
     """What is unusual about the ticks of a definition after an instant; each is looked at in bounded time."""
     return list(islice(_found(definition, after), MOST))
 
@@ -77,14 +77,16 @@ def members(trigger: Trigger) -> Sequence[Trigger]:
     return trigger.members if isinstance(trigger, AnyOf) else (trigger,)
 
 
-def _found(definition: Definition, after: int) -> Iterator[Caution]:
+def _found(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
     yield from _first(definition, after)
     for member in members(definition.trigger):
         yield from _dates(member)
     often = definition.trigger.most_per_day
     if often > _OFTEN:
         each = in_words(max(1, DAY // often))
-        yield Caution("frequent", f"it ticks up to {often:,} times a day, about every {each}, and each is a run")
+        yield DefinitionWarning(
+            "frequent", f"it ticks up to {often:,} times a day, about every {each}, and each is a run"
+        )
     first = max([after, *([to_seconds(definition.start_at) - 1] if definition.start_at else [])])
     last = min(
         [first + HORIZON, LAST_SECOND - 2 * DAY, *([to_seconds(definition.end_at)] if definition.end_at else [])]
@@ -98,29 +100,31 @@ def _found(definition: Definition, after: int) -> Iterator[Caution]:
                 yield caution
 
 
-def _first(definition: Definition, after: int) -> Iterator[Caution]:
+def _first(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
     """Does it ever tick, how soon, and on a day that is open?"""
     first = tick = definition.grid.next(after)
     if first is None or tick is None:
-        yield Caution("no-ticks", f"it has no tick after {iso(after)}, so that it cannot be created")
+        yield DefinitionWarning("no-ticks", f"it has no tick after {iso(after)}, so that it cannot be created")
         return
     if first - after > HORIZON:
-        yield Caution("far-off", f"its first tick is more than a year away, at {iso(first)}", to_datetime(first))
+        yield DefinitionWarning(
+            "far-off", f"its first tick is more than a year away, at {iso(first)}", to_datetime(first)
+        )
     closed = 0
     while tick is not None and definition.grid.excludes(tick):
         closed += 1
         if closed == _MOST_CLOSED:
-            yield Caution("closed", f"its first {closed} ticks, until {iso(tick)}, all fall on closed days")
+            yield DefinitionWarning("closed", f"its first {closed} ticks, until {iso(tick)}, all fall on closed days")
             return
         tick = definition.grid.next(tick)
     if tick is None:
-        yield Caution("closed", "all of its ticks fall on closed days")
+        yield DefinitionWarning("closed", "all of its ticks fall on closed days")
 
 
 # Dates that do not come each month
 
 
-def _dates(trigger: Trigger) -> Iterator[Caution]:
+def _dates(trigger: Trigger) -> Iterator[DefinitionWarning]:
     if isinstance(trigger, Cron):
         fields = parse(trigger.expr)
         day = MACROS.get(trigger.expr.lower(), trigger.expr).split(" ")[-3]
@@ -129,22 +133,26 @@ def _dates(trigger: Trigger) -> Iterator[Caution]:
         for number in named:
             without = [month for month in months if number > _LENGTHS.get(month, 31)]
             if without:
-                yield Caution("missing-dates", f"there is no {_nth(number)} of {_listed(without)}: no tick then")
+                yield DefinitionWarning(
+                    "missing-dates", f"there is no {_nth(number)} of {_listed(without)}: no tick then"
+                )
             elif number == 29 and 2 in months:
-                yield Caution("missing-dates", "there is a 29th of February in leap years only")
+                yield DefinitionWarning("missing-dates", "there is a 29th of February in leap years only")
         yield from _fifth_weekdays(fields.days)
     elif isinstance(trigger, Every) and {unit for unit, _ in trigger.units} <= {"months", "years"}:
         day_of_month = trigger.anchor.day if trigger.anchor else 1
         if day_of_month > 28:
-            yield Caution(
+            yield DefinitionWarning(
                 "last-day", f"in months without a {_nth(day_of_month)} it ticks on their last day, and then goes back"
             )
 
 
-def _fifth_weekdays(rule: DayRule) -> Iterator[Caution]:
+def _fifth_weekdays(rule: DayRule) -> Iterator[DefinitionWarning]:
     fifth = [name for number, name in enumerate(_WEEKDAYS) if rule.nth >> (28 + number) & 1]
     for name in fifth:
-        yield Caution("missing-dates", f"most months have only four {name}s: no tick in those without a fifth")
+        yield DefinitionWarning(
+            "missing-dates", f"most months have only four {name}s: no tick in those without a fifth"
+        )
 
 
 def _nth(number: int) -> str:
@@ -159,7 +167,7 @@ def _listed(months: Sequence[int]) -> str:
 # Days on which the clock changes
 
 
-def _clock_changes(trigger: Trigger, first: int, last: int) -> Iterator[Caution]:
+def _clock_changes(trigger: Trigger, first: int, last: int) -> Iterator[DefinitionWarning]:
     wall = on_wall_clock(trigger)
     if wall is None:
         # What counts elapsed time is moved by no clock.
@@ -180,7 +188,7 @@ def _is_steady(wall: Trigger, at: int, leap: int) -> bool:
     return len(counts) == 1
 
 
-def _gap(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator[Caution]:
+def _gap(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator[DefinitionWarning]:
     begin, end = span.start + before.offset, span.start + span.offset
     lost = wall.count(begin - 1, end - 1)
     if not lost:
@@ -193,12 +201,14 @@ def _gap(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator[
     if moves and tick is not None:
         shown = _time(tick + span.offset)
         how = f"it ticks at {shown} instead" if lost == 1 else f"it ticks once, at {shown}, instead"
-        yield Caution("ticks-move", f"{change}, so {what}: {how}", at)
+        yield DefinitionWarning("ticks-move", f"{change}, so {what}: {how}", at)
     else:
-        yield Caution("ticks-vanish", f"{change}, so {what}, and {'does' if lost == 1 else 'do'} not tick", at)
+        yield DefinitionWarning(
+            "ticks-vanish", f"{change}, so {what}, and {'does' if lost == 1 else 'do'} not tick", at
+        )
 
 
-def _fold(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator[Caution]:
+def _fold(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator[DefinitionWarning]:
     begin, end = span.start + span.offset, span.start + before.offset
     doubled = wall.count(begin - 1, end - 1)
     if not doubled:
@@ -208,10 +218,12 @@ def _fold(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator
     change = f"{wall_datetime(begin):%Y-%m-%d}: the clock of {trigger.tz} goes back from {_time(end)} to {_time(begin)}"
     at = to_datetime(span.start)
     if again:
-        yield Caution("ticks-twice", f"{change}, so {what}, and {'ticks' if doubled == 1 else 'tick'} both times", at)
+        yield DefinitionWarning(
+            "ticks-twice", f"{change}, so {what}, and {'ticks' if doubled == 1 else 'tick'} both times", at
+        )
     else:
         how = "ticks" if doubled == 1 else "tick"
-        yield Caution("ticks-once", f"{change}, so {what}, and {how} the first time only", at)
+        yield DefinitionWarning("ticks-once", f"{change}, so {what}, and {how} the first time only", at)
 
 
 def _times(wall: Trigger, begin: int, end: int, number: int, one: str, many: str) -> str:

@@ -21,7 +21,7 @@ LONGEST_TEXT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class FromEnv:
+class EnvRef:
     """The value that a variable has where the worker runs; only its name is stored."""
 
     name: str
@@ -31,11 +31,11 @@ class FromEnv:
         return {"env": self.name}
 
 
-Value = str | FromEnv
+Value = str | EnvRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class CommandSpec:
     """A program by its whole path, so that a worker can allow it by that; with `shell`, the shell of a line."""
 
     program: str
@@ -81,9 +81,9 @@ class Program:
                 _refuse("env", f"{str(name)[:60]!r} is not the name of a variable")
             if name.startswith(OURS):
                 _refuse("env", f"{name} is a name that Tickbird sets itself")
-            if isinstance(value, FromEnv) and not _VARIABLE.fullmatch(value.name):
+            if isinstance(value, EnvRef) and not _VARIABLE.fullmatch(value.name):
                 _refuse("env", f"{value.name[:60]!r} is not the name of a variable")
-            if not isinstance(value, FromEnv) and not _is_text(value):
+            if not isinstance(value, EnvRef) and not _is_text(value):
                 _refuse("env", f'{name} must be a text, or {{"env": "NAME"}} for what the worker has')
 
     def _check_success(self) -> None:
@@ -109,13 +109,13 @@ class Program:
         for item in fields(self):
             value = getattr(self, item.name)
             if item.name == "env" and value:
-                value = {name: each.to_json() if isinstance(each, FromEnv) else each for name, each in value}
+                value = {name: each.to_json() if isinstance(each, EnvRef) else each for name, each in value}
             if item.name == "program" or value != item.default:
                 encoded[item.name] = list(value) if isinstance(value, tuple) else value
         return encoded
 
 
-FIELDS = tuple(item.name for item in fields(Program))
+FIELDS = tuple(item.name for item in fields(CommandSpec))
 
 
 def command(
@@ -129,7 +129,7 @@ def command(
     user: str | None = None,
     success: int | Iterable[int] = (0,),
     input: str | None = None,  # noqa: A002 - as subprocess has it
-) -> Program:
+) -> CommandSpec:
     """A command as people write it: a list with the program's path first, or `shell=` with a line for /bin/sh.
 
     `env` has texts, or {"env": "NAME"} for what the worker's own environment has under that name. `program` is another
@@ -144,7 +144,7 @@ def command(
         _refuse("program", "stands first in the list of arguments, or beside `shell`")
     if shell is not None:
         given = [program or SHELL]
-    return Program(
+    return CommandSpec(
         program=given[0],
         args=tuple(given[1:]),
         shell=shell,
@@ -156,7 +156,7 @@ def command(
     )
 
 
-def program_from_json(value: Any) -> Program:
+def program_from_json(value: Any) -> CommandSpec:
     """The program of a stored or written command: an object, or a list of the program and its arguments."""
     if isinstance(value, list):
         return command(value)
@@ -175,7 +175,7 @@ def program_from_json(value: Any) -> Program:
             given[name] = tuple(given[name])
     if "env" in given:
         given["env"] = _env(given["env"])
-    return Program(**{"program": SHELL, **given})
+    return CommandSpec(**{"program": SHELL, **given})
 
 
 def _env(value: Any) -> tuple[tuple[str, Value], ...]:
@@ -185,7 +185,7 @@ def _env(value: Any) -> tuple[tuple[str, Value], ...]:
     for name in sorted(value, key=str):
         each = value[name]
         if isinstance(each, Mapping) and [*each] == ["env"] and isinstance(each["env"], str):
-            each = FromEnv(each["env"])
+            each = EnvRef(each["env"])
         found.append((name, each))
     return tuple(found)
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from tickbird.domain.time.instants import to_datetime, to_seconds, to_seconds_ceil
 
 
-class Grid(ABC):
+class BaseTrigger(ABC):
     """A set of instants in whole epoch seconds, within the years 1 to 9999."""
 
     __slots__ = ()

@@ -17,7 +17,7 @@ from tickbird.domain.time.instants import (
     wall_seconds,
 )
 from tickbird.domain.time.zones import zone
-from tickbird.domain.triggers.base import Grid
+from tickbird.domain.triggers.base import BaseTrigger
 
 _ELAPSED = {"hours": 3600, "minutes": 60, "seconds": 1}
 _DAYS = {"weeks": 7, "days": 1}
@@ -69,7 +69,7 @@ def read_step(text: str) -> dict[str, int]:
     return {unit: int(number) for unit, number in zip(_WRITTEN, found.groups(), strict=True) if number}
 
 
-class Every(Grid):
+class Every(BaseTrigger):
     """The grid of one interval; made by `every()`."""
 
     __slots__ = (

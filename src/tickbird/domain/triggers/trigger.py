@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from tickbird.domain.errors import TriggerError
 from tickbird.domain.time.instants import parse_iso, to_datetime, to_seconds
-from tickbird.domain.triggers.base import Grid
+from tickbird.domain.triggers.base import BaseTrigger
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every
 
@@ -55,7 +55,7 @@ class Trigger(Protocol):
         """The definition as plain JSON values."""
 
 
-class At(Grid):
+class At(BaseTrigger):
     """A single instant; made by `at()`."""
 
     __slots__ = ("tick",)
@@ -105,7 +105,7 @@ class At(Grid):
         return hash((At, self.tick))
 
 
-class AnyOf(Grid):
+class AnyOf(BaseTrigger):
     """The union of several grids, each instant once; made by `any_of()`."""
 
     __slots__ = ("_key", "members")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from tickbird.engine.processes.supervised import MARK, Stopped, WatchedProcess
+from tickbird.engine.processes.supervised import MARK, Stopped, SupervisedProcess
 from tickbird.engine.processes.task_process import Call
-from tickbird.engine.task_errors import Failed, LateStart
-from tickbird.targets.protocol import Kept, Launch
+from tickbird.engine.task_errors import LateStart, TaskFailure
+from tickbird.targets.protocol import EncodedResult, LaunchSpec
 
 
-class ProgramProcess(WatchedProcess):
+class CommandProcess(SupervisedProcess):
     """Lives in the children's loop, and executes one run."""
 
     def __init__(self) -> None:
         super().__init__("program", "-")
 
-    async def execute(self, call: Call, what: Launch) -> Kept:
+    async def execute(self, call: Call, what: LaunchSpec) -> EncodedResult:
         """Start it and wait for its end; raises Failed, or Stopped when the call was."""
         call.on_stop = self._news.set
         for output in self._outputs:
@@ -30,9 +30,9 @@ class ProgramProcess(WatchedProcess):
             raise Stopped
         code = self._ending.get("status")
         if code in what.success:
-            return Kept({"exit_code": code})
+            return EncodedResult({"exit_code": code})
         last = self._last_lines()
-        raise Failed(f"{last}\n\n{what.argv[0]} {self._end()}" if last else f"{what.argv[0]} {self._end()}")
+        raise TaskFailure(f"{last}\n\n{what.argv[0]} {self._end()}" if last else f"{what.argv[0]} {self._end()}")
 
     async def _starts(self, call: Call) -> None:
         """The line closes when the program takes the place of the child."""
@@ -42,7 +42,7 @@ class ProgramProcess(WatchedProcess):
             await self.kill(0)
             if "late" in message:
                 raise LateStart
-            raise Failed(message["failed"])
+            raise TaskFailure(message["failed"])
         call.started()
 
     async def _ends(self, call: Call) -> None:

@@ -16,15 +16,15 @@ from typing import Any, Literal, TypeVar
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import ClaimedRun
-from tickbird.engine.processes.command_process import ProgramProcess
-from tickbird.engine.processes.supervised import Stopped, WatchedProcess
-from tickbird.engine.processes.task_process import App, Call, ChildProcess
-from tickbird.engine.task_errors import Failed
-from tickbird.targets.protocol import CannotStart, Executable, Kept, Launchable, Run
+from tickbird.engine.processes.command_process import CommandProcess
+from tickbird.engine.processes.supervised import Stopped, SupervisedProcess
+from tickbird.engine.processes.task_process import App, Call, TaskProcess
+from tickbird.engine.task_errors import TaskFailure
+from tickbird.targets.protocol import CommandTarget, EncodedResult, Executable, LaunchError, Run
 
 log = logging.getLogger("tickbird.isolation")
 
-P = TypeVar("P", bound=WatchedProcess)
+P = TypeVar("P", bound=SupervisedProcess)
 Reason = Literal["cancel", "drain", "lease", "timeout"]
 # How long a run may go on that was asked to stop: a person may wait, a time-out or a drain is over already.
 _GRACES: Mapping[Reason, float] = {"cancel": 5.0, "drain": 1.0, "timeout": 1.0, "lease": 1.0}
@@ -37,10 +37,10 @@ IDLE = 60.0
 _STARTING = 60.0
 
 
-class Away:
+class ChildRun:
     """A run that executes in a child, as its attempt sees it."""
 
-    def __init__(self, children: Children, call: Call, answer: Future[Kept]) -> None:
+    def __init__(self, children: ProcessPool, call: Call, answer: Future[EncodedResult]) -> None:
         self._children, self._call = children, call
         self.answer = answer
 
@@ -49,7 +49,7 @@ class Away:
         self._children.stop(self._call, reason)
 
 
-class Children:
+class ProcessPool:
     """The only way to them; its methods may be called in any thread."""
 
     def __init__(
@@ -73,8 +73,8 @@ class Children:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._all: set[WatchedProcess] = set()
-        self._idle: list[ChildProcess] = []
+        self._all: set[SupervisedProcess] = set()
+        self._idle: list[TaskProcess] = []
         self._calls: set[Call] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -85,16 +85,16 @@ class Children:
         executable: Executable,
         started: Callable[[], None],
         begin_by: Callable[[], float] = lambda: inf,
-    ) -> Away:
+    ) -> ChildRun:
         """Begin a run; `started` is called in the children's thread when its function is.
 
         It must not begin after `begin_by`, which moves as its lease is renewed.
         """
         call = Call(claimed, run, self._modules.get(claimed.target, ""), executable.memory, started, begin_by)
-        if isinstance(executable, Launchable):
+        if isinstance(executable, CommandTarget):
             call.program = True
-            return Away(self, call, self._submit(self._start_program(call, executable)))
-        return Away(self, call, self._submit(self._execute(call)))
+            return ChildRun(self, call, self._submit(self._start_program(call, executable)))
+        return ChildRun(self, call, self._submit(self._execute(call)))
 
     def stop(self, call: Call, reason: Reason) -> None:
         """End a run, first by asking."""
@@ -115,7 +115,7 @@ class Children:
                 self._thread.start()
             return self._loop
 
-    async def _execute(self, call: Call) -> Kept:
+    async def _execute(self, call: Call) -> EncodedResult:
         self._calls.add(call)
         try:
             child = self._warm(call.memory) or await self._start(call)
@@ -126,19 +126,19 @@ class Children:
         finally:
             self._calls.discard(call)
 
-    async def _start_program(self, call: Call, executable: Launchable) -> Kept:
+    async def _start_program(self, call: Call, executable: CommandTarget) -> EncodedResult:
         self._calls.add(call)
         try:
             try:
                 # Users may have to be looked up in a directory far away.
                 what = await asyncio.to_thread(executable.launch, call.run)
-            except CannotStart as error:
-                raise Failed(str(error)) from None
+            except LaunchError as error:
+                raise TaskFailure(str(error)) from None
             except InvalidError as error:
-                raise Failed(str(error), again=False) from None
+                raise TaskFailure(str(error), again=False) from None
             if self._closed or call.grace is not None:
                 raise Stopped
-            process = self._spawned(ProgramProcess)
+            process = self._spawned(CommandProcess)
             try:
                 return await process.execute(call, what)
             finally:
@@ -151,11 +151,11 @@ class Children:
         try:
             process = make()
         except OSError as error:
-            raise Failed(f"no child process could be started: {error}") from None
+            raise TaskFailure(f"no child process could be started: {error}") from None
         self._all.add(process)
         return process
 
-    def _warm(self, limit: int | None) -> ChildProcess | None:
+    def _warm(self, limit: int | None) -> TaskProcess | None:
         """An idle child, the one that worked last; those that will not do are ended."""
         while self._idle:
             child = self._idle.pop()
@@ -164,12 +164,12 @@ class Children:
             self._let_go(child)
         return None
 
-    async def _start(self, call: Call) -> ChildProcess:
+    async def _start(self, call: Call) -> TaskProcess:
         if self._closed or call.grace is not None:
             raise Stopped
         app = self._app
         assert app is not None
-        child = self._spawned(lambda: ChildProcess(app, _UNWINDING * self._shorter))
+        child = self._spawned(lambda: TaskProcess(app, _UNWINDING * self._shorter))
         try:
             await child.start(app, call, _STARTING)
         except BaseException:
@@ -178,7 +178,7 @@ class Children:
             raise
         return child
 
-    async def _put_back(self, child: ChildProcess, call: Call) -> None:
+    async def _put_back(self, child: TaskProcess, call: Call) -> None:
         """Keep a child for the next run, unless it was stopped or has left something behind."""
         left = () if child.gone else child.left_behind()
         if left:
@@ -192,17 +192,17 @@ class Children:
             self._idle.append(child)
             asyncio.get_running_loop().call_later(self._after, self._end_idle, child, child.runs)
 
-    def _end_idle(self, child: ChildProcess, runs: int) -> None:
+    def _end_idle(self, child: TaskProcess, runs: int) -> None:
         if child in self._idle and child.runs == runs:
             self._idle.remove(child)
             self._let_go(child)
 
-    def _let_go(self, child: ChildProcess) -> None:
+    def _let_go(self, child: TaskProcess) -> None:
         task = asyncio.get_running_loop().create_task(self._leave(child))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _leave(self, child: ChildProcess) -> None:
+    async def _leave(self, child: TaskProcess) -> None:
         await child.leave()
         self._all.discard(child)
 

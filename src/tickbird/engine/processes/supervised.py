@@ -26,7 +26,7 @@ class Stopped(Exception):
     """The run was stopped as it was asked to be."""
 
 
-class WatchedProcess:
+class SupervisedProcess:
     """Lives in the children's loop; `kind` tells the keeper what it is to start."""
 
     def __init__(self, kind: str, app: str) -> None:

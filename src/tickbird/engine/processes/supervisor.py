@@ -51,7 +51,7 @@ def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
     os.close(channel)
     # The child's output ends when the child and all below it are gone, not the keeper.
     _let_go_of_output()
-    Keeper(control, child, woken, worker).run()
+    Supervisor(control, child, woken, worker).run()
     os._exit(0)
 
 
@@ -75,7 +75,7 @@ def _be_child(be: Callable[[int], NoReturn], keeper: int, channel: int) -> NoRet
     be(channel)
 
 
-class Keeper:
+class Supervisor:
     """Waits for the worker, for the child and for memory to run over."""
 
     def __init__(self, control: socket.socket, child: int, woken: int, worker: int) -> None:

@@ -15,9 +15,9 @@ from tickbird.engine.encoding import encode_value
 from tickbird.engine.processes import process_tree
 from tickbird.engine.processes.framing import HUNG_UP, Message
 from tickbird.engine.processes.messages import to_message
-from tickbird.engine.processes.supervised import Stopped, WatchedProcess, size
-from tickbird.engine.task_errors import Failed, LateStart
-from tickbird.targets.protocol import Kept, Run
+from tickbird.engine.processes.supervised import Stopped, SupervisedProcess, size
+from tickbird.engine.task_errors import LateStart, TaskFailure
+from tickbird.targets.protocol import EncodedResult, Run
 
 # How long one that is told to leave may take.
 _LEAVING = 3.0
@@ -71,7 +71,7 @@ class Call:
             self.on_stop()
 
 
-class ChildProcess(WatchedProcess):
+class TaskProcess(SupervisedProcess):
     """Lives in the children's loop."""
 
     def __init__(self, app: App, unwinding: float) -> None:
@@ -96,18 +96,18 @@ class ChildProcess(WatchedProcess):
                     self.pid = message["ready"]
                     return
                 if "failed" in message:
-                    raise Failed(clean_text(str(message["failed"])))
+                    raise TaskFailure(clean_text(str(message["failed"])))
             if call.grace is not None:
                 raise Stopped
             if self.gone or self._hung_up:
                 await self._last_word()
                 if self._messages:
                     continue
-                raise Failed(f"the child process {self._end()} while it imported {app.reference}{self._last()}")
+                raise TaskFailure(f"the child process {self._end()} while it imported {app.reference}{self._last()}")
             if self._loop.time() >= ends:
-                raise Failed(f"the child process could not import {app.reference} within {within:.0f} s")
+                raise TaskFailure(f"the child process could not import {app.reference} within {within:.0f} s")
 
-    async def execute(self, call: Call) -> Kept:
+    async def execute(self, call: Call) -> EncodedResult:
         """Execute a run; raises Failed, or Stopped when the call was."""
         self._call, self.runs = call, self.runs + 1
         call.on_stop = self._news.set
@@ -124,14 +124,14 @@ class ChildProcess(WatchedProcess):
             self._order(b"limit 0\n")
             self._call = None
 
-    async def _answer(self, call: Call) -> Kept:
+    async def _answer(self, call: Call) -> EncodedResult:
         ends: float | None = None
         asked = False
         while True:
             await self._wait(ends)
             for message in self._taken():
                 if "result" in message:
-                    return Kept(encode_value(Kept(message["result"])))
+                    return EncodedResult(encode_value(EncodedResult(message["result"])))
                 if "late" in message:
                     raise LateStart
                 if "stopped" in message:
@@ -140,14 +140,16 @@ class ChildProcess(WatchedProcess):
                     if call.grace is not None:
                         # What it raised because it was stopped, most likely.
                         raise Stopped
-                    raise Failed(clean_text(str(message.get("error") or message["refused"])), again="error" in message)
+                    raise TaskFailure(
+                        clean_text(str(message.get("error") or message["refused"])), again="error" in message
+                    )
             if self.gone or self._hung_up:
                 await self._last_word()
                 if self._messages:
                     continue
                 if call.grace is not None and not self._ending.get("over"):
                     raise Stopped
-                raise Failed(self._why())
+                raise TaskFailure(self._why())
             if call.grace is None:
                 continue
             now = self._loop.time()

@@ -32,7 +32,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """A file, and a line and a column in it, both from 1."""
 
     file: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tickbird.domain.errors import StoreError
 from tickbird.importers.databases import stream
-from tickbird.importers.history.observed import Heard, Names, read_time
+from tickbird.importers.history.observed import Names, ObservedFirings, read_time
 from tickbird.importers.history.text_files import Advance
 from tickbird.store.shared.sql import load_statements
 
 
-def read_results(url: str, names: Names, heard: Heard, advance: Advance = lambda _: None) -> None:
+def read_results(url: str, names: Names, heard: ObservedFirings, advance: Advance = lambda _: None) -> None:
     """When each task was started, or else first heard of; by its periodic task where that is known."""
     statements = load_statements("tickbird.importers.history", "celery_results")
     try:

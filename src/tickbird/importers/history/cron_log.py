@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from tickbird.domain.time.zone_data import zone_info
-from tickbird.importers.history.observed import Commands, Group, Heard, read_time
+from tickbird.importers.history.observed import Commands, Group, ObservedFirings, read_time
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CLASSIC: Final = rf"(?P<month>{'|'.join(_MONTHS)}) {{1,2}}(?P<day>\d{{1,2}}) (?P<time>\d\d:\d\d:\d\d)(?:\.\d+)?"
@@ -43,7 +43,9 @@ _LEAP_YEAR: Final = 2024
 class CronLog:
     """Reads lines; times without a year are dated at the end, since only the last one is known to be of late."""
 
-    def __init__(self, commands: Commands, heard: Heard, *, tz: str, now: datetime, user: str | None = None) -> None:
+    def __init__(
+        self, commands: Commands, heard: ObservedFirings, *, tz: str, now: datetime, user: str | None = None
+    ) -> None:
         self._commands, self._heard, self._tz, self._user = commands, heard, tz, user
         self._info, self._now = zone_info(tz), now.astimezone(zone_info(tz)).replace(tzinfo=None)
         # Of lines without a year: the groups in turn, and when, in years of twelve months of 31 days.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tickbird.importers.history.observed import Heard, Names, read_time
+from tickbird.importers.history.observed import Names, ObservedFirings, read_time
 from tickbird.importers.kubernetes import at_path, full_name, objects_of
 
 
-def read_jobs(text: str, source: str, names: Names, heard: Heard) -> None:
+def read_jobs(text: str, source: str, names: Names, heard: ObservedFirings) -> None:
     """When each Job of a CronJob was started."""
     for number, job in enumerate(objects_of(text), 1):
         place = f"{source}: item {number}"

@@ -15,7 +15,7 @@ from typing import Final
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.ledger.shadow_report import Firing
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.targets.command import Program
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND
 from tickbird.domain.time.zones import zone
 from tickbird.importers.entries import name_of, short
@@ -29,7 +29,7 @@ Group = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Bad:
+class UnreadableLine:
     """What could not be read: where, and why."""
 
     place: str
@@ -41,7 +41,7 @@ class Bad:
 
 
 @dataclass(slots=True)
-class Heard:
+class ObservedFirings:
     """The firings of one source, by the schedules they may be of, in seconds since the epoch."""
 
     firings: defaultdict[Group, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
@@ -49,7 +49,7 @@ class Heard:
     # From the first to the last thing that it tells of anything.
     first: float | None = None
     last: float | None = None
-    bad: list[Bad] = field(default_factory=list)
+    bad: list[UnreadableLine] = field(default_factory=list)
     bad_count: int = 0
     # What fired and is none of the schedules that were asked for.
     others: Counter[str] = field(default_factory=Counter)
@@ -80,7 +80,7 @@ class Heard:
         """Note what cannot be read; it is counted, and the first ones are shown."""
         self.bad_count += 1
         if len(self.bad) < _MOST_TOLD:
-            self.bad.append(Bad(place, reason, short(text)[:120]))
+            self.bad.append(UnreadableLine(place, reason, short(text)[:120]))
 
     def together(self, names: Iterable[str]) -> list[list[str]]:
         """The schedules, those together of which a firing may be of either."""
@@ -156,7 +156,7 @@ class Commands:
         return tuple(name for theirs, name in known if theirs in (None, user)) or None
 
 
-def _lines(program: Program) -> set[str]:
+def _lines(program: CommandSpec) -> set[str]:
     return {program.line} if program.shell is not None else {" ".join(program.argv), shlex.join(program.argv)}
 
 

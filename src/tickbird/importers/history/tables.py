@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.importers.history.observed import Heard, Names, read_time
+from tickbird.importers.history.observed import Names, ObservedFirings, read_time
 
 # What columns are called where nobody says it; the first that is there counts.
 NAME_COLUMNS: Final = ("schedule", "name", "periodic_task_name", "job", "job_name", "job_id", "task", "task_name")
@@ -27,7 +27,7 @@ class Table:
     """Reads rows; the columns are those that were named, else such as have a usual name."""
 
     def __init__(
-        self, names: Names, heard: Heard, *, tz: str, name: str | None = None, time: str | None = None
+        self, names: Names, heard: ObservedFirings, *, tz: str, name: str | None = None, time: str | None = None
     ) -> None:
         self._names, self._heard, self._tz = names, heard, tz
         self._name, self._time = name, time

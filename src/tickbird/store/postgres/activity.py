@@ -6,7 +6,16 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.ledger.activity import CHANGED, PLANNED, AuditRecord, Happened, Horizon, Mark, Open, Passed
+from tickbird.domain.ledger.activity import (
+    CHANGED,
+    PLANNED,
+    ActivityCursor,
+    ActivityPage,
+    AuditEntry,
+    OpenAtCursor,
+    OpenTransaction,
+    Watermark,
+)
 from tickbird.domain.runs.run import SkipRecord
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run
@@ -23,7 +32,7 @@ _UNSEEN: Final = 10_000
 _EPOCH: Final = 2**32
 
 
-async def settle(db: Session, before: Horizon | None, now: datetime | None) -> Horizon:
+async def settle(db: Session, before: Watermark | None, now: datetime | None) -> Watermark:
     """Up to where nothing that is dated can still be committed, but for what is passed over."""
     rows = await db.fetch("settled", now=now)
     now_there, last_id, id_read_at, oldest, next_transaction = rows[0][:5]
@@ -34,7 +43,7 @@ async def settle(db: Session, before: Horizon | None, now: datetime | None) -> H
     at = clock if now is not None else clock - _MARGIN
     if oldest is not None and now is None:
         at = min(at, micros(oldest) - 1)
-    under_way: dict[str, Open] = {}
+    under_way: dict[str, OpenTransaction] = {}
     passed: list[tuple[int, int]] = []
     for *_, name, number, joined, begun in rows:
         if name is None:
@@ -52,15 +61,17 @@ async def settle(db: Session, before: Horizon | None, now: datetime | None) -> H
     looks = (*(before.looks if before is not None else ()), (micros(id_read_at), last_id))
     known = [number for number, look in enumerate(looks) if look[0] <= at]
     floor = looks[known[-1]][1] if known else before.floor if before is not None else max(0, last_id - _UNSEEN)
-    return Horizon(at, floor, tuple(sorted(passed)), clock, last_id, looks[known[-1] :] if known else looks, under_way)
+    return Watermark(
+        at, floor, tuple(sorted(passed)), clock, last_id, looks[known[-1] :] if known else looks, under_way
+    )
 
 
-def _opened(before: Horizon | None, name: str, clock: int, last_id: int, begun: datetime | None) -> Open:
+def _opened(before: Watermark | None, name: str, clock: int, last_id: int, begun: datetime | None) -> OpenTransaction:
     if before is None:
         since = clock if begun is None else micros(begun)
-        return Open(since, max(0, last_id - _UNSEEN), since)
+        return OpenTransaction(since, max(0, last_id - _UNSEEN), since)
     # What was not there at the look before has dated nothing by then.
-    return before.open.get(name) or Open(before.clock - _MARGIN, before.last_id, before.clock)
+    return before.open.get(name) or OpenTransaction(before.clock - _MARGIN, before.last_id, before.clock)
 
 
 def _whole(number: int, near: int) -> int:
@@ -71,7 +82,9 @@ def _whole(number: int, near: int) -> int:
     return whole + _EPOCH if near - whole > _EPOCH // 2 else whole
 
 
-async def happened(db: Session, namespaces: Collection[str], after: Mark, until: Horizon, limit: int) -> Happened:
+async def happened(
+    db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, limit: int
+) -> ActivityPage:
     """What happened behind a place."""
     names = texts(sorted(namespaces))
     place = {"at": instant(after.at), "rank": after.rank, "id": after.id, "limit": limit, "namespaces": names}
@@ -80,17 +93,17 @@ async def happened(db: Session, namespaces: Collection[str], after: Mark, until:
         "happened", until=instant(until.at), floor=after.floor, passed=numbers(_shown(until.passed)), **place
     )
     if too_late or (rows and rows[0][0] < 0):
-        return Happened(more=True)
+        return ActivityPage(more=True)
     found = [(rank, micros(at), row_id, namespace) for rank, at, row_id, namespace in rows]
     return tell(after, until, late, found, await _read(db, [*(row for *_, row in late), *found]))
 
 
-def _shown(passed: Passed) -> list[int]:
+def _shown(passed: OpenAtCursor) -> list[int]:
     """As rows show them, which know either all of a number or its lower half."""
     return [each for transaction, _ in passed for each in (transaction, transaction % _EPOCH)]
 
 
-async def _late(db: Session, passed: Passed, place: dict[str, Any]) -> tuple[list[tuple[int, int, Row]], bool]:
+async def _late(db: Session, passed: OpenAtCursor, place: dict[str, Any]) -> tuple[list[tuple[int, int, Row]], bool]:
     """Runs of transactions that were passed over, each behind its row of the audit."""
     if not passed:
         return [], False
@@ -116,5 +129,5 @@ async def _read(db: Session, rows: Sequence[Row]) -> Any:
     return (
         {row["id"]: to_run({**row, **nothing}) for row in found},
         {row[0]: (name, SkipRecord(*row)) for name, *row in skipped},
-        {row["id"]: AuditRecord(**{**row, "detail": as_object(row["detail"])}) for row in done},
+        {row["id"]: AuditEntry(**{**row, "detail": as_object(row["detail"])}) for row in done},
     )

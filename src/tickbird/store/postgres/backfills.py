@@ -22,14 +22,14 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.postgres.waiting_runs import release
 from tickbird.store.shared.backfills import choose_ticks
-from tickbird.store.shared.plans import KnownRevisions
-from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.zone_data import PlanningPermission
 
 
 async def make(
     db: Session,
-    known: KnownRevisions,
-    may: MayPlan,
+    known: RevisionCache,
+    may: PlanningPermission,
     namespace: str,
     name: str,
     new: NewBackfill,
@@ -91,7 +91,7 @@ async def read(db: Session, namespace: str, backfill_id: int) -> BackfillRecord:
 
 async def cancel(
     db: Session,
-    known: KnownRevisions,
+    known: RevisionCache,
     namespace: str,
     backfill_id: int,
     actor: str,

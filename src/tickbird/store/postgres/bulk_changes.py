@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.planning.commands import Change, Command, Create, Delete, Recalendar, Redefine
+from tickbird.domain.planning.commands import Change, Command, Create, Delete, RefreshCalendar, SyncFromCode
 from tickbird.domain.planning.planner import NO_FACTS, Facts
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres import calendars, concurrency, queues
@@ -16,22 +16,22 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.planning import lock_facts, write
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
 from tickbird.store.postgres.waiting_runs import hold_active, hold_keys
-from tickbird.store.protocol.store import Changes, Counted
-from tickbird.store.shared.plans import Decided, KnownRevisions
-from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.protocol.store import ChangeSet, Counted
+from tickbird.store.shared.plans import RevisionCache, ScheduleDecision
+from tickbird.store.shared.zone_data import PlanningPermission
 
 # So many are read and written at a time, and it is told how far they are.
 _SET: Final = 500
-_PLAIN: Final = (Create, Redefine, Recalendar, Delete)
+_PLAIN: Final = (Create, SyncFromCode, RefreshCalendar, Delete)
 Named = tuple[str, Command]
 
 
 async def change_all(
     db: Session,
-    known: KnownRevisions,
-    may: MayPlan,
+    known: RevisionCache,
+    may: PlanningPermission,
     namespace: str,
-    changes: Changes,
+    changes: ChangeSet,
     actor: str,
     now: datetime | None,
     counted: Counted | None,
@@ -66,7 +66,7 @@ async def change_all(
     await db.execute("wake")
 
 
-async def _lock_rows(db: Session, namespace: str, changes: Changes) -> None:
+async def _lock_rows(db: Session, namespace: str, changes: ChangeSet) -> None:
     """Lock every row that the changes may wait for, then the keys: a session that has a key must wait for no row."""
     names = sorted({name for name, _ in changes.commands})
     if locked := await db.fetch("lock_named", namespace=namespace, names=texts(names)):
@@ -93,7 +93,12 @@ def _sets(commands: Sequence[Named], needed: set[str]) -> Iterator[list[Named]]:
 
 
 async def _change_set(
-    db: Session, known: KnownRevisions, may: MayPlan, namespace: str, commands: Sequence[Named], now: datetime | None
+    db: Session,
+    known: RevisionCache,
+    may: PlanningPermission,
+    namespace: str,
+    commands: Sequence[Named],
+    now: datetime | None,
 ) -> list[Named]:
     """Make those that are plain; the others."""
     locked = await db.fetch("lock_named", namespace=namespace, names=texts([name for name, _ in commands]))
@@ -105,7 +110,7 @@ async def _change_set(
     names = {
         each
         for _, command in commands
-        if isinstance(command, Create | Redefine)
+        if isinstance(command, Create | SyncFromCode)
         for each in command.definition.calendars
     }
     stored = {name: to_schedule(detail) for name, detail in details.items()}
@@ -140,8 +145,8 @@ def _has_keys(command: Command, schedule: Schedule | None, facts: Facts) -> bool
 
 async def _write(
     db: Session,
-    known: KnownRevisions,
-    may: MayPlan,
+    known: RevisionCache,
+    may: PlanningPermission,
     namespace: str,
     made: Iterable[tuple[Command, Change, int | None]],
     stored: dict[str, Schedule],
@@ -189,7 +194,7 @@ async def _write(
     }
     await db.execute("write_revisions", **columns, **told, fingerprints=marks, now=now)
     decided = [
-        Decided(schedule, done.plan, schedule.definition, last_skip_id, command.actor)
+        ScheduleDecision(schedule, done.plan, schedule.definition, last_skip_id, command.actor)
         for schedule, (command, done, last_skip_id) in zip(after, changes, strict=True)
     ]
     by, why = changes[0][0].actor, reason(changes[0][1])

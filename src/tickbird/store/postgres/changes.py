@@ -9,10 +9,10 @@ from typing import Any, Final
 from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.limits.concurrency import Key
-from tickbird.domain.limits.fairness import IN_LINE
+from tickbird.domain.limits.fairness import NOT_DEFERRED
 from tickbird.domain.planning.commands import Change, Command, Create, Trigger
 from tickbird.domain.planning.planner import ActiveRun, Facts, Repeated
-from tickbird.domain.runs.idempotency import same_triggered
+from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule
@@ -24,19 +24,19 @@ from tickbird.store.postgres.planning import edited_by_sql, stand, write
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
 from tickbird.store.postgres.waiting_runs import hold_active, hold_keys, release
-from tickbird.store.protocol.store import Changed
+from tickbird.store.protocol.store import ChangeResult
 from tickbird.store.shared.plans import (
-    Decided,
-    KnownRevisions,
-    admit,
+    RevisionCache,
+    ScheduleDecision,
+    apply_concurrency,
     decide,
     depended_on,
     held_keys,
+    keys_needed,
     newer_format,
-    wanted_keys,
 )
-from tickbird.store.shared.sans_io import do_async
-from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.shared.sans_io import run_async
+from tickbird.store.shared.zone_data import PlanningPermission
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
 _MOST_LOOKS: Final = 20
@@ -45,13 +45,13 @@ _ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys", 
 
 async def change(
     db: Session,
-    known: KnownRevisions,
-    may: MayPlan,
+    known: RevisionCache,
+    may: PlanningPermission,
     namespace: str,
     name: str,
     command: Command,
     now: datetime | None,
-) -> Changed:
+) -> ChangeResult:
     """Apply the command, with its revision and its audit row."""
     if command.ties:
         await db.execute("lock_dependencies", namespace=namespace)
@@ -70,11 +70,11 @@ async def change(
         raise newer_format(name)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None:
-        keyed = await do_async(finding(namespace, key), db.ask)
+        keyed = await run_async(finding(namespace, key), db.ask)
         if keyed is not None and schedule is not None:
-            run_id = same_triggered(key, keyed, schedule.id, command.payload)
+            run_id = match_trigger(key, keyed, schedule.id, command.payload)
             [detail] = await db.fetch_named("get_run", id=run_id)
-            return Changed(schedule, [run_id], to_run(detail))
+            return ChangeResult(schedule, [run_id], to_run(detail))
     facts = replace(held.facts, repeated=repeated)
     if names := command.calendars(schedule):
         facts = replace(facts, calendars=await contents(db, namespace, names))
@@ -99,7 +99,7 @@ async def change(
         if key is not None:
             await db.execute("key_run", id=left.run_ids[0], idempotency_key=key)
         return left
-    decided = Decided(after, changed.plan, after.definition, held.last_skip_id, command.actor, keys)
+    decided = ScheduleDecision(after, changed.plan, after.definition, held.last_skip_id, command.actor, keys)
     await _write_revision(db, after, changed, command.actor, may, now)
     rows = await write(db, known, [decided], now, edited=[after.id], reason=reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
@@ -118,10 +118,10 @@ async def change(
     )
     await db.execute("wake")
     [detail] = await db.fetch_named("read_schedules", ids=numbers([after.id]))
-    return Changed(to_schedule(detail), run_ids)
+    return ChangeResult(to_schedule(detail), run_ids)
 
 
-async def _repeated(db: Session, known: KnownRevisions, schedule_id: int, run_id: int) -> Repeated | None:
+async def _repeated(db: Session, known: RevisionCache, schedule_id: int, run_id: int) -> Repeated | None:
     """A run of a schedule that is to be retried."""
     rows = await db.fetch_named("get_run", id=run_id)
     run = to_run(rows[0]) if rows else None
@@ -131,7 +131,7 @@ async def _repeated(db: Session, known: KnownRevisions, schedule_id: int, run_id
     return Repeated(run, None if revision is None else revision.definition)
 
 
-def _keys(namespace: str, held: Held, command: Command, repeated: Repeated | None) -> set[Key]:
+def _keys(namespace: str, held: LockedSchedule, command: Command, repeated: Repeated | None) -> set[Key]:
     """The concurrency keys of the schedule's active runs, and of those that the command and what is due may make."""
     keys: set[str | None] = set(held_keys(held.facts))
     schedule = held.schedule
@@ -148,7 +148,7 @@ def _keys(namespace: str, held: Held, command: Command, repeated: Repeated | Non
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LockedSchedule:
     """A schedule that is locked with its cursor and its active runs, or none; and when that was seen."""
 
     now: datetime
@@ -166,7 +166,7 @@ class Held:
         return self.row["last_skip_id"]  # type: ignore[no-any-return]
 
 
-async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> Held:
+async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> LockedSchedule:
     """Lock the active runs of a schedule whose row and cursor are locked, and read it."""
     [row] = await db.fetch_named("hold_schedule", id=schedule_id, now=now)
     if row["any_aside"]:
@@ -176,10 +176,10 @@ async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> He
     del row["any_aside"]
     active = zip(*(row.pop(name) for name in _ACTIVE), strict=True)
     facts = Facts(tuple(ActiveRun(*run) for run in active), held=row.pop("any_held"))
-    return Held(row.pop("now"), row, facts)
+    return LockedSchedule(row.pop("now"), row, facts)
 
 
-async def settle(db: Session, known: KnownRevisions, held: Held) -> Held:
+async def settle(db: Session, known: RevisionCache, held: LockedSchedule) -> LockedSchedule:
     """Plan what is due under the revision in force; the schedule as that leaves it."""
     for _ in range(_MOST_LOOKS):
         if not is_due(held.row, held.now):
@@ -211,21 +211,21 @@ def is_due(detail: dict[str, Any], now: datetime) -> bool:
 
 
 async def _leave(
-    db: Session, known: KnownRevisions, changed: Change, keys: frozenset[str], now: datetime, actor: str
-) -> Changed:
+    db: Session, known: RevisionCache, changed: Change, keys: frozenset[str], now: datetime, actor: str
+) -> ChangeResult:
     """The schedule stays as it is: somebody asked for a run of it, or for nothing new."""
     schedule = changed.schedule
     if not changed.plan.runs:
         # What was settled before may have made runs.
         await db.execute("wake")
-        return Changed(schedule)
-    decided = Decided(schedule, changed.plan, changed.definition, held_keys=keys)
-    wanted = wanted_keys([decided])
+        return ChangeResult(schedule)
+    decided = ScheduleDecision(schedule, changed.plan, changed.definition, held_keys=keys)
+    wanted = keys_needed([decided])
     if wanted:
-        [decided] = admit([decided], await hold_keys(db, wanted))
+        [decided] = apply_concurrency([decided], await hold_keys(db, wanted))
     [run], definition = decided.plan.runs, changed.definition
     assert definition is not None
-    behind = [*(await stand(db, [decided], now)).get(schedule.id, ()), IN_LINE]
+    behind = [*(await stand(db, [decided], now)).get(schedule.id, ()), NOT_DEFERRED]
     [made] = await db.fetch_named(
         "write_run",
         namespace=schedule.namespace,
@@ -253,11 +253,11 @@ async def _leave(
         # Whoever wanted to release a waiter that was held here has left it.
         await release(db, known, [schedule.id], now, keys=wanted)
     del made["woken"]
-    return Changed(schedule, [made["id"]], to_run(made))
+    return ChangeResult(schedule, [made["id"]], to_run(made))
 
 
 async def _write_revision(
-    db: Session, after: Schedule, changed: Change, actor: str, may: MayPlan, now: datetime
+    db: Session, after: Schedule, changed: Change, actor: str, may: PlanningPermission, now: datetime
 ) -> None:
     pause = after.pause
     # One that cannot be read stays as it is stored.

@@ -15,10 +15,10 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.queues import pace, save_starts
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.protocol.store import Claimed, Expected, middle
+from tickbird.store.protocol.store import ClaimResult, ClockBounds, middle
 from tickbird.store.shared.fairness import Turns
-from tickbird.store.shared.plans import Known, KnownRevisions
-from tickbird.store.shared.rate_limits import Paced
+from tickbird.store.shared.plans import RevisionCache, RevisionInfo
+from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Wanted:
     tasks: Collection[str]
     at_once: int
     now: datetime | None
-    expected: Expected | None = None
+    expected: ClockBounds | None = None
     unread: UnreadableRuns = field(default_factory=UnreadableRuns)
     turns: Turns = field(default_factory=Turns)
 
@@ -65,7 +65,7 @@ class Wanted:
 class Claims:
     """The claims of one process, which remembers whether any of its queues has a rate."""
 
-    def __init__(self, known: KnownRevisions, once: Doing, transact: Doing) -> None:
+    def __init__(self, known: RevisionCache, once: Doing, transact: Doing) -> None:
         self._known = known
         self._once = once
         self._transact = transact
@@ -73,7 +73,7 @@ class Claims:
         self._unread = UnreadableRuns()
         self._turns = Turns()
 
-    async def claim(self, wanted: Wanted) -> Claimed:
+    async def claim(self, wanted: Wanted) -> ClaimResult:
         """Lease runs to a worker, without those that this process cannot read."""
         wanted = replace(wanted, unread=self._unread, turns=self._turns)
         for _ in range(ROUNDS):
@@ -84,10 +84,10 @@ class Claims:
             if claimed.runs or len(self._unread) == before:
                 break
         else:
-            claimed = Claimed(claimed.now, next_at=self._unread.look_again(claimed.now))
+            claimed = ClaimResult(claimed.now, next_at=self._unread.look_again(claimed.now))
         return replace(claimed, unreadable=self._unread.snapshot())
 
-    async def _claim(self, wanted: Wanted) -> Claimed:
+    async def _claim(self, wanted: Wanted) -> ClaimResult:
         while True:
             if not self._paced:
                 claimed = await self._once(lambda db: claim(db, self._known, wanted))
@@ -98,18 +98,18 @@ class Claims:
             # A queue has a rate that had none when this process last looked.
             self._paced = True
 
-    async def _claim_paced(self, wanted: Wanted) -> Claimed | None:
+    async def _claim_paced(self, wanted: Wanted) -> ClaimResult | None:
         looked = await self._once(lambda db: db.fetch("look_at_rates", **wanted.values()))
         self._paced = bool(looked)
         if not looked:
             return await self._once(lambda db: claim(db, self._known, wanted))
         now = looked[0][0]
-        paced = Paced({queue: pace(*row) for _, queue, *row, _ in looked}, micros(now), wanted.at_once)
+        paced = RateBudget({queue: pace(*row) for _, queue, *row, _ in looked}, micros(now), wanted.at_once)
         first = [(row[1], None if row[-1] is None else micros(row[-1])) for row in looked]
         free = replace(wanted, queues={*wanted.queues}.difference(paced.left))
         ready = [queue for queue, at in first if at is not None and at <= micros(now) and paced.left[queue] > 0]
         stale = [queue for queue, _ in paced.changed()]
-        claimed: Claimed | None = Claimed(now)
+        claimed: ClaimResult | None = ClaimResult(now)
         if ready or stale:
             claimed = await self._transact(lambda db: _take(db, self._known, free, {*ready, *stale}))
         elif free.queues:
@@ -118,16 +118,16 @@ class Claims:
             return claimed
         look = paced.next_look(first)
         looks = [claimed.next_at, None if look is None else instant(look), claimed.now + _LOOK_AGAIN if ready else None]
-        return Claimed(claimed.now, next_at=min(filter(None, looks), default=None))
+        return ClaimResult(claimed.now, next_at=min(filter(None, looks), default=None))
 
 
-async def _take(db: Session, known: KnownRevisions, free: Wanted, limited: Collection[str]) -> Claimed | None:
+async def _take(db: Session, known: RevisionCache, free: Wanted, limited: Collection[str]) -> ClaimResult | None:
     """A claim that may take of queues that have a rate too, and counts what begins in them."""
     values = {**free.values(), "queues": texts(sorted(limited))}
     rows = await db.fetch("lock_rates", **values)
     if not rows:
         return await claim(db, known, free)
-    paced = Paced({queue: pace(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
+    paced = RateBudget({queue: pace(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
     most = {queue: max(0, left) for queue, left in paced.left.items()}
     claimed = await claim(db, known, replace(free, limit=paced.most(free.limit)), most)
     if claimed is None:
@@ -144,8 +144,8 @@ async def _take(db: Session, known: KnownRevisions, free: Wanted, limited: Colle
 
 
 async def claim(
-    db: Session, known: KnownRevisions, free: Wanted, most: Mapping[str, int] | None = None
-) -> Claimed | None:
+    db: Session, known: RevisionCache, free: Wanted, most: Mapping[str, int] | None = None
+) -> ClaimResult | None:
     """Lease runs to a worker, in one statement; None if one of its queues has a rate.
 
     Of the queues in `most`, which are asked for as well, so many runs may begin, whatever their rate.
@@ -165,7 +165,7 @@ async def claim(
     if rows[0][-1]:
         return None
     if first_id is None:
-        return Claimed(seen_at, next_at=next_at)
+        return ClaimResult(seen_at, next_at=next_at)
     free.turns.serve((row[3], row[7]) for row in rows)
     learnt = await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
     runs: list[ClaimedRun] = []
@@ -188,10 +188,10 @@ async def claim(
     if unread:
         ids, attempts = numbers(row[2] for row in unread), numbers(row[5] for row in unread)
         await db.fetch("return_runs", ids=ids, attempts=attempts, worker=free.worker.id)
-    return Claimed(seen_at, runs, seen_at)
+    return ClaimResult(seen_at, runs, seen_at)
 
 
-async def recheck(db: Session, known: KnownRevisions, unread: UnreadableRuns, now: datetime) -> None:
+async def recheck(db: Session, known: RevisionCache, unread: UnreadableRuns, now: datetime) -> None:
     """Read again what could not be read: a person may have repaired it, or another worker may have claimed the runs."""
     ids, revisions = (numbers(key[place] for key in unread.revisions) for place in (0, 1))
     queued = [(row[0], row[1]) for row in await db.fetch("queued_revisions", ids=ids, revisions=revisions)]
@@ -201,7 +201,7 @@ async def recheck(db: Session, known: KnownRevisions, unread: UnreadableRuns, no
 
 
 def _claimed(
-    revised: Known | None,
+    revised: RevisionInfo | None,
     _now: datetime,
     _next_at: datetime | None,
     run_id: int,

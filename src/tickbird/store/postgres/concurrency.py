@@ -6,21 +6,21 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Limit
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.waiting_runs import hold_keys, release
-from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.plans import RevisionCache
 
 
 async def change(
     db: Session,
-    known: KnownRevisions,
+    known: RevisionCache,
     namespace: str,
     key: str,
     most: int | None,
     actor: str,
     now: datetime | None,
-) -> tuple[Limit, list[int]]:
+) -> tuple[ConcurrencyLimit, list[int]]:
     """Set or remove a limit; it as it stands then, and which runs were released."""
     await hold_keys(db, [(namespace, key)])
     before = await db.fetch("stored_limit", namespace=namespace, key=key)
@@ -43,10 +43,12 @@ async def change(
         detail=Jsonb({"key": key, "before": before[0][0] if before else None, "after": most}),
     )
     found = await read(db, namespace, key)
-    return found[0] if found else Limit(key, DEFAULT_LIMIT, False, 0, 0), released
+    return found[0] if found else ConcurrencyLimit(key, DEFAULT_LIMIT, False, 0, 0), released
 
 
-async def read(db: Session, namespace: str, key: str | None, after: str = "", limit: int | None = None) -> list[Limit]:
+async def read(
+    db: Session, namespace: str, key: str | None, after: str = "", limit: int | None = None
+) -> list[ConcurrencyLimit]:
     """The keys that have a limit or active runs."""
     bounds = {"namespace": namespace, "key": key, "after": after, "limit": limit, "default": DEFAULT_LIMIT}
-    return [Limit(*row) for row in await db.fetch("list_limits", **bounds)]
+    return [ConcurrencyLimit(*row) for row in await db.fetch("list_limits", **bounds)]

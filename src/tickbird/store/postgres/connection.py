@@ -22,7 +22,7 @@ from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.store.postgres.errors import is_stale, is_transient, translate
 from tickbird.store.postgres.schema_name import encoded
 from tickbird.store.postgres.type_loaders import register
-from tickbird.store.postgres.watchdog import Pool, Watch, patience
+from tickbird.store.postgres.watchdog import Pool, StatementWatchdog, response_timeout
 from tickbird.store.shared.postgres_url import SCHEMA, PostgresUrl
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ class Connections:
         # A caller that wants an answer soon is refused soon; a worker has nothing better to do than to wait.
         self._within = inf if within is None else within
         self._waits = _WAITS if within is None else 1
-        self._patience = patience(self.conninfo)
+        self._patience = response_timeout(self.conninfo)
         self._pool: Pool | None = None
         self._apart = 0
         self._check: asyncio.Task[None] | None = None
@@ -174,7 +174,7 @@ class Connections:
             try:
                 async with self._checked_out() as connection:
                     session = Session(connection, self.schema)
-                    watch = Watch(session, self._patience)
+                    watch = StatementWatchdog(session, self._patience)
                     try:
                         if not whole:
                             return await work(session)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
@@ -15,23 +15,23 @@ from tickbird.domain.views import (
     MOST_LOOKED_AT,
     MOST_RESTING,
     AuditFilter,
-    Count,
-    LateRun,
+    CappedCount,
+    FailureStreak,
+    KeysetPage,
     LoadRow,
-    Page,
+    OverdueRun,
     RunFilter,
-    RunMark,
+    RunPoint,
+    RunTiming,
     ScheduleFilter,
-    SkipMark,
-    Streak,
+    SkipPoint,
     Timeline,
-    Timing,
     newest_marks,
     page_of_going,
 )
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
-from tickbird.store.protocol.store import ScheduleRow
+from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.store.shared.json_columns import as_object
 
 Read = Callable[[Callable[[Session], Awaitable[list[Any]]]], Awaitable[list[Any]]]
@@ -39,7 +39,7 @@ Read = Callable[[Callable[[Session], Awaitable[list[Any]]]], Awaitable[list[Any]
 _RECENT: Final = 10_000
 
 
-class PostgresReadings:
+class PostgresDashboard:
     """The verbs of `Readings`; `once` asks outside of any transaction, and tells errors in words."""
 
     def __init__(self, once: Read) -> None:
@@ -59,7 +59,7 @@ class PostgresReadings:
         after: str = "",
         before: str | None = None,
         limit: int = 100,
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
         bounds = {**await self._wanted(namespace, wanted), "limit": limit}
         if before is None:
@@ -71,7 +71,7 @@ class PostgresReadings:
         rows = [by_id[one] for one in ids if one in by_id]
         last = await self._these_runs([row["last_run_id"] for row in rows if row["last_run_id"] is not None])
         return [
-            ScheduleRow(
+            ScheduleSummary(
                 schedule=schedule,
                 last_run=last.get(row["last_run_id"]),
                 failure_streak=row["failure_streak"],
@@ -80,10 +80,10 @@ class PostgresReadings:
             for row, schedule in zip(rows, await to_schedules(rows), strict=True)
         ]
 
-    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> Count:
+    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> CappedCount:
         """How many schedules are wanted, counted up to `most`."""
         [(number,)] = await self._rows("count_schedules", limit=most + 1, **await self._wanted(namespace, wanted))
-        return Count(min(number, most), number > most)
+        return CappedCount(min(number, most), number > most)
 
     async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
         """The first of the schedules that depend on this one, by name."""
@@ -112,16 +112,16 @@ class PostgresReadings:
     async def _failing(self, namespace: str) -> list[int]:
         return [row[0] for row in await self._rows("failing_schedules", namespace=namespace, most=MOST_FAILED)]
 
-    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunMark], Sequence[SkipMark]]:
+    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
         """The newest runs and skips of each of these schedules, so many of each."""
         return await self._marks(ids, each)
 
     async def _marks(
         self, ids: Collection[int], each: int, first: datetime | None = None, last: datetime | None = None
-    ) -> tuple[list[RunMark], list[SkipMark]]:
+    ) -> tuple[list[RunPoint], list[SkipPoint]]:
         bounds = {"ids": numbers(ids), "each": each, "first": first, "last": last}
-        runs = [RunMark(*row) for row in await self._rows("run_marks", **bounds)]
-        return runs, [SkipMark(*row) for row in await self._rows("skip_marks", **bounds)]
+        runs = [RunPoint(*row) for row in await self._rows("run_marks", **bounds)]
+        return runs, [SkipPoint(*row) for row in await self._rows("skip_marks", **bounds)]
 
     async def timeline(
         self, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
@@ -140,30 +140,30 @@ class PostgresReadings:
 
     async def timings(
         self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
-    ) -> Sequence[Timing]:
+    ) -> Sequence[RunTiming]:
         """The newest runs that have begun and were due since an instant, newest first; of all, those that ended."""
         bounds = {"namespace": namespace, "since": since, "limit": limit, "most": _RECENT}
         if schedule_id is None:
             rows = await self._rows("timings", **bounds)
         else:
             rows = await self._rows("timings_of", schedule_id=schedule_id, **bounds)
-        return [Timing(*row) for row in rows]
+        return [RunTiming(*row) for row in rows]
 
-    async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[Streak], bool]:
+    async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[FailureStreak], bool]:
         """Schedules that fail now, those whose newest failure is newest first; and whether there are more."""
         ids = await self._failing(namespace)
         rows = await self._rows("streaks", ids=numbers(ids), limit=limit + 1) if ids else []
         errors = dict(await self._rows("errors_of", ids=numbers(row[3] for row in rows)))
         found = [
-            Streak(schedule=name, failures=failures, since=since, run_id=run_id, error=errors.get(run_id, ""))
+            FailureStreak(schedule=name, failures=failures, since=since, run_id=run_id, error=errors.get(run_id, ""))
             for name, failures, since, run_id in rows
         ]
         return found[:limit], len(found) > limit
 
-    async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[LateRun], bool]:
+    async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
         """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
         rows = await self._named("late_runs", namespace=namespace, before=before, limit=limit + 1, most=_RECENT)
-        return [LateRun(**row) for row in rows[:limit]], len(rows) > limit
+        return [OverdueRun(**row) for row in rows[:limit]], len(rows) > limit
 
     async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
         """Schedules that a planner should have looked at before an instant, oldest first."""
@@ -194,7 +194,7 @@ class PostgresReadings:
         before: int | None = None,
         after: int | None = None,
         limit: int = 100,
-    ) -> Page[RunRecord]:
+    ) -> KeysetPage[RunRecord]:
         """Runs, newest first: those below `before`, or with `after` the oldest above it."""
         statuses = set(wanted.statuses)
         bounds = {
@@ -216,13 +216,13 @@ class PostgresReadings:
         page = await self._going(wanted, bounds, before, after, limit) if wanted.is_going else None
         if page is None:
             rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
-            page = Page([row[0] for row in rows], reached)
+            page = KeysetPage([row[0] for row in rows], reached)
         runs = await self._these_runs(page.rows)
-        return Page([runs[each] for each in page.rows if each in runs], page.reached)
+        return KeysetPage([runs[each] for each in page.rows if each in runs], page.reached)
 
     async def _going(
         self, wanted: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
-    ) -> Page[int] | None:
+    ) -> KeysetPage[int] | None:
         """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
         name = "pick_going" if wanted.key is None else "pick_going_of_key"
         found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}
@@ -242,7 +242,7 @@ class PostgresReadings:
         before: int | None = None,
         after: int | None = None,
         limit: int = 100,
-    ) -> Page[AuditRecord]:
+    ) -> KeysetPage[AuditEntry]:
         """Who did what, newest first: entries below `before`, or with `after` the oldest above it."""
         bounds = {
             "namespace": namespace,
@@ -254,7 +254,7 @@ class PostgresReadings:
         }
         name = "find_audit" if wanted.schedule is None else "find_audit_of"
         rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
-        return Page([AuditRecord(*(*row[:6], as_object(row[6]))) for row in rows], reached)
+        return KeysetPage([AuditEntry(*(*row[:6], as_object(row[6]))) for row in rows], reached)
 
     async def last_lines(
         self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000

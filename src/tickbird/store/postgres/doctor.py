@@ -15,22 +15,22 @@ from psycopg.conninfo import conninfo_to_dict
 from tickbird.domain.doctor.snapshot import (
     FAILING,
     MOST,
-    Condition,
-    Due,
-    Expired,
-    Failing,
-    OpenSession,
+    DatabaseSession,
+    ExpiredLeases,
+    FailingSchedule,
+    OverdueSchedules,
     Parked,
-    Scheduled,
+    PostgresSnapshot,
+    ScheduledByTask,
     SchemaState,
-    Server,
-    Table,
-    Waiting,
-    Work,
-    ZonesSeen,
+    StoreSnapshot,
+    TableStats,
+    WaitingRuns,
+    Workload,
+    ZoneDataStatus,
 )
 from tickbird.domain.errors import SchemaError
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.postgres.connection import Connection, Connections, Session
@@ -94,7 +94,9 @@ class _Looker:
         self.unseen.setdefault(check, f"It could not be looked at: {said}.")
 
 
-async def examine(connections: Connections, listening: Connections, namespace: str, now: datetime | None) -> Condition:
+async def examine(
+    connections: Connections, listening: Connections, namespace: str, now: datetime | None
+) -> StoreSnapshot:
     """Look at the server, the schema, workers, schedules and runs."""
     async with connections.apart() as connection:
         looker = _Looker(connection, Session(connection, connections.schema), connections.place)
@@ -111,7 +113,7 @@ async def examine(connections: Connections, listening: Connections, namespace: s
         bounds = {"namespace": namespace, "now": now}
         workers = await looker.named("workers", "list_workers", **bounds) if known else []
         planners = await looker.rows("planning", "examine_planners", now=now) if known else []
-        return Condition(
+        return StoreSnapshot(
             kind="postgresql",
             namespace=namespace,
             now=seen_at,
@@ -129,7 +131,7 @@ async def examine(connections: Connections, listening: Connections, namespace: s
         )
 
 
-async def _server(looker: _Looker, connections: Connections) -> Server | None:
+async def _server(looker: _Looker, connections: Connections) -> PostgresSnapshot | None:
     found = await looker.named("server", "examine_server")
     if not found:
         return None
@@ -138,7 +140,7 @@ async def _server(looker: _Looker, connections: Connections) -> Server | None:
     info = looker.connection.info
     told = str(conninfo_to_dict(connections.conninfo).get("tcp_user_timeout") or "0")
     local = info.host.startswith(("/", "@"))
-    return Server(
+    return PostgresSnapshot(
         **seen,
         schema=connections.schema,
         settings=dict(await looker.rows("time-outs", "examine_settings", names=texts(_SETTINGS))),
@@ -148,9 +150,9 @@ async def _server(looker: _Looker, connections: Connections) -> Server | None:
         lacking=[name for (name,) in await looker.rows("rights", "examine_rights")],
         replicas=[(name, state) for name, state in await looker.rows("replication", "examine_replicas")],
         idle_slots=[(name, size) for name, size in await looker.rows("replication", "examine_slots")],
-        sessions=[OpenSession(**row) for row in await looker.named("snapshots", "examine_sessions")],
+        sessions=[DatabaseSession(**row) for row in await looker.named("snapshots", "examine_sessions")],
         prepared=[(name, seconds) for name, seconds in await looker.rows("snapshots", "examine_prepared")],
-        tables=[Table(**row) for row in await looker.named("vacuum", "examine_tables")],
+        tables=[TableStats(**row) for row in await looker.named("vacuum", "examine_tables")],
     )
 
 
@@ -199,29 +201,29 @@ async def _unbuilt(looker: _Looker) -> Sequence[str]:
         return ()
 
 
-async def _zones(looker: _Looker) -> ZonesSeen:
+async def _zones(looker: _Looker) -> ZoneDataStatus:
     rows = await looker.named("zone data", "list_zones", limit=1)
     stored = rows[0] if rows else {}
-    return ZonesSeen(zone_source().data, stored.get("version"), stored.get("digest"))
+    return ZoneDataStatus(zone_source().data, stored.get("version"), stored.get("digest"))
 
 
-async def _work(looker: _Looker, bounds: dict[str, Any]) -> Work:
+async def _work(looker: _Looker, bounds: dict[str, Any]) -> Workload:
     async def rows(check: str, name: str, **more: Any) -> list[tuple[Any, ...]]:
         return await looker.rows(check, name, **bounds, **more)
 
     held = await rows("held", "examine_held") or [(0, 0)]
     rates = await rows("queues", "stored_rates", queue=None)
-    return Work(
+    return Workload(
         parked=[Parked(*row) for row in await rows("parked", "examine_parked")],
         refused=[Parked(*row) for row in await rows("parked", "examine_refused")],
-        waiting=[Waiting(*row) for row in await rows("queues", "examine_waiting")],
-        rates={queue: Rate(count, seconds) for queue, count, seconds, _ in rates},
-        scheduled=[Scheduled(*row) for row in await rows("queues", "examine_scheduled")],
-        due=Due(*(await rows("planning", "examine_due") or [()])[0]),
-        expired=Expired(*(await rows("leases", "examine_expired") or [()])[0]),
+        waiting=[WaitingRuns(*row) for row in await rows("queues", "examine_waiting")],
+        rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rates},
+        scheduled=[ScheduledByTask(*row) for row in await rows("queues", "examine_scheduled")],
+        due=OverdueSchedules(*(await rows("planning", "examine_due") or [()])[0]),
+        expired=ExpiredLeases(*(await rows("leases", "examine_expired") or [()])[0]),
         old_calendars=[(schedule, calendar) for schedule, calendar in await rows("calendars", "examine_calendars")],
         stuck=[(name, needed, state) for name, needed, state in await rows("dependencies", "examine_dependencies")],
-        failing=[Failing(*row) for row in await rows("failing", "examine_failing", streak=FAILING)],
+        failing=[FailingSchedule(*row) for row in await rows("failing", "examine_failing", streak=FAILING)],
         held_runs=held[0][0],
         held_schedules=held[0][1],
     )

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from tickbird.domain.runs.idempotency import KeyedRun, same_enqueued
+from tickbird.domain.runs.idempotency import IdempotentRun, match_enqueue
 from tickbird.domain.runs.run import NewRun, enqueued_detail
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.store.postgres import schema_name
 from tickbird.store.shared.json_columns import decode
 from tickbird.store.shared.postgres_url import PostgresUrl
-from tickbird.store.shared.sans_io import Steps
+from tickbird.store.shared.sans_io import StatementScript
 
 
 def statements(url: str) -> Mapping[str, str]:
@@ -23,7 +23,7 @@ def statements(url: str) -> Mapping[str, str]:
 
 def enqueueing(
     namespace: str, run: NewRun, actor: str, now: datetime | None = None, *, audited: bool = False
-) -> Steps[int]:
+) -> StatementScript[int]:
     """Insert a run, or find the one that its key stands for; not all who may enqueue may write to the audit."""
     key = run.idempotency_key
     values: dict[str, Any] = {
@@ -56,24 +56,24 @@ def enqueueing(
         assert key is not None
         found = yield from finding(namespace, key)
         if found is not None:
-            return same_enqueued(key, found, run.target, run.payload)
+            return match_enqueue(key, found, run.target, run.payload)
 
 
-def placing(url: str) -> Steps[None]:
+def placing(url: str) -> StatementScript[None]:
     """Any connection that finds the schema will do: one server has many addresses."""
     yield from ()
 
 
-def publishing(namespace: str, task: str) -> Steps[Mapping[str, Any] | None]:
+def publishing(namespace: str, task: str) -> StatementScript[Mapping[str, Any] | None]:
     """What a live worker publishes of a task."""
     rows = yield "published_task", {"namespace": namespace, "task": task}
     return decode(rows[0][0]) if rows else None
 
 
-def finding(namespace: str, key: str) -> Steps[KeyedRun | None]:
+def finding(namespace: str, key: str) -> StatementScript[IdempotentRun | None]:
     """The run that a key stands for."""
     rows = yield "keyed_run", {"namespace": namespace, "idempotency_key": key}
     if not rows:
         return None
     run_id, schedule_id, kind, name, payload = rows[0]
-    return KeyedRun(run_id, schedule_id, Target(name, kind), decode(payload))
+    return IdempotentRun(run_id, schedule_id, Target(name, kind), decode(payload))

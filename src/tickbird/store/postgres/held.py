@@ -12,11 +12,11 @@ from tickbird.store.postgres.changes import hold
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.postgres.waiting_runs import release
-from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.plans import RevisionCache
 
 
 async def decide_held(
-    db: Session, known: KnownRevisions, namespace: str, name: str, decision: Release | Drop, now: datetime | None
+    db: Session, known: RevisionCache, namespace: str, name: str, decision: Release | Drop, now: datetime | None
 ) -> int:
     """Release or drop the oldest held runs of a schedule; how many that were."""
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)

@@ -9,7 +9,7 @@ from psycopg import errors
 from psycopg.types.json import Jsonb
 
 from tickbird.store.postgres.connection import Session
-from tickbird.store.protocol.store import Place
+from tickbird.store.protocol.store import StoreIdentity
 from tickbird.store.shared.identity import compare, encode, same_database
 
 
@@ -22,7 +22,7 @@ async def here(db: Session) -> Mapping[str, str]:
     return found
 
 
-async def check(db: Session) -> Place:
+async def check(db: Session) -> StoreIdentity:
     """Compare with what the store says; a store that says nothing yet belongs here."""
     place = await here(db)
     rows = await db.fetch("read_place")
@@ -31,7 +31,7 @@ async def check(db: Session) -> Place:
     return compare(place, rows[0][0] if rows else None, same_database)
 
 
-async def accept(db: Session, place: Place, namespace: str, actor: str, now: datetime | None) -> Place:
+async def accept(db: Session, place: StoreIdentity, namespace: str, actor: str, now: datetime | None) -> StoreIdentity:
     """From now on the store belongs here."""
     [(at,)] = await db.fetch("clock", now=now)
     await db.execute("accept_place", place=encode(place.here))
@@ -46,4 +46,4 @@ async def accept(db: Session, place: Place, namespace: str, actor: str, now: dat
         run_id=None,
         detail=Jsonb({"from": dict(place.stored), "to": dict(place.here)}),
     )
-    return Place(place.here, place.here)
+    return StoreIdentity(place.here, place.here)

@@ -19,7 +19,7 @@ _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 5.0
 
 
-class Bell:
+class Notifier:
     """Tells other processes that there is work: at once, then at most every so often, and once more at the end."""
 
     def __init__(self, connections: Connections) -> None:
@@ -59,7 +59,7 @@ class Bell:
         await self._send()
 
 
-class _Heard:
+class _Notifications:
     """What was heard and not yet told."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class _Heard:
 @asynccontextmanager
 async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIterator[bool]]:
     """Wake-ups heard on a connection of their own; one also follows each new connection, since some may be lost."""
-    heard = _Heard()
+    heard = _Notifications()
     connected = asyncio.Event()
     listening = asyncio.create_task(_listen(connections, schema, heard, connected), name="tickbird listener")
 
@@ -100,7 +100,7 @@ async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIt
             await listening
 
 
-async def _listen(connections: Connections, schema: str, heard: _Heard, connected: asyncio.Event) -> None:
+async def _listen(connections: Connections, schema: str, heard: _Notifications, connected: asyncio.Event) -> None:
     pause = _FIRST_PAUSE
     while True:
         with suppress(StoreError, psycopg.Error):

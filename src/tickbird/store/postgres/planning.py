@@ -12,7 +12,7 @@ from typing import Any, Final
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.planning.planner import NO_FACTS, ActiveRun, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
-from tickbird.domain.schedules.schedule import Cursor, Edited, Schedule
+from tickbird.domain.schedules.schedule import Cursor, Schedule, SqlEdit
 from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import Successes, hold_successes, read_successes, watch, write_awaits
@@ -22,29 +22,29 @@ from tickbird.store.postgres.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.postgres.zone_data import audit, stamp
 from tickbird.store.protocol.store import HandOff, RefusedPlan, Zones
 from tickbird.store.shared.plans import (
-    Decided,
     DueCursor,
-    Known,
-    KnownRevisions,
     LastSkip,
-    OnTimeRow,
+    OnTimeRun,
+    RevisionCache,
+    RevisionInfo,
     Rows,
-    admit,
+    ScheduleDecision,
+    apply_concurrency,
     decide,
+    deferrable,
     depended_on,
     held_keys,
-    kept,
+    ids_needed,
+    keys_needed,
+    last_skips_needed,
     leased,
     leave_large,
     lined_up,
-    look_again,
-    may_hold,
+    needs_held_flag,
+    pick_handoff,
     plan_on_time,
+    recompute_for_zone_data,
     to_rows,
-    wanted_ids,
-    wanted_keys,
-    wanted_lines,
-    wanted_skips,
 )
 
 # A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
@@ -56,12 +56,12 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
-class Look:
+class DueSchedule:
     """A schedule whose cursor is locked, with what the planner must know besides."""
 
     schedule: Schedule
     last_skip_id: int | None
-    edited: Edited | None = None
+    edited: SqlEdit | None = None
     # By which generation of zone rules its cursor was computed; None: all is in UTC.
     zones: int | None = None
 
@@ -98,7 +98,7 @@ def clock(locked: Sequence[tuple[Any, ...]]) -> datetime:
 
 async def plan_locked(
     db: Session,
-    known: KnownRevisions,
+    known: RevisionCache,
     locked: Sequence[tuple[Any, ...]],
     zones: Zones,
     hand_off: HandOff | None = None,
@@ -124,7 +124,7 @@ async def plan_locked(
     return done
 
 
-async def _leave_large(db: Session, known: KnownRevisions, locked: Sequence[tuple[Any, ...]]) -> set[int]:
+async def _leave_large(db: Session, known: RevisionCache, locked: Sequence[tuple[Any, ...]]) -> set[int]:
     """The schedules that are left to the next step, since definitions of this one would take too much memory."""
     missing = known.missing((row[0], row[1]) for row in locked)
     if not missing:
@@ -134,12 +134,12 @@ async def _leave_large(db: Session, known: KnownRevisions, locked: Sequence[tupl
 
 
 async def _write_on_time(
-    db: Session, rows: Sequence[OnTimeRow], hand_off: HandOff | None, now: datetime
+    db: Session, rows: Sequence[OnTimeRun], hand_off: HandOff | None, now: datetime
 ) -> list[ClaimedRun]:
     """Write ticks as runs; those that were leased to the worker that plans."""
     if not rows:
         return []
-    mine = kept(rows, hand_off)
+    mine = pick_handoff(rows, hand_off)
     schedules, revisions, ticks, due, start_by, following, _ = zip(*rows, strict=True)
     templates = [row.template for row in rows]
     # Many schedules, few kinds of runs: what a kind has in common is sent once.
@@ -173,7 +173,7 @@ async def _write_on_time(
 
 async def _plan_others(
     db: Session,
-    known: KnownRevisions,
+    known: RevisionCache,
     ids: Sequence[int],
     facts: Mapping[int, Facts],
     now: datetime,
@@ -185,7 +185,9 @@ async def _plan_others(
     if refusal is None:
         batch = await _decide(db, looks, facts, now.timestamp(), zones.generation)
     else:
-        batch = [Decided(look.schedule, park(look.schedule, refusal), None, look.last_skip_id) for look in looks]
+        batch = [
+            ScheduleDecision(look.schedule, park(look.schedule, refusal), None, look.last_skip_id) for look in looks
+        ]
     batch = await _undisputed(db, batch)
     await write(db, known, batch, now, edited=_pending(looks))
     await _follow_zones(db, zones, looks, batch, now)
@@ -201,22 +203,22 @@ async def _plan_others(
 
 
 async def _follow_zones(
-    db: Session, zones: Zones, looks: Iterable[Look], batch: Iterable[Decided], now: datetime
+    db: Session, zones: Zones, looks: Iterable[DueSchedule], batch: Iterable[ScheduleDecision], now: datetime
 ) -> None:
     """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
     written = {decided.schedule.id for decided in batch}
     behind = [look for look in looks if _is_behind(look, zones.generation) and look.schedule.id in written]
     if behind:
-        again = (look_again(look.schedule, look.last_skip_id) for look in behind if look.edited is None)
+        again = (recompute_for_zone_data(look.schedule, look.last_skip_id) for look in behind if look.edited is None)
         await audit(db, zones, [found[1] for found in again if found is not None and found[1] is not None], now)
         await stamp(db, zones, [look.schedule.id for look in behind])
 
 
-def _is_behind(look: Look, zones: int) -> bool:
+def _is_behind(look: DueSchedule, zones: int) -> bool:
     return look.zones is not None and look.zones < zones
 
 
-async def read_looks(db: Session, known: KnownRevisions, ids: Iterable[int]) -> list[Look]:
+async def read_looks(db: Session, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
     """The schedules of locked cursors; where the revision is known and the state plain nothing more is read."""
     cursors = await db.fetch("read_cursors", ids=numbers(ids))
     prior = [(row[0], row[11]) for row in cursors if row[11] is not None]
@@ -237,10 +239,10 @@ async def read_looks(db: Session, known: KnownRevisions, ids: Iterable[int]) -> 
         if (found := plain.get(schedule_id)) is not None:
             definition, cursor = found.definition, Cursor(*(*row[3:9], read_overrides(row[9])))
             schedule = Schedule(schedule_id, found.namespace, found.name, revision, row[2], definition, cursor)
-            looks.append(Look(schedule, last_skip_id, zones=row[12]))
+            looks.append(DueSchedule(schedule, last_skip_id, zones=row[12]))
         else:
             schedule = to_schedule(details[schedule_id], explain=True)
-            look = Look(schedule, last_skip_id, zones=row[12])
+            look = DueSchedule(schedule, last_skip_id, zones=row[12])
             if row[11] is not None:
                 edited = before.get((schedule_id, row[11]))
                 look.edited = edited_by_sql(edited, schedule, row[11], details[schedule_id]["edited_at"])
@@ -248,21 +250,21 @@ async def read_looks(db: Session, known: KnownRevisions, ids: Iterable[int]) -> 
     return looks
 
 
-def edited_by_sql(before: Known | None, schedule: Schedule, prior: int, changed_at: int) -> Edited:
+def edited_by_sql(before: RevisionInfo | None, schedule: Schedule, prior: int, changed_at: int) -> SqlEdit:
     """What held before an edit by plain SQL, under the revision `prior`."""
     definition = None if before is None else before.definition
-    return Edited(replace(schedule, revision=prior, definition=definition), changed_at)
+    return SqlEdit(replace(schedule, revision=prior, definition=definition), changed_at)
 
 
 async def _decide(
-    db: Session, looks: Sequence[Look], facts: Mapping[int, Facts], now: float, zones: int
-) -> list[Decided]:
-    holding = [look.schedule.id for look in looks if may_hold(look.schedule, look.edited)]
+    db: Session, looks: Sequence[DueSchedule], facts: Mapping[int, Facts], now: float, zones: int
+) -> list[ScheduleDecision]:
+    holding = [look.schedule.id for look in looks if needs_held_flag(look.schedule, look.edited)]
     held = {row[0] for row in await db.fetch("with_held", ids=numbers(holding))} if holding else set()
     needed = _needed(looks)
     successes: Successes = await watch(db, needed) if needed else {}
 
-    def decided_on(look: Look) -> Decided:
+    def decided_on(look: DueSchedule) -> ScheduleDecision:
         known = facts.get(look.schedule.id, NO_FACTS)
         if look.schedule.id in held:
             known = replace(known, held=True)
@@ -271,7 +273,7 @@ async def _decide(
         behind = _is_behind(look, zones)
         return decide(look.schedule, known, now, look.edited, look.last_skip_id, other_zones=behind)
 
-    batch: list[Decided] = []
+    batch: list[ScheduleDecision] = []
     relying: dict[int, int] = {}
     awaiting = False
     runs = 0
@@ -301,7 +303,7 @@ async def _decide(
     return batch
 
 
-def _needed(looks: Iterable[Look]) -> set[tuple[str, str]]:
+def _needed(looks: Iterable[DueSchedule]) -> set[tuple[str, str]]:
     """The schedules of which it matters when they last succeeded."""
     return {(look.schedule.namespace, name) for look in looks for name in depended_on(look.schedule, look.edited)}
 
@@ -321,7 +323,7 @@ async def lock_facts(db: Session, schedule_ids: Collection[int]) -> dict[int, Fa
     return await read_facts(db, schedule_ids)
 
 
-async def _undisputed(db: Session, batch: list[Decided]) -> list[Decided]:
+async def _undisputed(db: Session, batch: list[ScheduleDecision]) -> list[ScheduleDecision]:
     """Without those whose own row must be written while somebody else edits it; they stay due."""
     touched = [d.schedule.id for d in batch if _touches_schedule(d)]
     if not touched:
@@ -330,19 +332,19 @@ async def _undisputed(db: Session, batch: list[Decided]) -> list[Decided]:
     return [d for d in batch if d.schedule.id in held or not _touches_schedule(d)]
 
 
-def _touches_schedule(decided: Decided) -> bool:
+def _touches_schedule(decided: ScheduleDecision) -> bool:
     before, after = decided.schedule, decided.plan
     return after.state == "parked" or (after.pause, after.error) != (before.pause, before.error)
 
 
-def _pending(looks: Iterable[Look]) -> set[int]:
+def _pending(looks: Iterable[DueSchedule]) -> set[int]:
     return {look.schedule.id for look in looks if look.edited is not None}
 
 
 async def write(
     db: Session,
-    known: KnownRevisions,
-    batch: Sequence[Decided],
+    known: RevisionCache,
+    batch: Sequence[ScheduleDecision],
     now: datetime,
     *,
     edited: Collection[int] = (),
@@ -352,11 +354,11 @@ async def write(
     """Write what was decided: a statement per kind of row, whatever the number of schedules."""
     if not batch:
         return Rows()
-    if keys := wanted_keys(batch):
-        batch = admit(batch, await hold_keys(db, keys))
+    if keys := keys_needed(batch):
+        batch = apply_concurrency(batch, await hold_keys(db, keys))
     spare = await _take_ids(db, batch)
     last_skips: dict[int, LastSkip] = {}
-    if wanted := wanted_skips(batch):
+    if wanted := last_skips_needed(batch):
         last_skips = {row[0]: LastSkip(*row) for row in await db.fetch("read_skips", ids=numbers(wanted))}
     rows = to_rows(batch, spare, spare, last_skips, await stand(db, batch, now))
     await _write_hot(db, rows, now)
@@ -402,9 +404,9 @@ async def write(
     return rows
 
 
-async def stand(db: Session, batch: Sequence[Decided], now: datetime) -> dict[int, list[int]]:
+async def stand(db: Session, batch: Sequence[ScheduleDecision], now: datetime) -> dict[int, list[int]]:
     """Until when the queued runs of these plans stand behind the line of their queue, by schedule."""
-    crowded = wanted_lines(batch)
+    crowded = deferrable(batch)
     if not crowded:
         return {}
     lines = dict(await db.fetch("lines_of", ids=numbers(crowded)))
@@ -414,9 +416,9 @@ async def stand(db: Session, batch: Sequence[Decided], now: datetime) -> dict[in
     return behind
 
 
-async def _take_ids(db: Session, batch: Sequence[Decided]) -> Iterator[int]:
+async def _take_ids(db: Session, batch: Sequence[ScheduleDecision]) -> Iterator[int]:
     """Ids for the runs and skips of these plans: known before they are written, so that skips can name runs."""
-    count = sum(wanted_ids(batch))
+    count = sum(ids_needed(batch))
     return iter([row[0] for row in await db.fetch("take_ids", count=count)] if count else [])
 
 

@@ -17,9 +17,9 @@ from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.errors import is_of_row, refusal_text, translate
 from tickbird.store.postgres.planning import Batch
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.protocol.store import Expected, HandOff, Planned, RefusedPlan, Zones
+from tickbird.store.protocol.store import ClockBounds, HandOff, PlanResult, RefusedPlan, Zones
 from tickbird.store.shared.plan_backoff import PlanBackoff
-from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.plans import RevisionCache
 
 # A schedule that is due may be locked by another planner, which may never commit.
 _LOOK_AGAIN: Final = timedelta(seconds=1)
@@ -34,20 +34,20 @@ class Step:
     """One planning step of a process."""
 
     connections: Connections
-    known: KnownRevisions
+    known: RevisionCache
     backoff: PlanBackoff
     zones: Zones
-    expected: Expected | None
+    expected: ClockBounds | None
     now: datetime | None
 
-    async def plan(self, limit: int, hand_off: HandOff | None, wake: Callable[[], None]) -> Planned:
+    async def plan(self, limit: int, hand_off: HandOff | None, wake: Callable[[], None]) -> PlanResult:
         """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
         seen_at, next_at, due = await self._peek()
         retries = self.backoff.due(seen_at, _MAX_RETRIES)
         if not due and not retries:
-            return Planned(seen_at, next_at=self.backoff.next_at(next_at))
+            return PlanResult(seen_at, next_at=self.backoff.next_at(next_at))
         if not self._is_expected(seen_at):
-            return Planned(seen_at)
+            return PlanResult(seen_at)
         batch, more = Batch(now=seen_at), False
         if due:
             ids = await self._plan_due(limit, hand_off, batch)
@@ -65,7 +65,7 @@ class Step:
             looked_at, next_at, due = await self._peek()
             if due:
                 next_at = min(filter(None, (next_at, looked_at + _LOOK_AGAIN)))
-        return Planned(
+        return PlanResult(
             batch.now or seen_at,
             batch.schedules,
             batch.runs,

@@ -9,11 +9,11 @@ from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.limits.rate_limits import (
     MOST_AHEAD,
-    Pace,
-    Queue,
-    Rate,
-    Starts,
-    Turn,
+    QueuePosition,
+    QueueStatus,
+    RateLimit,
+    RateState,
+    StartTimes,
     instant,
     micros,
     queues,
@@ -23,7 +23,9 @@ from tickbird.domain.time.instants import EPOCH
 from tickbird.store.postgres.connection import Session
 
 
-async def limit(db: Session, namespace: str, name: str, rate: Rate | None, actor: str, now: datetime | None) -> Queue:
+async def limit(
+    db: Session, namespace: str, name: str, rate: RateLimit | None, actor: str, now: datetime | None
+) -> QueueStatus:
     """Set or remove the rate of a queue; the queue as it stands then."""
     before = (await stored(db, namespace, name)).get(name)
     if rate is None:
@@ -43,25 +45,25 @@ async def limit(db: Session, namespace: str, name: str, rate: Rate | None, actor
         detail=Jsonb({"queue": name, "before": before and str(before[0]), "after": rate and str(rate)}),
     )
     await db.execute("wake")
-    return next(iter(await listed(db, namespace, name, now)), Queue(name, None, None, 0, 0, 0))
+    return next(iter(await listed(db, namespace, name, now)), QueueStatus(name, None, None, 0, 0, 0))
 
 
-async def stored(db: Session, namespace: str, name: str | None = None) -> dict[str, Pace]:
+async def stored(db: Session, namespace: str, name: str | None = None) -> dict[str, RateState]:
     """The queues that have a rate, or one of them."""
     return {queue: pace(*row) for queue, *row in await db.fetch("stored_rates", namespace=namespace, queue=name)}
 
 
-def pace(count: int, seconds: int, starts: Any) -> Pace:
+def pace(count: int, seconds: int, starts: Any) -> RateState:
     """A queue's rate as it is stored."""
-    return Rate(count, seconds), read_starts(starts)
+    return RateLimit(count, seconds), read_starts(starts)
 
 
-async def save_starts(db: Session, namespace: str, queue: str, starts: Starts) -> None:
+async def save_starts(db: Session, namespace: str, queue: str, starts: StartTimes) -> None:
     """Keep what has begun."""
     await db.execute("save_starts", namespace=namespace, queue=queue, starts=Json(starts))
 
 
-async def listed(db: Session, namespace: str, name: str | None, now: datetime | None) -> list[Queue]:
+async def listed(db: Session, namespace: str, name: str | None, now: datetime | None) -> list[QueueStatus]:
     """The queues that have a rate or active runs, by name; or one of them."""
     [(now,)] = await db.fetch("clock", now=now)
     assert now is not None
@@ -69,7 +71,7 @@ async def listed(db: Session, namespace: str, name: str | None, now: datetime | 
     return queues(await stored(db, namespace, name), {queue: counts for queue, *counts in rows}, micros(now))
 
 
-async def turn(db: Session, run_id: int, now: datetime | None) -> Turn | None:
+async def turn(db: Session, run_id: int, now: datetime | None) -> QueuePosition | None:
     """What keeps a queued run back in its queue."""
     found = await db.fetch_named("get_run", id=run_id)
     if not found or found[0]["status"] != "queued":
@@ -85,4 +87,4 @@ async def turn(db: Session, run_id: int, now: datetime | None) -> Turn | None:
     where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
     [(ahead,)] = await db.fetch("runs_ahead", now=now, limit=MOST_AHEAD, **where)
     at = None if pace is None else max(run["available_at"], instant(pace[0].turn_at(pace[1], micros(now), ahead)))
-    return Turn(None if pace is None else pace[0], ahead, at, until if until > now else None)
+    return QueuePosition(None if pace is None else pace[0], ahead, at, until if until > now else None)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
+from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
 from tickbird.domain.errors import ConflictError
 from tickbird.store.postgres.connection import Session
 from tickbird.store.shared.json_columns import as_object
@@ -15,7 +15,7 @@ from tickbird.store.shared.json_columns import as_object
 _MOST_LOOKS = 3
 
 
-async def begin(db: Session, namespace: str, key: str, request: str, now: datetime | None) -> Answer | None:
+async def begin(db: Session, namespace: str, key: str, request: str, now: datetime | None) -> StoredResponse | None:
     """Take a key, or tell what is known of it."""
     place = {"namespace": namespace, "key": key}
     bounds = {"kept": float(ANSWER_SECONDS), "given_up": float(GIVEN_UP_SECONDS), "now": now}
@@ -23,11 +23,11 @@ async def begin(db: Session, namespace: str, key: str, request: str, now: dateti
         if await db.fetch("begin_answer", **place, **bounds, request=request):
             return None
         for asked, status, headers, body in await db.fetch("find_answer", **place):
-            return Answer(asked, status, as_object(headers), body or "")
+            return StoredResponse(asked, status, as_object(headers), body or "")
     raise ConflictError("somebody else asks with this key again and again;", hint="try again in a moment.")
 
 
-async def end(db: Session, namespace: str, key: str, request: str, answer: Answer | None) -> None:
+async def end(db: Session, namespace: str, key: str, request: str, answer: StoredResponse | None) -> None:
     """Keep what was answered, or forget that it was asked."""
     place = {"namespace": namespace, "key": key, "request": request}
     if answer is None:

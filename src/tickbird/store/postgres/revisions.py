@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.shared.plans import Known, KnownRevisions, read_definition
+from tickbird.store.shared.plans import RevisionCache, RevisionInfo, read_definition
 
 Key = tuple[int, int]
 
@@ -16,11 +16,11 @@ Key = tuple[int, int]
 class Learnt:
     """Revisions that were asked for: those that could be read; of the others the schedule's name and the error."""
 
-    found: dict[Key, Known] = field(default_factory=dict)
+    found: dict[Key, RevisionInfo] = field(default_factory=dict)
     errors: dict[Key, tuple[str, str]] = field(default_factory=dict)
 
 
-async def learn(db: Session, known: KnownRevisions, revisions: Iterable[Key]) -> Learnt:
+async def learn(db: Session, known: RevisionCache, revisions: Iterable[Key]) -> Learnt:
     """Read and decode these revisions unless they are cached."""
     learnt = Learnt()
     missing: list[Key] = []
@@ -42,5 +42,5 @@ async def learn(db: Session, known: KnownRevisions, revisions: Iterable[Key]) ->
             learnt.errors[key] = name, error or "it cannot be read"
         else:
             del learnt.errors[key]
-            learnt.found[key] = known.add(*key, Known(namespace, name, definition))
+            learnt.found[key] = known.add(*key, RevisionInfo(namespace, name, definition))
     return learnt

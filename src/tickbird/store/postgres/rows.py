@@ -10,7 +10,7 @@ from typing import Any
 
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
 from tickbird.domain.schedules.definition import Target
-from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import read_overridden, read_overrides
 from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.plans import decoded_definition
@@ -74,7 +74,7 @@ def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
     definition, unreadable = decoded_definition(row["definition"], to_plan=explain)
     pause = None
     if row["paused_by"] is not None:
-        pause = Pause(row["paused_by"], row["pause_note"] or "", row["paused_until"])
+        pause = PauseState(row["paused_by"], row["pause_note"] or "", row["paused_until"])
     return Schedule(
         id=row["id"],
         namespace=row["namespace"],

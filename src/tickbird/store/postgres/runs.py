@@ -16,7 +16,7 @@ from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.limits.concurrency import Key, take
 from tickbird.domain.runs.idempotency import KEY_SECONDS
-from tickbird.domain.runs.run import FINAL, NewRun, Outcome, RunRecord, Status, enqueued_detail, final_already
+from tickbird.domain.runs.run import FINAL, NewRun, Outcome, RunRecord, Status, already_final_error, enqueued_detail
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
 from tickbird.store.postgres.connection import Session
@@ -24,9 +24,9 @@ from tickbird.store.postgres.dependencies import cancel_unmet, note_successes
 from tickbird.store.postgres.enqueue import enqueueing
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
 from tickbird.store.postgres.waiting_runs import hold_keys, release
-from tickbird.store.protocol.store import Finished, Held, Renewed, Rescued
-from tickbird.store.shared.plans import KnownRevisions
-from tickbird.store.shared.sans_io import do_async
+from tickbird.store.protocol.store import FinishResult, LeaseRef, RenewResult, RescueResult
+from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.sans_io import run_async
 
 
 def page_of(status: Status | None) -> str:
@@ -38,7 +38,7 @@ def page_of(status: Status | None) -> str:
 
 async def enqueue(
     db: Session,
-    known: KnownRevisions,
+    known: RevisionCache,
     namespace: str,
     runs: Sequence[NewRun],
     actor: str,
@@ -55,7 +55,7 @@ async def enqueue(
     made: list[int] = []
     for place, run in enumerate(runs):
         if run.idempotency_key is not None:
-            made.append(await do_async(enqueueing(namespace, run, actor, now, audited=True), db.ask))
+            made.append(await run_async(enqueueing(namespace, run, actor, now, audited=True), db.ask))
         else:
             nothing = defaultdict[Key, int](int)
             made += await _enqueue_all(db, namespace, [run], actor, now, ids[place : place + 1], nothing)
@@ -101,7 +101,7 @@ async def _enqueue_all(
     return [row[0] for row in rows]
 
 
-async def renew(db: Session, worker: str, held: Sequence[Held], lease: float, now: datetime | None) -> Renewed:
+async def renew(db: Session, worker: str, held: Sequence[LeaseRef], lease: float, now: datetime | None) -> RenewResult:
     """Extend leases that are still held."""
     rows = await db.fetch(
         "renew_runs",
@@ -111,7 +111,7 @@ async def renew(db: Session, worker: str, held: Sequence[Held], lease: float, no
         lease=lease,
         now=now,
     )
-    return Renewed(
+    return RenewResult(
         rows[0][0],
         frozenset(run_id for _, run_id, _ in rows if run_id is not None),
         frozenset(run_id for _, run_id, asked_to_stop in rows if asked_to_stop),
@@ -119,8 +119,8 @@ async def renew(db: Session, worker: str, held: Sequence[Held], lease: float, no
 
 
 async def finish(
-    db: Session, known: KnownRevisions, worker: str | None, outcomes: Sequence[Outcome], now: datetime | None
-) -> Finished:
+    db: Session, known: RevisionCache, worker: str | None, outcomes: Sequence[Outcome], now: datetime | None
+) -> FinishResult:
     """Record how attempts ended, then release waiters in a later statement, which sees who came meanwhile."""
     # By id, so that two who finish or renew the same runs wait for each other and never in a circle.
     outcomes = sorted(outcomes, key=_run_id)
@@ -148,7 +148,7 @@ async def finish(
     if watched:
         freed = await note_successes(db, watched, freed, at)
     released = await release(db, known, freed, at, keys=set(zip(*keys, strict=True)))
-    return Finished(at, frozenset(ended), len(released))
+    return FinishResult(at, frozenset(ended), len(released))
 
 
 _run_id = attrgetter("run_id")
@@ -162,7 +162,7 @@ def _results(outcomes: Sequence[Outcome]) -> str:
 
 
 async def cancel(
-    db: Session, known: KnownRevisions, run_id: int, actor: str, reason: str, now: datetime | None
+    db: Session, known: RevisionCache, run_id: int, actor: str, reason: str, now: datetime | None
 ) -> RunRecord:
     """Cancel what has not started; ask what runs to stop."""
     # The first waiter of its schedule comes before any other, for everybody who waits for one.
@@ -173,7 +173,7 @@ async def cancel(
         raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
     [(_, schedule_id, namespace, status, key)] = found
     if status in FINAL:
-        raise final_already(run_id, status)
+        raise already_final_error(run_id, status)
     [(now,)] = await db.fetch("clock", now=now)
     assert now is not None
     await db.execute("cancel_run", id=run_id, actor=actor, reason=clean(reason) or None, now=now)
@@ -197,7 +197,7 @@ async def cancel(
     return run
 
 
-async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) -> Rescued:
+async def rescue(db: Session, known: RevisionCache, limit: int, now: datetime) -> RescueResult:
     """Take runs from lost workers, cancel what was not started in time, release who waits for nobody."""
     lost = await db.fetch("rescue_runs", limit=limit, now=now)
     # Held before any waiter is cancelled: nobody waits for a waiter who holds one that comes later.
@@ -211,7 +211,7 @@ async def rescue(db: Session, known: KnownRevisions, limit: int, now: datetime) 
     keys = ended.union(await db.fetch("waiting_keys", limit=limit))
     released = await release(db, known, {row[0] for row in waiting}, now, keys=keys)
     [(_, next_at, _)] = await db.fetch("next_rescue", now=now)
-    return Rescued(
+    return RescueResult(
         now,
         requeued=[run_id for run_id, _, status, *_ in lost if status == "queued"],
         failed=[run_id for run_id, _, status, *_ in lost if status == "failed"],

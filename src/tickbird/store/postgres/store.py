@@ -13,22 +13,22 @@ import psycopg
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.access.responses import Answer
+from tickbird.domain.access.responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.doctor.metrics import MOST_COUNTED, RECENTLY, Measures, measured
-from tickbird.domain.doctor.snapshot import Condition
-from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.doctor.metrics import MOST_COUNTED, RECENTLY, NamespaceMetrics, measured
+from tickbird.domain.doctor.snapshot import StoreSnapshot
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.ledger.shadow_report import MOST_PINGS
-from tickbird.domain.ledger.verification import Decision
-from tickbird.domain.limits.concurrency import Limit
-from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.ledger.verification import LedgerEntry
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
-from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands import Command
-from tickbird.domain.runs.durations import LOOKED_AT, RunLength, run_length
+from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
@@ -59,7 +59,7 @@ from tickbird.store.postgres import (
 )
 from tickbird.store.postgres.claims import Claims, Wanted
 from tickbird.store.postgres.connection import Connections, Session
-from tickbird.store.postgres.dashboard import PostgresReadings
+from tickbird.store.postgres.dashboard import PostgresDashboard
 from tickbird.store.postgres.dependencies import read_successes, watch
 from tickbird.store.postgres.errors import is_data_error, translate
 from tickbird.store.postgres.held import decide_held
@@ -78,25 +78,25 @@ from tickbird.store.postgres.runs import (
 )
 from tickbird.store.postgres.zone_recompute import follow
 from tickbird.store.protocol.store import (
-    AuditRecord,
-    Changed,
-    Changes,
-    Claimed,
+    AuditEntry,
+    ChangeResult,
+    ChangeSet,
+    ClaimResult,
+    ClockBounds,
     Counted,
-    Decisions,
-    Expected,
-    Finished,
-    Followed,
+    FinishResult,
     HandOff,
-    Held,
-    Ledger,
-    Place,
-    Planned,
-    Recent,
-    Renewed,
-    Reported,
-    Rescued,
-    ScheduleRow,
+    HeartbeatResult,
+    LeaseRef,
+    LedgerPage,
+    PlanResult,
+    RecentOutcomes,
+    RenewResult,
+    RescueResult,
+    ScheduleSummary,
+    StoreIdentity,
+    TickDecisions,
+    ZoneRecomputeResult,
     ZoneRecord,
     Zones,
 )
@@ -105,9 +105,9 @@ from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.migrations import outdated, read_version
 from tickbird.store.shared.plan_backoff import PlanBackoff
-from tickbird.store.shared.plans import KnownRevisions, UncommittedRevisions
+from tickbird.store.shared.plans import RevisionCache, UncommittedRevisions
 from tickbird.store.shared.unstorable_values import refused_value, refusing_values
-from tickbird.store.shared.zone_data import UNKNOWN, MayPlan
+from tickbird.store.shared.zone_data import UNKNOWN, PlanningPermission
 
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
@@ -130,13 +130,13 @@ class PostgresStore:
     ) -> None:
         self._connections = Connections(url, connections, within)
         self._listening = self._connections if listen_url is None else Connections(listen_url, 1)
-        self._known = KnownRevisions()
+        self._known = RevisionCache()
         self._claims = Claims(self._known, self._once, self._transact)
-        self._bell = notifications.Bell(self._connections)
+        self._bell = notifications.Notifier(self._connections)
         self._backoff = PlanBackoff()
         self._pruned = START
         self._zones = UNKNOWN
-        self._place: Place | None = None
+        self._place: StoreIdentity | None = None
         self.plans = True
 
     @property
@@ -145,9 +145,9 @@ class PostgresStore:
         return self._connections.url
 
     @property
-    def readings(self) -> PostgresReadings:
+    def readings(self) -> PostgresDashboard:
         """What a dashboard reads of it."""
-        return PostgresReadings(self._once)
+        return PostgresDashboard(self._once)
 
     async def open(self) -> None:
         """Connect; raise SchemaError unless the schema fits this code."""
@@ -169,7 +169,7 @@ class PostgresStore:
                 built = await self._plainly(schema.build_indexes(connection, guard, self._connections.schema))
             return [*applied, *built]
 
-    async def examine(self, namespace: str, *, now: datetime | None = None) -> Condition:
+    async def examine(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         """Look at everything that may need a person; also where the store is not open, or has no schema."""
         return await self._plainly(doctor.examine(self._connections, self._listening, namespace, now))
 
@@ -193,16 +193,16 @@ class PostgresStore:
         limit: int = 500,
         *,
         hand_off: HandOff | None = None,
-        expected: Expected | None = None,
+        expected: ClockBounds | None = None,
         now: datetime | None = None,
-    ) -> Planned:
+    ) -> PlanResult:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
         step = Step(self._connections, self._known, self._backoff, await self._zones_checked(), expected, now)
         return await step.plan(limit, hand_off, self._bell.ring)
 
     async def change_schedule(
         self, namespace: str, name: str, command: Command, *, now: datetime | None = None
-    ) -> Changed:
+    ) -> ChangeResult:
         """Plan what is due under the old revision, then apply the command, its revision and its audit row."""
 
         may = await self._may_plan()
@@ -210,7 +210,7 @@ class PostgresStore:
             # On its own: to wait for runs of other schedules while this one is held might be a circle.
             await self._transact(lambda db: watch(db, named))
 
-        async def work(db: Session) -> Changed:
+        async def work(db: Session) -> ChangeResult:
             known = UncommittedRevisions(self._known)
             return await changes.change(db, known, may, namespace, name, command, now)
 
@@ -225,7 +225,7 @@ class PostgresStore:
     async def change_all(
         self,
         namespace: str,
-        changes: Changes,
+        changes: ChangeSet,
         actor: str,
         *,
         counted: Counted | None = None,
@@ -252,15 +252,15 @@ class PostgresStore:
 
     # Copies
 
-    async def check_place(self) -> Place:
+    async def check_place(self) -> StoreIdentity:
         """Is the store where it says it is?"""
         self._place = await self._once(identity.check)
         return self._place
 
-    async def _place_checked(self) -> Place:
+    async def _place_checked(self) -> StoreIdentity:
         return await self.check_place() if self._place is None else self._place
 
-    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         """Let a copy go on where it is, as a store of its own."""
         place = await self.check_place()
         self._place = await self._transact(lambda db: identity.accept(db, place, namespace, actor, now))
@@ -280,15 +280,17 @@ class PostgresStore:
         """What this process may plan; looked up once, and again whenever somebody asks for a check."""
         return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
 
-    async def _may_plan(self) -> MayPlan:
+    async def _may_plan(self) -> PlanningPermission:
         copied = (await self._place_checked()).copied
-        return MayPlan(await self._zones_checked(adopt=False), self.plans and not copied)
+        return PlanningPermission(await self._zones_checked(adopt=False), self.plans and not copied)
 
-    async def follow_zones(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> Followed:
+    async def follow_zones(
+        self, after: int = 0, limit: int = 500, *, now: datetime | None = None
+    ) -> ZoneRecomputeResult:
         """Compute cursors anew that go by older zone rules."""
         mine = await self._zones_checked()
         if not mine.same:
-            return Followed()
+            return ZoneRecomputeResult()
         return await self._transact(lambda db: follow(db, self._known, mine, after, limit, now))
 
     async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
@@ -337,22 +339,22 @@ class PostgresStore:
         queues: Collection[str],
         tasks: Collection[str],
         at_once: int | None = None,
-        expected: Expected | None = None,
+        expected: ClockBounds | None = None,
         now: datetime | None = None,
-    ) -> Claimed:
+    ) -> ClaimResult:
         """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first."""
         begin = limit if at_once is None else at_once
         return await self._claims.claim(Wanted(worker, limit, lease, queues, tasks, begin, now, expected))
 
     async def renew(
-        self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
-    ) -> Renewed:
+        self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
+    ) -> RenewResult:
         """Extend the leases that this worker still holds under the attempt it names."""
         return await self._once(lambda db: renew(db, worker.id, held, lease, now))
 
     async def finish(
         self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
-    ) -> Finished:
+    ) -> FinishResult:
         """Record how attempts ended; release the next waiters."""
         # Where nobody can be waiting, one statement is the whole transaction.
         whole = self._connections.once if all(outcome.alone for outcome in outcomes) else self._connections.transact
@@ -368,14 +370,14 @@ class PostgresStore:
         return await self._transact(lambda db: cancel(db, self._known, run_id, actor, reason, now))
 
     async def rescue(
-        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
-    ) -> Rescued:
+        self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
+    ) -> RescueResult:
         """Take runs whose lease has expired from their worker; cancel those not started in time."""
         [(seen_at, next_at, waiting)] = await self._once(lambda db: db.fetch("next_rescue", now=now))
         if not waiting and (next_at is None or next_at >= seen_at):
-            return Rescued(seen_at, next_at=next_at)
+            return RescueResult(seen_at, next_at=next_at)
         if expected is not None and not expected[0] <= seen_at <= expected[1]:
-            return Rescued(seen_at)
+            return RescueResult(seen_at)
         rescued = await self._transact(lambda db: rescue(db, self._known, limit, seen_at))
         if rescued.requeued or rescued.released:
             self._bell.ring()
@@ -461,7 +463,7 @@ class PostgresStore:
 
     async def set_limit(
         self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
-    ) -> Limit:
+    ) -> ConcurrencyLimit:
         """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
         limit, released = await self._transact(
             lambda db: concurrency.change(db, self._known, namespace, key, most, actor, now)
@@ -472,7 +474,7 @@ class PostgresStore:
 
     async def list_limits(
         self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
-    ) -> Sequence[Limit]:
+    ) -> Sequence[ConcurrencyLimit]:
         """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
         return await self._once(lambda db: concurrency.read(db, namespace, key, after, limit))
 
@@ -483,24 +485,24 @@ class PostgresStore:
     # Queues
 
     async def limit_queue(
-        self, namespace: str, queue: str, rate: Rate | None, actor: str, *, now: datetime | None = None
-    ) -> Queue:
+        self, namespace: str, queue: str, rate: RateLimit | None, actor: str, *, now: datetime | None = None
+    ) -> QueueStatus:
         """Let runs of a queue begin at this rate, or as they come with None; what has begun counts for the new rate."""
         return await self._transact(lambda db: queues.limit(db, namespace, queue, rate, actor, now))
 
     async def list_queues(
         self, namespace: str, *, queue: str | None = None, now: datetime | None = None
-    ) -> Sequence[Queue]:
+    ) -> Sequence[QueueStatus]:
         """The queues that have a rate or active runs, by name; or one of them."""
         return await self._transact(lambda db: queues.listed(db, namespace, queue, now))
 
-    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
+    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._transact(lambda db: queues.turn(db, run_id, now))
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row; it counts as live for so long."""
         here = (await self._place_checked()).here
         [(seen_at, peers, generation, stored, version, compatible, drained_by)] = await self._once(
@@ -528,7 +530,7 @@ class PostgresStore:
         self._place = compare(here, stored, same_database)
         meta = {"version": version or 0, "min_compatible": compatible or 0}
         too_old, copied = outdated(schema.MIGRATIONS, meta), self._place.copied
-        return Reported(seen_at, frozenset(peers), generation, copied, too_old, drained_by)
+        return HeartbeatResult(seen_at, frozenset(peers), generation, copied, too_old, drained_by)
 
     async def drain_worker(
         self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
@@ -545,12 +547,12 @@ class PostgresStore:
         rows = await self._named("list_workers", namespace=namespace, now=now)
         return [workers.record(row) for row in rows]
 
-    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
         rows = await self._named("app_schedules", namespace=namespace, app=app, names=texts(list(names)))
         seen = [frozenset(row["seen"]) for row in rows]
         schedules = await to_schedules(rows)
-        return {one.name: StoredSchedule(one, names) for one, names in zip(schedules, seen, strict=True)}
+        return {one.name: AppSchedule(one, names) for one, names in zip(schedules, seen, strict=True)}
 
     # Calendars
 
@@ -669,12 +671,12 @@ class PostgresStore:
 
     async def begin_answer(
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
-    ) -> Answer | None:
+    ) -> StoredResponse | None:
         """Note that a request with a key is being answered."""
         return await self._transact(lambda db: responses.begin(db, namespace, key, request, now))
 
     async def end_answer(
-        self, namespace: str, key: str, request: str, answer: Answer | None, *, now: datetime | None = None
+        self, namespace: str, key: str, request: str, answer: StoredResponse | None, *, now: datetime | None = None
     ) -> None:
         """Keep the answer to such a request for a day, or forget that it was asked."""
         await self._once(lambda db: responses.end(db, namespace, key, request, answer))
@@ -722,12 +724,12 @@ class PostgresStore:
         tag: str | None = None,
         after: str = "",
         limit: int = 100,
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name, behind `after`; deleted ones only when asked for by state."""
         wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
         return await self.readings.schedules(namespace, wanted, after=after, limit=limit)
 
-    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, RunLength]:
+    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
         """How long the last successful runs of these schedules took; without those that have none."""
         rows = await self._named("durations", namespace=namespace, names=sorted(names), looked_at=LOOKED_AT)
         return {row["name"]: run_length(row["seconds"]) for row in rows}
@@ -776,21 +778,23 @@ class PostgresStore:
         """The runs of a schedule that are not final, oldest first."""
         return [to_run(row) for row in await self._named("active_runs", schedule_id=schedule_id)]
 
-    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
+    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> TickDecisions:
         """Runs and skips whose ticks touch the range."""
         bounds = {"schedule_id": schedule_id, "first": first, "last": last, "limit": limit}
         found = await self._named("runs_between", **bounds)
         skips = await self._once(lambda db: db.fetch("skips_between", **bounds))
-        return Decisions(runs=[to_run(row) for row in found], skips=[SkipRecord(*row) for row in skips])
+        return TickDecisions(runs=[to_run(row) for row in found], skips=[SkipRecord(*row) for row in skips])
 
-    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
+    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         """Runs that ended, and skips that were recorded or extended, since an instant."""
         bounds = {"namespace": namespace, "since": since, "limit": limit}
         ended = await self._named("ended_since", **bounds)
         skips = await self._once(lambda db: db.fetch("skipped_since", **bounds))
-        return Recent([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
+        return RecentOutcomes([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
 
-    async def measure(self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None) -> Measures:
+    async def measure(
+        self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None
+    ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
         rows = await self._once(
             lambda db: db.fetch("measure", namespace=namespace, now=now, most=most, recently=RECENTLY)
@@ -798,27 +802,27 @@ class PostgresStore:
         [at] = [at for kind, _, _, at in rows if kind == "now"]
         return measured(at, [(kind, label, number, at) for kind, label, number, at in rows if kind != "now"], most)
 
-    async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
+    async def settle(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet."""
         return await self._once(lambda db: activity.settle(db, before, now))
 
     async def happened(
-        self, namespaces: Collection[str], after: Mark, until: Horizon, *, limit: int = 20_000
-    ) -> Happened:
+        self, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
+    ) -> ActivityPage:
         """What happened in these namespaces behind a place, up to the horizon."""
         return await self._once(lambda db: activity.happened(db, namespaces, after, until, limit))
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
-    ) -> Ledger:
+    ) -> LedgerPage:
         """A page of all decisions about ticks."""
         bounds = {"schedule_id": schedule_id, "last": last, "limit": limit}
         runs = await self._once(lambda db: db.fetch("ledger_runs", runs_from=runs_from, **bounds))
         skips = await self._once(lambda db: db.fetch("ledger_skips", skips_from=skips_from, **bounds))
         pruned = await self._once(lambda db: db.fetch("pruned_until", schedule_id=schedule_id))
-        return Ledger(
-            [Decision.run(*row) for row in runs],
-            [Decision.skip(*row) for row in skips],
+        return LedgerPage(
+            [LedgerEntry.run(*row) for row in runs],
+            [LedgerEntry.skip(*row) for row in skips],
             pruned[0][0] if pruned else None,
         )
 
@@ -833,10 +837,10 @@ class PostgresStore:
 
     async def list_audit(
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Sequence[AuditRecord]:
+    ) -> Sequence[AuditEntry]:
         """What was done, newest first."""
         rows = await self._named("list_audit", namespace=namespace, schedule=schedule, before=before, limit=limit)
-        return [AuditRecord(**{**row, "detail": as_object(row["detail"])}) for row in rows]
+        return [AuditEntry(**{**row, "detail": as_object(row["detail"])}) for row in rows]
 
     async def _named(self, statement: str, **values: Any) -> list[dict[str, Any]]:
         return await self._once(lambda db: db.fetch_named(statement, **values))

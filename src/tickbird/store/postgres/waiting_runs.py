@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, Waiter, choose
-from tickbird.domain.limits.fairness import MINUTE, behind_the_line
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, WaitingRun, pick_releasable
+from tickbird.domain.limits.fairness import MINUTE, defer_released
 from tickbird.store.postgres.concurrency_keys import key_columns, stripes
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.revisions import Learnt, learn
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.shared.plans import KnownRevisions, waiter
+from tickbird.store.shared.plans import RevisionCache, waiter
 
 # So many waiters of a schedule are looked at; whoever stands behind them is not next.
 _MOST_WAITERS: Final = 1_000
@@ -44,7 +44,7 @@ async def hold_keys(db: Session, keys: Collection[Key]) -> dict[Key, int]:
 
 
 async def release(
-    db: Session, known: KnownRevisions, schedule_ids: Collection[int], now: datetime, *, keys: Collection[Key] = ()
+    db: Session, known: RevisionCache, schedule_ids: Collection[int], now: datetime, *, keys: Collection[Key] = ()
 ) -> list[int]:
     """Queue the next waiters of these schedules and keys as far as there is room; call it after what made the room."""
     if not schedule_ids and not keys:
@@ -74,10 +74,10 @@ async def release(
         busy[schedule_id] += going
         own[backfill_id] = going
     waiters = {row[0]: _waiter(learnt, row) for row in waiting}
-    chosen = choose(waiters.values(), busy, room, own)
+    chosen = pick_releasable(waiters.values(), busy, room, own)
     if not chosen:
         return []
-    until = behind_the_line((waiters[run_id] for run_id in chosen), own, int(now.timestamp()) // MINUTE)
+    until = defer_released((waiters[run_id] for run_id in chosen), own, int(now.timestamp()) // MINUTE)
     behind = {"those": numbers(until), "until": numbers(until.values())}
     return [row[0] for row in await db.fetch("release_runs", ids=numbers(chosen), now=now, **behind)]
 
@@ -88,7 +88,7 @@ async def _waiters(db: Session, schedules: Collection[int]) -> list[tuple[Any, .
     return await db.fetch("read_waiters", ids=numbers(schedules), limit=_MOST_WAITERS)
 
 
-def _waiter(learnt: Learnt, row: Sequence[Any]) -> Waiter:
+def _waiter(learnt: Learnt, row: Sequence[Any]) -> WaitingRun:
     run_id, schedule_id, revision, priority, _, _, backfill_id, concurrency = row
     one = learnt.found.get((schedule_id, revision))
     return waiter(one, run_id, schedule_id, priority, _key(row), backfill_id, concurrency)

@@ -33,7 +33,7 @@ class Asking(Protocol):
     asked_at: float
 
 
-class Watch:
+class StatementWatchdog:
     """Hangs up on a server that leaves a question unanswered for too long; the driver then says that it is lost."""
 
     __slots__ = ("_asking", "_patience", "_timer")
@@ -48,7 +48,7 @@ class Watch:
         if left > 0:
             self._timer = asyncio.get_running_loop().call_later(left, self._look)
         else:
-            hang_up(self._asking.connection)
+            abort_connection(self._asking.connection)
 
     def end(self) -> None:
         """Everything was answered."""
@@ -59,7 +59,7 @@ class _CancelledPool(BaseException):
     """A task of the pool was cancelled. psycopg's pool swallows CancelledError as it does every Exception."""
 
 
-class _Job:
+class _MaintenanceTask:
     def __init__(self, job: Any) -> None:
         self._job = job
 
@@ -73,14 +73,14 @@ class _Job:
             raise _CancelledPool
 
 
-class _Jobs:
+class _MaintenanceTasks:
     def __init__(self, jobs: Any) -> None:
         self._jobs = jobs
 
     async def get(self) -> Any:
         """Return the next job, wrapped, or StopWorker as it is."""
         job = await self._jobs.get()
-        return job if isinstance(job, StopWorker) else _Job(job)
+        return job if isinstance(job, StopWorker) else _MaintenanceTask(job)
 
 
 class _Event(AEvent):
@@ -111,7 +111,7 @@ class Pool(AsyncConnectionPool[Connection]):
     @classmethod
     async def worker(cls, q: Any) -> None:
         """Run maintenance tasks until told to stop, or cancelled."""
-        jobs: Any = _Jobs(q)
+        jobs: Any = _MaintenanceTasks(q)
         with suppress(_CancelledPool):
             await super().worker(jobs)
 
@@ -144,14 +144,14 @@ class Pool(AsyncConnectionPool[Connection]):
     @staticmethod
     async def check_connection(conn: Connection) -> None:
         """Raise unless the server answers soon."""
-        timer = asyncio.get_running_loop().call_later(_PROOF, hang_up, conn)
+        timer = asyncio.get_running_loop().call_later(_PROOF, abort_connection, conn)
         try:
             await conn.execute("")
         finally:
             timer.cancel()
 
 
-def hang_up(connection: Connection) -> None:
+def abort_connection(connection: Connection) -> None:
     """End a connection under whoever waits for an answer on it, who then hears at once that it is lost."""
     if connection.closed:
         return
@@ -160,7 +160,7 @@ def hang_up(connection: Connection) -> None:
         line.shutdown(socket.SHUT_RDWR)
 
 
-def patience(conninfo: str) -> float:
+def response_timeout(conninfo: str) -> float:
     """Seconds to wait for an answer: somewhat longer than the server gives to one statement."""
     found = re.findall(r"statement_timeout=(\d+)", str(conninfo_to_dict(conninfo).get("options")))
     return _LONGER * (int(found[-1]) / 1_000) if found and int(found[-1]) else inf

@@ -9,7 +9,7 @@ from typing import Final
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import json_text, numbers, texts
-from tickbird.store.protocol.store import MovedLook, ZoneRecord, Zones
+from tickbird.store.protocol.store import MovedSchedule, ZoneRecord, Zones
 from tickbird.store.shared.zone_data import actor_of, detail_of, is_adopted
 
 _MOST_RECORDS: Final = 1_000
@@ -42,7 +42,7 @@ async def stamp(db: Session, zones: Zones, ids: Sequence[int]) -> None:
     await db.execute("stamp_zones", zones=zones.generation, ids=numbers(ids))
 
 
-async def audit(db: Session, zones: Zones, moved: Sequence[MovedLook], now: datetime) -> None:
+async def audit(db: Session, zones: Zones, moved: Sequence[MovedSchedule], now: datetime) -> None:
     """A row for each schedule whose next look moved; its revision is the same."""
     if moved:
         await db.execute(

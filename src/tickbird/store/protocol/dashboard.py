@@ -6,30 +6,30 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.views import (
     AuditFilter,
-    Count,
-    LateRun,
+    CappedCount,
+    FailureStreak,
+    KeysetPage,
     LoadRow,
-    Page,
+    OverdueRun,
     RunFilter,
-    RunMark,
+    RunPoint,
+    RunTiming,
     ScheduleFilter,
-    SkipMark,
-    Streak,
+    SkipPoint,
     Timeline,
-    Timing,
 )
 
 if TYPE_CHECKING:
-    from tickbird.store.protocol.store import ScheduleRow
+    from tickbird.store.protocol.store import ScheduleSummary
 
 
-class Readings(Protocol):
+class DashboardStore(Protocol):
     """The verbs, each of one namespace."""
 
     async def schedules(
@@ -40,15 +40,15 @@ class Readings(Protocol):
         after: str = "",
         before: str | None = None,
         limit: int = 100,
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
         ...
 
-    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> Count:
+    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> CappedCount:
         """How many schedules are wanted, counted up to `most`."""
         ...
 
-    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunMark], Sequence[SkipMark]]:
+    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
         """The newest runs and skips of each of these schedules, so many of each."""
         ...
 
@@ -60,15 +60,15 @@ class Readings(Protocol):
 
     async def timings(
         self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
-    ) -> Sequence[Timing]:
+    ) -> Sequence[RunTiming]:
         """The newest runs that have begun and were due since an instant, newest first; of all, those that ended."""
         ...
 
-    async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[Streak], bool]:
+    async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[FailureStreak], bool]:
         """Schedules that fail now, those whose newest failure is newest first; and whether there are more."""
         ...
 
-    async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[LateRun], bool]:
+    async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
         """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
         ...
 
@@ -94,7 +94,7 @@ class Readings(Protocol):
         before: int | None = None,
         after: int | None = None,
         limit: int = 100,
-    ) -> Page[RunRecord]:
+    ) -> KeysetPage[RunRecord]:
         """Runs, newest first: those below `before`, or with `after` the oldest above it."""
         ...
 
@@ -106,7 +106,7 @@ class Readings(Protocol):
         before: int | None = None,
         after: int | None = None,
         limit: int = 100,
-    ) -> Page[AuditRecord]:
+    ) -> KeysetPage[AuditEntry]:
         """Who did what, newest first: entries below `before`, or with `after` the oldest above it."""
         ...
 

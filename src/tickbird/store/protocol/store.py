@@ -13,22 +13,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from tickbird.domain.access.responses import Answer
+from tickbird.domain.access.responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.doctor.metrics import MOST_COUNTED, Measures
-from tickbird.domain.doctor.snapshot import Condition
-from tickbird.domain.ledger.activity import AuditRecord as AuditRecord
-from tickbird.domain.ledger.activity import Happened, Horizon, Mark
-from tickbird.domain.ledger.verification import Decision
-from tickbird.domain.limits.concurrency import Limit
-from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.doctor.metrics import MOST_COUNTED, NamespaceMetrics
+from tickbird.domain.doctor.snapshot import StoreSnapshot
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
+from tickbird.domain.ledger.activity import AuditEntry as AuditEntry
+from tickbird.domain.ledger.verification import LedgerEntry
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
-from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands import Command
-from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
@@ -38,24 +38,24 @@ from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.dashboard import Readings
+from tickbird.store.protocol.dashboard import DashboardStore
 
 # The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.
-Expected = tuple[datetime, datetime]
+ClockBounds = tuple[datetime, datetime]
 
 
-def middle(expected: Expected) -> datetime:
+def middle(expected: ClockBounds) -> datetime:
     """The instant that the store's clock should show."""
     return expected[0] + (expected[1] - expected[0]) / 2
 
 
-def believed_now(now: datetime, expected: Expected | None) -> datetime:
+def believed_now(now: datetime, expected: ClockBounds | None) -> datetime:
     """What counts as now for runs that wait for the clock: not an instant that is ahead of what is expected."""
     return now if expected is None or now <= expected[1] else middle(expected)
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlanResult:
     """What a planning step did, and when the next schedule is due."""
 
     now: datetime
@@ -83,7 +83,7 @@ class RefusedPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimResult:
     """Runs leased to this worker, and when to look again: at once where any was found, so that it can start first."""
 
     now: datetime
@@ -94,7 +94,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LeaseRef:
     """A run that a worker is working on, with its fencing token."""
 
     run_id: int
@@ -102,7 +102,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Renewed:
+class RenewResult:
     """Which leases were renewed; those not named were lost. `cancelled` ones are asked to stop."""
 
     now: datetime
@@ -111,7 +111,7 @@ class Renewed:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishResult:
     """Which outcomes counted; the others came too late, under an attempt that is no longer current."""
 
     now: datetime
@@ -120,7 +120,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Rescued:
+class RescueResult:
     """Runs taken from lost workers, cancelled, or released; and when to look again.
 
     Those that misfired had not started in time; what the unmet ones depend on had not succeeded in time.
@@ -136,7 +136,7 @@ class Rescued:
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class HeartbeatResult:
     """The store's clock as a worker reported, the ids of the other live workers of its app, and which zone rules."""
 
     now: datetime
@@ -152,7 +152,7 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleRow:
+class ScheduleSummary:
     """A schedule with what a list shows of it: its newest run, and how often in a row it failed (capped)."""
 
     schedule: Schedule
@@ -163,7 +163,7 @@ class ScheduleRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decisions:
+class TickDecisions:
     """What the ledger holds of an instant or range: revisions in force, runs and skips, oldest first."""
 
     runs: Sequence[RunRecord] = ()
@@ -171,7 +171,7 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
-class Recent:
+class RecentOutcomes:
     """What came to its end and what was skipped lately, newest first; skips with the name of their schedule."""
 
     ended: Sequence[RunRecord] = ()
@@ -179,16 +179,16 @@ class Recent:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class LedgerPage:
     """A page of decisions in narrow rows: runs by tick and skips by their last one; and how far rows may be pruned."""
 
-    runs: Sequence[Decision] = ()
-    skips: Sequence[Decision] = ()
+    runs: Sequence[LedgerEntry] = ()
+    skips: Sequence[LedgerEntry] = ()
     pruned_until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangeResult:
     """A schedule after a command, and the runs that the command made; `run` of one that asked for a run alone."""
 
     schedule: Schedule
@@ -197,7 +197,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class NewCalendar:
+class CalendarUpdate:
     """A calendar that is put, with what it closes and where that comes from; only at this revision, 0: it is new."""
 
     name: str
@@ -208,12 +208,12 @@ class NewCalendar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class ChangeSet:
     """Changes that are made together, in this order: calendars, limits, rates of queues, and commands to schedules."""
 
-    calendars: Sequence[NewCalendar] = ()
+    calendars: Sequence[CalendarUpdate] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
-    queues: Mapping[str, Rate] = field(default_factory=dict)
+    queues: Mapping[str, RateLimit] = field(default_factory=dict)
     commands: Sequence[tuple[str, Command]] = ()
 
 
@@ -233,7 +233,7 @@ class HandOff:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoreIdentity:
     """Where the store is, and where it says it is; `copied` tells in words why it is taken for a copy."""
 
     here: Mapping[str, str]
@@ -279,7 +279,7 @@ class Zones:
 
 
 @dataclass(frozen=True, slots=True)
-class MovedLook:
+class MovedSchedule:
     """A schedule whose next look was moved by other zone rules."""
 
     namespace: str
@@ -290,10 +290,10 @@ class MovedLook:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class ZoneRecomputeResult:
     """Cursors computed anew: those that moved, and the schedule id up to which all were; None: no more are left."""
 
-    moved: Sequence[MovedLook] = ()
+    moved: Sequence[MovedSchedule] = ()
     reached: int | None = None
 
 
@@ -311,7 +311,7 @@ class Store(Protocol):
         ...
 
     @property
-    def readings(self) -> Readings:
+    def readings(self) -> DashboardStore:
         """What a dashboard reads of it."""
         ...
 
@@ -327,7 +327,7 @@ class Store(Protocol):
         """Bring the schema up to date under a lock; what was applied or set right; empty when it was."""
         ...
 
-    async def examine(self, namespace: str, *, now: datetime | None = None) -> Condition:
+    async def examine(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         """Look at everything that may need a person; also where the store is not open, or has no schema."""
         ...
 
@@ -353,9 +353,9 @@ class Store(Protocol):
         limit: int = 500,
         *,
         hand_off: HandOff | None = None,
-        expected: Expected | None = None,
+        expected: ClockBounds | None = None,
         now: datetime | None = None,
-    ) -> Planned:
+    ) -> PlanResult:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all.
 
         Runs of ticks that are on time may be leased to the worker that plans, instead of queued.
@@ -364,7 +364,7 @@ class Store(Protocol):
 
     async def change_schedule(
         self, namespace: str, name: str, command: Command, *, now: datetime | None = None
-    ) -> Changed:
+    ) -> ChangeResult:
         """Plan what is due under the old revision, then apply the command, its revision and its audit row.
 
         A trigger with a key that was used before makes no run, and gives the one that exists.
@@ -374,7 +374,7 @@ class Store(Protocol):
     async def change_all(
         self,
         namespace: str,
-        changes: Changes,
+        changes: ChangeSet,
         actor: str,
         *,
         counted: Counted | None = None,
@@ -385,11 +385,11 @@ class Store(Protocol):
 
     # Copies
 
-    async def check_place(self) -> Place:
+    async def check_place(self) -> StoreIdentity:
         """Is the store where it says it is? In one that is not, commands change what they say and plan nothing."""
         ...
 
-    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         """Let a copy go on where it is, as a store of its own."""
         ...
 
@@ -404,7 +404,9 @@ class Store(Protocol):
         """
         ...
 
-    async def follow_zones(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> Followed:
+    async def follow_zones(
+        self, after: int = 0, limit: int = 500, *, now: datetime | None = None
+    ) -> ZoneRecomputeResult:
         """Compute cursors anew that go by older zone rules, in the order of schedule ids behind `after`."""
         ...
 
@@ -429,9 +431,9 @@ class Store(Protocol):
         queues: Collection[str],
         tasks: Collection[str],
         at_once: int | None = None,
-        expected: Expected | None = None,
+        expected: ClockBounds | None = None,
         now: datetime | None = None,
-    ) -> Claimed:
+    ) -> ClaimResult:
         """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first.
 
         So many of them begin at once, all if not said: of a queue with a rate nothing is leased that begins later.
@@ -441,14 +443,14 @@ class Store(Protocol):
         ...
 
     async def renew(
-        self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
-    ) -> Renewed:
+        self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
+    ) -> RenewResult:
         """Extend the leases that this worker still holds under the attempt it names."""
         ...
 
     async def finish(
         self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
-    ) -> Finished:
+    ) -> FinishResult:
         """Record how attempts ended, where the attempt is still current; release the next waiters.
 
         A worker names itself, and ends only runs that it holds: a store that was restored to an earlier point gives out
@@ -463,8 +465,8 @@ class Store(Protocol):
         ...
 
     async def rescue(
-        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
-    ) -> Rescued:
+        self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
+    ) -> RescueResult:
         """Take runs whose lease has expired from their worker; cancel those that have waited too long."""
         ...
 
@@ -529,13 +531,13 @@ class Store(Protocol):
 
     async def set_limit(
         self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
-    ) -> Limit:
+    ) -> ConcurrencyLimit:
         """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
         ...
 
     async def list_limits(
         self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
-    ) -> Sequence[Limit]:
+    ) -> Sequence[ConcurrencyLimit]:
         """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
         ...
 
@@ -546,24 +548,24 @@ class Store(Protocol):
     # Queues
 
     async def limit_queue(
-        self, namespace: str, queue: str, rate: Rate | None, actor: str, *, now: datetime | None = None
-    ) -> Queue:
+        self, namespace: str, queue: str, rate: RateLimit | None, actor: str, *, now: datetime | None = None
+    ) -> QueueStatus:
         """Let runs of a queue begin at this rate, or as they come with None; what has begun counts for the new rate."""
         ...
 
     async def list_queues(
         self, namespace: str, *, queue: str | None = None, now: datetime | None = None
-    ) -> Sequence[Queue]:
+    ) -> Sequence[QueueStatus]:
         """The queues that have a rate or active runs, by name; or one of them."""
         ...
 
-    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
+    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         ...
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row; it counts as live for so long."""
         ...
 
@@ -581,7 +583,7 @@ class Store(Protocol):
         """The live workers."""
         ...
 
-    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
         ...
 
@@ -705,12 +707,12 @@ class Store(Protocol):
 
     async def begin_answer(
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
-    ) -> Answer | None:
+    ) -> StoredResponse | None:
         """Note that a request with a key is being answered; None: by whoever asks. Else what is known of the key."""
         ...
 
     async def end_answer(
-        self, namespace: str, key: str, request: str, answer: Answer | None, *, now: datetime | None = None
+        self, namespace: str, key: str, request: str, answer: StoredResponse | None, *, now: datetime | None = None
     ) -> None:
         """Keep the answer to such a request for a day, or with None forget that it was asked."""
         ...
@@ -748,14 +750,14 @@ class Store(Protocol):
         tag: str | None = None,
         after: str = "",
         limit: int = 100,
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name, behind `after`; deleted ones only when asked for by state.
 
         `contains` is looked for in names, tags and targets.
         """
         ...
 
-    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, RunLength]:
+    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
         """How long the last successful runs of these schedules took; without those that have none."""
         ...
 
@@ -795,25 +797,27 @@ class Store(Protocol):
         """The runs of a schedule that are not final, oldest first."""
         ...
 
-    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
+    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> TickDecisions:
         """Runs and skips whose ticks touch the range."""
         ...
 
-    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
+    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         """Runs that ended, and skips that were recorded or extended, since an instant: the newest of each."""
         ...
 
-    async def measure(self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None) -> Measures:
+    async def measure(
+        self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None
+    ) -> NamespaceMetrics:
         """How much there is of everything in a namespace, by bounded counts of what is active or ended lately."""
         ...
 
-    async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
+    async def settle(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet; `before` is what the look before found."""
         ...
 
     async def happened(
-        self, namespaces: Collection[str], after: Mark, until: Horizon, *, limit: int = 20_000
-    ) -> Happened:
+        self, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
+    ) -> ActivityPage:
         """What happened in these namespaces behind a place, up to the horizon; runs without payload and result.
 
         Whatever else commits, and when: nothing is told twice, or not at all, to who goes on from mark to mark.
@@ -822,7 +826,7 @@ class Store(Protocol):
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
-    ) -> Ledger:
+    ) -> LedgerPage:
         """A page of all decisions about ticks: runs from one instant on and skips that reach another one or later."""
         ...
 
@@ -834,6 +838,6 @@ class Store(Protocol):
 
     async def list_audit(
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Sequence[AuditRecord]:
+    ) -> Sequence[AuditEntry]:
         """What was done, newest first."""
         ...

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.domain.ledger.activity import KINDS, AuditRecord, Happened, Happening, Horizon, Mark, Passed
+from tickbird.domain.ledger.activity import (
+    KINDS,
+    Activity,
+    ActivityCursor,
+    ActivityPage,
+    AuditEntry,
+    OpenAtCursor,
+    Watermark,
+)
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.time.instants import EPOCH
 
@@ -16,7 +24,7 @@ Row = tuple[int, int, int, str]
 # What each kind is told with, by id; skips with the name of their schedule.
 Runs = Mapping[int, RunRecord]
 Skips = Mapping[int, tuple[str, SkipRecord]]
-Audits = Mapping[int, AuditRecord]
+Audits = Mapping[int, AuditEntry]
 
 
 def micros(at: datetime) -> int:
@@ -29,7 +37,7 @@ def instant(at: int) -> datetime:
     return EPOCH + timedelta(microseconds=at)
 
 
-def ended_since(after: Mark, until: Horizon) -> Passed:
+def ended_since(after: ActivityCursor, until: Watermark) -> OpenAtCursor:
     """The transactions that were passed over and are not under way any more."""
     under_way = {transaction for transaction, _ in until.passed}
     return tuple(each for each in after.passed if each[0] not in under_way)
@@ -51,17 +59,17 @@ def ids_of(rows: Iterable[Row]) -> tuple[list[int], list[int], list[int]]:
 
 
 def tell(
-    after: Mark,
-    until: Horizon,
+    after: ActivityCursor,
+    until: Watermark,
     late: Sequence[tuple[int, int, Row]],
     rows: Sequence[Row],
     found: tuple[Runs, Skips, Audits],
-) -> Happened:
+) -> ActivityPage:
     """All of it, each with the mark that it leads to: what came late stands where the look began.
 
     What came late has its transaction, and how far that was told of with it.
     """
-    items: list[tuple[Mark, Happening]] = []
+    items: list[tuple[ActivityCursor, Activity]] = []
     floors = dict(after.passed)
     for number, (transaction, step, row) in enumerate(late):
         # From its last one on, the transaction is no longer one that was passed over.
@@ -69,27 +77,27 @@ def tell(
             floors[transaction] = step
         else:
             floors.pop(transaction, None)
-        mark = Mark(*after.place, after.floor, tuple(floors.items()))
+        mark = ActivityCursor(*after.place, after.floor, tuple(floors.items()))
         if (told := _happening(row, *found)) is not None:
             items.append((mark, told))
     for row in rows:
         # A row that was pruned, or a skip that was extended meanwhile, is told of by what became of it.
         if (told := _happening(row, *found)) is not None:
             rank, at, row_id, _ = row
-            items.append((Mark(at, rank, row_id, after.floor, until.passed), told))
-    return Happened(tuple(items))
+            items.append((ActivityCursor(at, rank, row_id, after.floor, until.passed), told))
+    return ActivityPage(tuple(items))
 
 
-def _happening(row: Row, runs: Runs, skips: Skips, audits: Audits) -> Happening | None:
+def _happening(row: Row, runs: Runs, skips: Skips, audits: Audits) -> Activity | None:
     rank, at, row_id, namespace = row
     kind, when = KINDS[rank], instant(at)
     if kind == "changed":
         record = audits.get(row_id)
-        return None if record is None else Happening(when, kind, record.schedule, audit=record, namespace=namespace)
+        return None if record is None else Activity(when, kind, record.schedule, audit=record, namespace=namespace)
     if kind == "skipped":
         if row_id not in skips:
             return None
         name, skip = skips[row_id]
-        return Happening(when, kind, name, skip=skip, namespace=namespace)
+        return Activity(when, kind, name, skip=skip, namespace=namespace)
     run = runs.get(row_id)
-    return None if run is None else Happening(when, kind, run.schedule, run=run, namespace=namespace)
+    return None if run is None else Activity(when, kind, run.schedule, run=run, namespace=namespace)

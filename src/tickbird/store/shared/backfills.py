@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tickbird.cpu_threads import compute
-from tickbird.domain.planning.backfills import NewBackfill, Wanted
+from tickbird.domain.planning.backfills import BackfillSelection, NewBackfill
 from tickbird.domain.schedules.schedule import Schedule
 
 # The rows of a statement by its name.
@@ -19,11 +19,11 @@ async def choose_ticks(
     name: str,
     new: NewBackfill,
     offload: Callable[..., Awaitable[Any]] = compute,
-) -> tuple[Wanted, list[int]]:
+) -> tuple[BackfillSelection, list[int]]:
     """The range of a backfill, and the ticks in it to make a run of."""
     while True:
         pruned_until = await _pruned_until(fetch, schedule)
-        wanted: Wanted = await offload(Wanted, schedule, name, new, pruned_until)
+        wanted: BackfillSelection = await offload(BackfillSelection, schedule, name, new, pruned_until)
         bounds = {"schedule_id": wanted.schedule.id, "first": wanted.runs_from, "last": wanted.last}
         if wanted.unknown:
             pruned = {**bounds, "first": wanted.first, "last": wanted.pruned_until}

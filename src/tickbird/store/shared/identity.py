@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from tickbird.store.protocol.store import Place
+from tickbird.store.protocol.store import StoreIdentity
 
 Same = Callable[[Mapping[str, str], Mapping[str, str]], bool]
 # The row of the table meta that holds it.
@@ -17,7 +17,7 @@ def encode(place: Mapping[str, str]) -> str:
     return json.dumps(dict(place), sort_keys=True)
 
 
-def compare(here: Mapping[str, str], stored: str | None, same: Same) -> Place:
+def compare(here: Mapping[str, str], stored: str | None, same: Same) -> StoreIdentity:
     """Is the store where it says it is? What cannot be read says nothing."""
     try:
         told = json.loads(stored or "{}")
@@ -25,8 +25,8 @@ def compare(here: Mapping[str, str], stored: str | None, same: Same) -> Place:
         told = {}
     told = {str(key): str(value) for key, value in told.items()} if isinstance(told, dict) else {}
     if not told or not here or same(here, told):
-        return Place(here, told)
-    return Place(
+        return StoreIdentity(here, told)
+    return StoreIdentity(
         here,
         told,
         f"this store is a copy: it belongs to {_words(told)}, and this is {_words(here)}; "

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.limits.concurrency import Key, Waiter, take
-from tickbird.domain.limits.fairness import IN_LINE, line_up
+from tickbird.domain.limits.concurrency import Key, WaitingRun, take
+from tickbird.domain.limits.fairness import NOT_DEFERRED, stagger
 from tickbird.domain.planning.planner import (
     Facts,
     OnTime,
@@ -25,11 +25,11 @@ from tickbird.domain.planning.planner import (
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, ClaimedRun
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, check_payload, spread_offset
-from tickbird.domain.schedules.schedule import Edited, Schedule
+from tickbird.domain.schedules.schedule import Schedule, SqlEdit
 from tickbird.domain.schedules.tick_overrides import overridden_text, overrides_text, void_detail
 from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.domain.time.instants import to_datetime
-from tickbird.store.protocol.store import HandOff, MovedLook
+from tickbird.store.protocol.store import HandOff, MovedSchedule
 from tickbird.store.shared.json_columns import Undecodable, decode, error_text
 
 # Of no row: the process cannot open a file, or has no memory left.
@@ -41,7 +41,7 @@ _ORDINARY = 1_500
 MOST_READ = 8_000_000
 
 
-class Template(NamedTuple):
+class RunTemplate(NamedTuple):
     """What all runs of a revision have in common."""
 
     namespace: str
@@ -52,7 +52,7 @@ class Template(NamedTuple):
     crash_limit: int
 
 
-class Known:
+class RevisionInfo:
     """What never changes about one revision of a schedule."""
 
     __slots__ = ("definition", "heeds_runs", "name", "namespace", "offset", "size", "template")
@@ -67,26 +67,26 @@ class Known:
         # Does it matter for the next tick which runs are active?
         self.heeds_runs = definition.overlap != "allow"
         target = definition.target
-        self.template = Template(
+        self.template = RunTemplate(
             namespace, target.kind, target.name, definition.queue, definition.priority, definition.crash_limit
         )
 
 
-class KnownRevisions:
+class RevisionCache:
     """Decoded definitions by (schedule id, revision), the most recently used ones; for one thread or loop.
 
     Any of them may be forgotten when another one is added: a caller that needs several keeps them itself.
     """
 
     def __init__(self, most: int = LARGEST_CACHE) -> None:
-        self._known: SizedCache[tuple[int, int], Known] = SizedCache(most)
+        self._known: SizedCache[tuple[int, int], RevisionInfo] = SizedCache(most)
 
     @property
     def size(self) -> int:
         """Bytes of all that is known."""
         return self._known.size
 
-    def get(self, schedule_id: int, revision: int) -> Known | None:
+    def get(self, schedule_id: int, revision: int) -> RevisionInfo | None:
         """What is known of a revision; None when it must be read."""
         return self._known.get((schedule_id, revision))
 
@@ -99,7 +99,7 @@ class KnownRevisions:
         known = self._known
         return [row[0] for row in due if (one := known.get((row[0], row[1]))) is None or one.heeds_runs or not row[3]]
 
-    def add(self, schedule_id: int, revision: int, known: Known) -> Known:
+    def add(self, schedule_id: int, revision: int, known: RevisionInfo) -> RevisionInfo:
         """Remember a revision that was read; the longest unused ones make room for it."""
         self._known.put((schedule_id, revision), known, known.size)
         return known
@@ -109,14 +109,14 @@ class KnownRevisions:
         self._known.clear()
 
 
-class UncommittedRevisions(KnownRevisions):
+class UncommittedRevisions(RevisionCache):
     """For one transaction that writes revisions: revisions that it reads are forgotten, since it may be rolled back."""
 
-    def __init__(self, committed: KnownRevisions) -> None:
+    def __init__(self, committed: RevisionCache) -> None:
         super().__init__()
         self._committed = committed
 
-    def get(self, schedule_id: int, revision: int) -> Known | None:
+    def get(self, schedule_id: int, revision: int) -> RevisionInfo | None:
         """As of the committed revisions, or of this transaction."""
         return super().get(schedule_id, revision) or self._committed.get(schedule_id, revision)
 
@@ -163,7 +163,7 @@ def newer_format(name: str) -> ConflictError:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class ScheduleDecision:
     """A schedule as it stood, what was decided about it, and the definition its runs and skips go by."""
 
     schedule: Schedule
@@ -185,18 +185,18 @@ def decide(
     schedule: Schedule,
     facts: Facts,
     now: float,
-    edited: Edited | None = None,
+    edited: SqlEdit | None = None,
     last_skip_id: int | None = None,
     *,
     other_zones: bool = False,
-) -> Decided:
+) -> ScheduleDecision:
     """Plan one schedule; one that cannot be planned is parked, and no other is later for it.
 
     With `other_zones` its cursor was computed by other zone rules, and is first computed anew.
     """
     if schedule.definition is None:
         parked = park(schedule, schedule.error or "it cannot be read.", edited)
-        return Decided(schedule, parked, None, last_skip_id)
+        return ScheduleDecision(schedule, parked, None, last_skip_id)
     try:
         if other_zones and edited is None:
             followed = follow_zones(schedule)
@@ -206,21 +206,21 @@ def decide(
     except PROCESS_ERRORS:
         raise
     except Exception as error:  # noqa: BLE001 - see above
-        return Decided(schedule, park(schedule, error_text(error)), None, last_skip_id)
+        return ScheduleDecision(schedule, park(schedule, error_text(error)), None, last_skip_id)
     definition = schedule.definition
     if edited is not None and decided.revision == edited.before.revision:
         definition = edited.before.definition or definition
     held = held_keys(facts) if decided.relies_on_runs else frozenset()
-    return Decided(schedule, decided, definition, last_skip_id, held_keys=held)
+    return ScheduleDecision(schedule, decided, definition, last_skip_id, held_keys=held)
 
 
-def may_hold(schedule: Schedule, edited: Edited | None) -> bool:
+def needs_held_flag(schedule: Schedule, edited: SqlEdit | None) -> bool:
     """Must the planner know whether runs of this schedule are held?"""
     asked = [schedule.definition, edited.before.definition if edited else None]
     return any(definition is not None and definition.hold_above is not None for definition in asked)
 
 
-def depended_on(schedule: Schedule, edited: Edited | None) -> set[str]:
+def depended_on(schedule: Schedule, edited: SqlEdit | None) -> set[str]:
     """The schedules of which the planner must know when they last succeeded."""
     asked = [schedule.definition, edited.before.definition if edited else None]
     return {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
@@ -230,7 +230,7 @@ def depended_on(schedule: Schedule, edited: Edited | None) -> set[str]:
 DueCursor = tuple[int, int, int | None, bool]
 
 
-class OnTimeRow(NamedTuple):
+class OnTimeRun(NamedTuple):
     """A tick that becomes a queued run and moves its cursor by one; all other columns follow from the revision."""
 
     schedule_id: int
@@ -239,19 +239,19 @@ class OnTimeRow(NamedTuple):
     due_at: int
     start_by: int | None
     next_run_at: int
-    known: Known
+    known: RevisionInfo
 
     @property
-    def template(self) -> Template:
+    def template(self) -> RunTemplate:
         """What all runs of its revision have in common."""
         return self.known.template
 
 
 def plan_on_time(
-    due: Iterable[DueCursor], known: KnownRevisions, busy: Container[int], now: float
-) -> tuple[list[OnTimeRow], list[int]]:
+    due: Iterable[DueCursor], known: RevisionCache, busy: Container[int], now: float
+) -> tuple[list[OnTimeRun], list[int]]:
     """The ticks of nearly all due cursors; and the ids of those schedules whose plan takes the long way."""
-    rows: list[OnTimeRow] = []
+    rows: list[OnTimeRun] = []
     others: list[int] = []
     for schedule_id, revision, planned_until, is_plain in due:
         if is_plain and planned_until is not None:
@@ -259,13 +259,13 @@ def plan_on_time(
             if one is None or (one.heeds_runs and schedule_id in busy):
                 pass
             elif (found := _on_time(one, planned_until, now)) is not None:
-                rows.append(OnTimeRow(schedule_id, revision, *found, one))
+                rows.append(OnTimeRun(schedule_id, revision, *found, one))
                 continue
         others.append(schedule_id)
     return rows, others
 
 
-def kept(rows: Sequence[OnTimeRow], hand_off: HandOff | None, limited: Collection[str] = ()) -> frozenset[int]:
+def pick_handoff(rows: Sequence[OnTimeRun], hand_off: HandOff | None, limited: Collection[str] = ()) -> frozenset[int]:
     """The schedules whose run the planning worker starts itself: as many as it has room for, by priority.
 
     None of a queue that has a rate: only a claim counts what begins.
@@ -287,7 +287,7 @@ def kept(rows: Sequence[OnTimeRow], hand_off: HandOff | None, limited: Collectio
     return frozenset(row.schedule_id for row in mine)
 
 
-def leased(row: OnTimeRow, run_id: int) -> ClaimedRun:
+def leased(row: OnTimeRun, run_id: int) -> ClaimedRun:
     """A run that was leased as it was made."""
     one = row.known
     return ClaimedRun(
@@ -305,14 +305,16 @@ def leased(row: OnTimeRow, run_id: int) -> ClaimedRun:
     )
 
 
-def _on_time(one: Known, planned_until: int, now: float) -> OnTime | None:
+def _on_time(one: RevisionInfo, planned_until: int, now: float) -> OnTime | None:
     try:
         return on_time(one.definition, one.offset, planned_until, now)
     except Exception:  # noqa: BLE001 - the long way will say what is wrong, and park this schedule alone
         return None
 
 
-def look_again(schedule: Schedule, last_skip_id: int | None) -> tuple[Decided, MovedLook | None] | None:
+def recompute_for_zone_data(
+    schedule: Schedule, last_skip_id: int | None
+) -> tuple[ScheduleDecision, MovedSchedule | None] | None:
     """A schedule whose cursor was computed by other zone rules: by these, and how its next look moved; None: as is."""
     try:
         followed = follow_zones(schedule)
@@ -324,8 +326,8 @@ def look_again(schedule: Schedule, last_skip_id: int | None) -> tuple[Decided, M
     moved = None
     if before != after:
         instants = (None if at is None else to_datetime(at) for at in (before, after))
-        moved = MovedLook(schedule.namespace, schedule.name, schedule.id, *instants)
-    return Decided(schedule, followed, schedule.definition, last_skip_id), moved
+        moved = MovedSchedule(schedule.namespace, schedule.name, schedule.id, *instants)
+    return ScheduleDecision(schedule, followed, schedule.definition, last_skip_id), moved
 
 
 class CursorRow(NamedTuple):
@@ -407,7 +409,7 @@ class LastSkip(NamedTuple):
     note: str
 
 
-class LongerSkip(NamedTuple):
+class SkipExtension(NamedTuple):
     """A skip row that reaches further than before: its new end, and how many ticks were added."""
 
     id: int
@@ -415,7 +417,7 @@ class LongerSkip(NamedTuple):
     added: int
 
 
-class VoidRow(NamedTuple):
+class VoidedOverrideRow(NamedTuple):
     """An override that was not carried out: by whose doing, and what the audit tells of it."""
 
     namespace: str
@@ -425,7 +427,7 @@ class VoidRow(NamedTuple):
     detail: dict[str, Any]
 
 
-class ScheduleRow(NamedTuple):
+class PauseRow(NamedTuple):
     """Pause and error of a schedule where planning changed them."""
 
     schedule_id: int
@@ -446,16 +448,16 @@ class Rows:
     awaits: list[AwaitRow] = field(default_factory=list)
     # Run id and JSON text, only where its tick had an override.
     overridden: list[tuple[int, str]] = field(default_factory=list)
-    void: list[VoidRow] = field(default_factory=list)
+    void: list[VoidedOverrideRow] = field(default_factory=list)
     skips: list[SkipRow] = field(default_factory=list)
-    longer: list[LongerSkip] = field(default_factory=list)
-    schedules: list[ScheduleRow] = field(default_factory=list)
+    longer: list[SkipExtension] = field(default_factory=list)
+    schedules: list[PauseRow] = field(default_factory=list)
     # Ids of runs that are not to start, and of running ones that are asked to stop.
     cancel: list[int] = field(default_factory=list)
     stop: list[int] = field(default_factory=list)
 
 
-def wanted_keys(batch: Iterable[Decided]) -> set[Key]:
+def keys_needed(batch: Iterable[ScheduleDecision]) -> set[Key]:
     """The concurrency keys that these plans have to do with."""
     wanted: set[Key] = set()
     for decided in batch:
@@ -467,16 +469,16 @@ def wanted_keys(batch: Iterable[Decided]) -> set[Key]:
     return wanted
 
 
-def admit(batch: Sequence[Decided], room: MutableMapping[Key, int]) -> list[Decided]:
+def apply_concurrency(batch: Sequence[ScheduleDecision], room: MutableMapping[Key, int]) -> list[ScheduleDecision]:
     """The same plans, with those runs waiting whose key has no room left; `room` is used up."""
     return [decided if not _keyed(decided) else _admitted(decided, room) for decided in batch]
 
 
-def _keyed(decided: Decided) -> bool:
+def _keyed(decided: ScheduleDecision) -> bool:
     return decided.definition is not None and decided.definition.concurrency_key is not None
 
 
-def _admitted(decided: Decided, room: MutableMapping[Key, int]) -> Decided:
+def _admitted(decided: ScheduleDecision, room: MutableMapping[Key, int]) -> ScheduleDecision:
     definition, namespace = decided.definition, decided.schedule.namespace
     assert definition is not None
     runs: list[PlannedRun] = []
@@ -490,22 +492,22 @@ def _admitted(decided: Decided, room: MutableMapping[Key, int]) -> Decided:
 
 
 def waiter(
-    one: Known | None,
+    one: RevisionInfo | None,
     run_id: int,
     schedule_id: int | None,
     priority: int,
     key: Key | None,
     backfill_id: int | None,
     concurrency: int | None,
-) -> Waiter:
+) -> WaitingRun:
     """A waiting run, with what its revision says of how many may go on at once; one, where that cannot be read."""
     most: int | None = None
     if schedule_id is not None:
         most = 1 if one is None else one.definition.most_at_once
-    return Waiter(run_id, schedule_id, priority, most, key, backfill_id, concurrency or 0)
+    return WaitingRun(run_id, schedule_id, priority, most, key, backfill_id, concurrency or 0)
 
 
-def wanted_ids(batch: Iterable[Decided]) -> tuple[int, int]:
+def ids_needed(batch: Iterable[ScheduleDecision]) -> tuple[int, int]:
     """How many run ids and, at most, skip ids the rows of a batch need."""
     runs = skips = 0
     for decided in batch:
@@ -514,12 +516,12 @@ def wanted_ids(batch: Iterable[Decided]) -> tuple[int, int]:
     return runs, skips
 
 
-def wanted_skips(batch: Iterable[Decided]) -> list[int]:
+def last_skips_needed(batch: Iterable[ScheduleDecision]) -> list[int]:
     """Ids of the last skip rows to read before `to_rows`: those that may be extended."""
     return [d.last_skip_id for d in batch if d.plan.skips and d.last_skip_id is not None]
 
 
-def wanted_lines(batch: Iterable[Decided]) -> list[int]:
+def deferrable(batch: Iterable[ScheduleDecision]) -> list[int]:
     """The schedules whose new runs may have to stand behind the line of their queue."""
     return [
         d.schedule.id for d in batch if d.plan.runs and d.definition is not None and d.definition.overlap == "allow"
@@ -527,7 +529,7 @@ def wanted_lines(batch: Iterable[Decided]) -> list[int]:
 
 
 def lined_up(
-    batch: Iterable[Decided], lines: Mapping[int, int | None], minute: int
+    batch: Iterable[ScheduleDecision], lines: Mapping[int, int | None], minute: int
 ) -> tuple[dict[int, list[int]], dict[int, int]]:
     """Until when the queued runs of each schedule in `lines` stand behind them, and the lines that are longer now."""
     behind: dict[int, list[int]] = {}
@@ -536,14 +538,14 @@ def lined_up(
         if (schedule_id := decided.schedule.id) in lines:
             line = lines[schedule_id] or 0
             queued = [run for run in decided.plan.runs if run.status == "queued"]
-            behind[schedule_id], last = line_up(line, minute, (run.origin == "schedule" for run in queued))
+            behind[schedule_id], last = stagger(line, minute, (run.origin == "schedule" for run in queued))
             if last != line:
                 longer[schedule_id] = last
     return behind, longer
 
 
 def to_rows(
-    batch: Iterable[Decided],
+    batch: Iterable[ScheduleDecision],
     run_ids: Iterator[int],
     skip_ids: Iterator[int],
     last_skips: Mapping[int, LastSkip],
@@ -574,12 +576,12 @@ def to_rows(
         )
         for override, reason in decision.void:
             detail = void_detail(override, reason)
-            rows.void.append(VoidRow(schedule.namespace, schedule.id, schedule.name, decided.actor, detail))
+            rows.void.append(VoidedOverrideRow(schedule.namespace, schedule.id, schedule.name, decided.actor, detail))
         parked = decision.state == "parked"
         if parked or decision.pause != schedule.pause or decision.error != schedule.error:
             pause = decision.pause
             rows.schedules.append(
-                ScheduleRow(
+                PauseRow(
                     schedule.id,
                     pause.by if pause else None,
                     pause.note if pause else None,
@@ -592,7 +594,7 @@ def to_rows(
     return rows
 
 
-def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int], behind: Iterable[int]) -> list[int]:
+def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int], behind: Iterable[int]) -> list[int]:
     schedule, definition = decided.schedule, decided.definition
     assert definition is not None
     ids, until = [], iter(behind)
@@ -623,7 +625,7 @@ def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int], behind: Iter
                 decided.actor,
                 HELD_LANE if run.held else AWAITING_LANE if run.awaits else USUAL_LANE,
                 definition.key(run.payload),
-                next(until, IN_LINE) if run.status == "queued" else IN_LINE,
+                next(until, NOT_DEFERRED) if run.status == "queued" else NOT_DEFERRED,
             )
         )
         if run.payload is not None:
@@ -635,14 +637,14 @@ def _add_runs(rows: Rows, decided: Decided, run_ids: Iterator[int], behind: Iter
 
 
 def _add_skips(
-    rows: Rows, decided: Decided, run_ids: Iterable[int], skip_ids: Iterator[int], last: LastSkip | None
+    rows: Rows, decided: ScheduleDecision, run_ids: Iterable[int], skip_ids: Iterator[int], last: LastSkip | None
 ) -> int:
     """Extend the last skip row or add new ones; the id of what is then the last."""
     ids, decision = list(run_ids), decided.plan
     last_id = 0
     for index, skip in enumerate(decision.skips):
         if index == 0 and last is not None and _extends(decided, skip, last):
-            rows.longer.append(LongerSkip(last.id, skip.last, skip.count))
+            rows.longer.append(SkipExtension(last.id, skip.last, skip.count))
             last_id = last.id
             continue
         last_id = next(skip_ids)
@@ -669,7 +671,7 @@ def _done(schedule: Schedule) -> Iterable[int]:
     return (each.tick for each in schedule.cursor.tick_overrides if each.done and schedule.grid.contains(each.tick))
 
 
-def _extends(decided: Decided, skip: PlannedSkip, last: LastSkip) -> bool:
+def _extends(decided: ScheduleDecision, skip: PlannedSkip, last: LastSkip) -> bool:
     """Does this first skip of a plan go on where the last one of the schedule ended, for the same reason?"""
     return (
         skip.under is None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tickbird.domain.limits.rate_limits import Pace, Starts
+from tickbird.domain.limits.rate_limits import RateState, StartTimes
 
 
-class Paced:
+class RateBudget:
     """The queues of one claim that have a rate: what is left of it, and what the claim takes of it."""
 
-    def __init__(self, paces: Mapping[str, Pace], now: int, at_once: int) -> None:
+    def __init__(self, paces: Mapping[str, RateState], now: int, at_once: int) -> None:
         """Of what is claimed, `at_once` runs begin at once; none of such a queue may be claimed to begin later."""
         self._paces = paces
         self._now = now
@@ -34,7 +34,7 @@ class Paced:
                 self._taken[queue] = self._taken.get(queue, 0) + 1
                 self.left[queue] -= 1
 
-    def changed(self, at: int | None = None) -> Iterator[tuple[str, Starts]]:
+    def changed(self, at: int | None = None) -> Iterator[tuple[str, StartTimes]]:
         """What has begun in those queues where that is not what is stored; what was taken began at this instant."""
         for queue, (rate, starts) in self._paces.items():
             current = rate.current(starts, self._now)

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 Rows = Sequence[Sequence[Any]]
 # Yields a statement's name and its values, is sent the rows that came of it, and returns what came of all.
-Steps = Generator[tuple[str, Mapping[str, Any]], Rows, T]
+StatementScript = Generator[tuple[str, Mapping[str, Any]], Rows, T]
 
 
-def do(steps: Steps[T], execute: Callable[[str, Mapping[str, Any]], Rows]) -> T:
+def run_sync(steps: StatementScript[T], execute: Callable[[str, Mapping[str, Any]], Rows]) -> T:
     """Take the steps, each with a call that blocks."""
     try:
         asked = next(steps)
@@ -21,7 +21,7 @@ def do(steps: Steps[T], execute: Callable[[str, Mapping[str, Any]], Rows]) -> T:
         return end.value  # type: ignore[no-any-return]
 
 
-async def do_async(steps: Steps[T], execute: Callable[[str, Mapping[str, Any]], Awaitable[Rows]]) -> T:
+async def run_async(steps: StatementScript[T], execute: Callable[[str, Mapping[str, Any]], Awaitable[Rows]]) -> T:
     """Take the steps, each with a call that is awaited."""
     try:
         asked = next(steps)

@@ -25,7 +25,7 @@ def check_name(name: str) -> str:
     return name
 
 
-class Scratches(Protocol):
+class TemporaryStores(Protocol):
     """Those beside one store: on the same server, or on the same disk."""
 
     def address(self) -> str:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tickbird.domain.time.zone_data import ZoneData
-from tickbird.store.protocol.store import MovedLook, ZoneRecord, Zones
+from tickbird.store.protocol.store import MovedSchedule, ZoneRecord, Zones
 
 # What a store goes by before it has compared: it plans nothing outside of UTC.
 UNKNOWN: Final = Zones(ZoneData("", ""), None)
 
 
 @dataclass(frozen=True, slots=True)
-class MayPlan:
+class PlanningPermission:
     """May a command plan what is due before it changes a schedule?"""
 
     zones: Zones
@@ -31,7 +31,7 @@ def actor_of(zones: Zones) -> str:
     return f"zone data {zones.here.version}"
 
 
-def detail_of(zones: Zones, moved: MovedLook) -> dict[str, Any]:
+def detail_of(zones: Zones, moved: MovedSchedule) -> dict[str, Any]:
     """What the audit tells of a look that moved."""
     before, after = (None if at is None else at.isoformat() for at in (moved.before, moved.after))
     return {"from": before, "to": after, "version": zones.here.version, "digest": zones.here.digest}

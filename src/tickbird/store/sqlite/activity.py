@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from tickbird.domain.ledger.activity import Happened, Horizon, Mark
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.shared.activity import ids_of, tell
 from tickbird.store.sqlite.instants import clock
@@ -15,22 +15,24 @@ from tickbird.store.sqlite.rows import audit_record, dump, run_record, skip_reco
 from tickbird.store.sqlite.statements import SQL
 
 
-def settle(db: sqlite3.Connection, now: int | None, version: int) -> Horizon:
+def settle(db: sqlite3.Connection, now: int | None, version: int) -> Watermark:
     """As the only writer, so that nobody else has dated anything that is not there yet."""
     [last_id] = db.execute(SQL["last_run_id"]).fetchone()
     # Whoever writes next may still do so within this microsecond.
     at = clock() - 1 if now is None else now
     # The version stands for the clock: it moves whenever there is something new.
-    return Horizon(at, last_id, clock=version)
+    return Watermark(at, last_id, clock=version)
 
 
-def happened(db: sqlite3.Connection, namespaces: Collection[str], after: Mark, until: Horizon, limit: int) -> Happened:
+def happened(
+    db: sqlite3.Connection, namespaces: Collection[str], after: ActivityCursor, until: Watermark, limit: int
+) -> ActivityPage:
     """What happened behind a place."""
     place = {"at": after.at, "rank": after.rank, "id": after.id, "floor": after.floor}
     bounds = {**place, "until": until.at, "namespaces": dump(sorted(namespaces)), "limit": limit}
     rows = db.execute(SQL["happened"], bounds).fetchall()
     if rows and rows[0][0] < 0:
-        return Happened(more=True)
+        return ActivityPage(more=True)
     runs, skips, audits = (dump(ids) for ids in ids_of(rows))
     found: Any = (
         {row[0]: _slim(run_record(row)) for row in db.execute(SQL["some_runs"], {"ids": runs})},

@@ -9,8 +9,8 @@ from typing import Any
 from tickbird.domain.planning.backfills import (
     BackfillPlan,
     BackfillRecord,
+    BackfillSelection,
     NewBackfill,
-    Wanted,
     cancel_reason,
     no_such_backfill,
     over_already,
@@ -18,8 +18,8 @@ from tickbird.domain.planning.backfills import (
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.shared.json_columns import decode
-from tickbird.store.shared.plans import KnownRevisions
-from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.changes import up_to_date
 from tickbird.store.sqlite.instants import to_instant
 from tickbird.store.sqlite.rows import Row, dump, schedule_record
@@ -29,7 +29,13 @@ from tickbird.store.sqlite.waiting_runs import release
 
 
 def make(
-    db: sqlite3.Connection, known: KnownRevisions, may: MayPlan, namespace: str, name: str, new: NewBackfill, now: int
+    db: sqlite3.Connection,
+    known: RevisionCache,
+    may: PlanningPermission,
+    namespace: str,
+    name: str,
+    new: NewBackfill,
+    now: int,
 ) -> BackfillPlan:
     """Decide what is due first, so that all that is past can be asked for; then make the runs, and let the first go."""
     row = up_to_date(db, known, may, namespace, name, now)
@@ -90,12 +96,12 @@ def make(
     return wanted.plan(ticks, backfill_id)
 
 
-def _wanted(db: sqlite3.Connection, schedule: Schedule | None, name: str, new: NewBackfill) -> Wanted:
+def _wanted(db: sqlite3.Connection, schedule: Schedule | None, name: str, new: NewBackfill) -> BackfillSelection:
     row = None if schedule is None else db.execute(SQL["pruned_until"], {"schedule_id": schedule.id}).fetchone()
-    return Wanted(schedule, name, new, None if row is None else row[0])
+    return BackfillSelection(schedule, name, new, None if row is None else row[0])
 
 
-def _ticks(db: sqlite3.Connection, wanted: Wanted) -> list[int]:
+def _ticks(db: sqlite3.Connection, wanted: BackfillSelection) -> list[int]:
     bounds = {"schedule_id": wanted.schedule.id, "first": wanted.runs_from, "last": wanted.last}
     if wanted.unknown:
         unknown = {**bounds, "first": wanted.first, "last": wanted.pruned_until}
@@ -125,7 +131,7 @@ def listed(db: sqlite3.Connection, filters: dict[str, Any]) -> list[BackfillReco
 
 def cancel(
     db: sqlite3.Connection,
-    known: KnownRevisions,
+    known: RevisionCache,
     namespace: str,
     backfill_id: int,
     actor: str,

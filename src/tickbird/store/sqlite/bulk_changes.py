@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.store.protocol.store import Changes, Counted
-from tickbird.store.shared.plans import KnownRevisions
-from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.protocol.store import ChangeSet, Counted
+from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite import calendars, concurrency, queues
 from tickbird.store.sqlite.changes import change
 
 
 def change_all(
     db: sqlite3.Connection,
-    known: KnownRevisions,
-    may: MayPlan,
+    known: RevisionCache,
+    may: PlanningPermission,
     namespace: str,
-    changes: Changes,
+    changes: ChangeSet,
     actor: str,
     now: int,
     counted: Counted | None,

@@ -9,13 +9,13 @@ from functools import partial
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.commands import Change, Command, Trigger
 from tickbird.domain.planning.planner import NO_FACTS, Repeated
-from tickbird.domain.runs.idempotency import same_triggered
+from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol.store import Changed
-from tickbird.store.shared.plans import Decided, KnownRevisions, held_keys, newer_format
-from tickbird.store.shared.sans_io import do
-from tickbird.store.shared.zone_data import MayPlan
+from tickbird.store.protocol.store import ChangeResult
+from tickbird.store.shared.plans import RevisionCache, ScheduleDecision, held_keys, newer_format
+from tickbird.store.shared.sans_io import run_sync
+from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.calendars import contents
 from tickbird.store.sqlite.dependencies import dependents, read_needs, watch
 from tickbird.store.sqlite.enqueue import finding
@@ -33,23 +33,23 @@ CANCELLED = "cancelled with the schedule"
 
 def change(
     db: sqlite3.Connection,
-    known: KnownRevisions,
-    may: MayPlan,
+    known: RevisionCache,
+    may: PlanningPermission,
     namespace: str,
     name: str,
     command: Command,
     now: int,
-) -> Changed:
+) -> ChangeResult:
     """Apply a command to the schedule of this name, or to none."""
     row = up_to_date(db, known, may, namespace, name, now)
     before = None if row is None else schedule_record(row)
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None and before is not None:
-        keyed = do(finding(namespace, key), partial(ask, db))
+        keyed = run_sync(finding(namespace, key), partial(ask, db))
         if keyed is not None:
-            run_id = same_triggered(key, keyed, before.id, command.payload)
-            return Changed(before, [run_id], get_run(db, run_id))
+            run_id = match_trigger(key, keyed, before.id, command.payload)
+            return ChangeResult(before, [run_id], get_run(db, run_id))
     if names := command.calendars(before):
         facts = replace(facts, calendars=contents(db, namespace, names))
     if command.ties:
@@ -66,9 +66,9 @@ def change(
     elif not done.plan.runs:
         # Nothing new was asked for; what was due before may have made runs.
         db.execute(SQL["wake_others"])
-        return Changed(schedule)
+        return ChangeResult(schedule)
     keys = held_keys(facts)
-    decided = Decided(before or schedule, done.plan, done.definition, last_skip_id(row), command.actor, keys)
+    decided = ScheduleDecision(before or schedule, done.plan, done.definition, last_skip_id(row), command.actor, keys)
     run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
     if key is not None:
         db.execute(SQL["key_run"], {"id": run_ids[0], "idempotency_key": key})
@@ -86,10 +86,10 @@ def change(
     db.execute(SQL["wake_others"])
     after = _read(db, namespace, name)
     assert after is not None
-    return Changed(schedule_record(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
+    return ChangeResult(schedule_record(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
 
 
-def _repeated(db: sqlite3.Connection, known: KnownRevisions, schedule_id: int, run_id: int) -> Repeated | None:
+def _repeated(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, run_id: int) -> Repeated | None:
     """A run of a schedule that is to be retried."""
     run = get_run(db, run_id)
     if run is None or run.schedule_id != schedule_id or run.revision is None:
@@ -99,7 +99,7 @@ def _repeated(db: sqlite3.Connection, known: KnownRevisions, schedule_id: int, r
 
 
 def up_to_date(
-    db: sqlite3.Connection, known: KnownRevisions, may: MayPlan, namespace: str, name: str, now: int
+    db: sqlite3.Connection, known: RevisionCache, may: PlanningPermission, namespace: str, name: str, now: int
 ) -> Row | None:
     """The schedule's row once nothing of it is due any more."""
     for _ in range(MOST_PLANS):
@@ -115,7 +115,7 @@ def up_to_date(
     raise ConflictError(f"schedule {name!r} is still catching up with its ticks;", hint="try again in a moment.")
 
 
-def _may_plan(db: sqlite3.Connection, may: MayPlan, schedule_id: int) -> bool:
+def _may_plan(db: sqlite3.Connection, may: PlanningPermission, schedule_id: int) -> bool:
     [generation] = db.execute(SQL["zones_of"], {"id": schedule_id}).fetchone()
     return may.plan(generation)
 
@@ -140,7 +140,9 @@ def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
     return int(schedule_id)
 
 
-def _revise(db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, may: MayPlan, now: int) -> None:
+def _revise(
+    db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, may: PlanningPermission, now: int
+) -> None:
     """Write a schedule's next revision; its cursor follows with the plan."""
     pause = schedule.pause
     is_readable = schedule.definition is not None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Limit
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
 from tickbird.domain.runs.run import RunRecord
-from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.sqlite.rows import run_record
 from tickbird.store.sqlite.runs import write_audit
 from tickbird.store.sqlite.statements import SQL
@@ -14,8 +14,8 @@ from tickbird.store.sqlite.waiting_runs import release
 
 
 def change(
-    db: sqlite3.Connection, known: KnownRevisions, namespace: str, key: str, most: int | None, actor: str, now: int
-) -> tuple[Limit, list[int]]:
+    db: sqlite3.Connection, known: RevisionCache, namespace: str, key: str, most: int | None, actor: str, now: int
+) -> tuple[ConcurrencyLimit, list[int]]:
     """Set or remove a limit; it as it stands then, and which runs were released."""
     names = {"namespace": namespace, "key": key}
     before = db.execute(SQL["stored_limit"], names).fetchone()
@@ -29,17 +29,17 @@ def change(
     if released:
         db.execute(SQL["wake_others"])
     found = read(db, namespace, key)
-    return found[0] if found else Limit(key, DEFAULT_LIMIT, False, 0, 0), released
+    return found[0] if found else ConcurrencyLimit(key, DEFAULT_LIMIT, False, 0, 0), released
 
 
 def read(
     db: sqlite3.Connection, namespace: str, key: str | None, after: str = "", limit: int | None = None
-) -> list[Limit]:
+) -> list[ConcurrencyLimit]:
     """The keys that have a limit or active runs."""
     most = -1 if limit is None else limit
     bounds = {"namespace": namespace, "key": key, "after": after, "limit": most, "default": DEFAULT_LIMIT}
     rows = db.execute(SQL["list_limits"], bounds)
-    return [Limit(name, most, bool(is_set), active, waiting) for name, most, is_set, active, waiting in rows]
+    return [ConcurrencyLimit(name, most, bool(is_set), active, waiting) for name, most, is_set, active, waiting in rows]
 
 
 def runs_of_key(db: sqlite3.Connection, namespace: str, key: str, limit: int) -> list[RunRecord]:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
@@ -17,21 +17,21 @@ from tickbird.domain.views import (
     MOST_LOOKED_AT,
     MOST_RESTING,
     AuditFilter,
-    Count,
-    LateRun,
+    CappedCount,
+    FailureStreak,
+    KeysetPage,
     LoadRow,
-    Page,
+    OverdueRun,
     RunFilter,
-    RunMark,
+    RunPoint,
+    RunTiming,
     ScheduleFilter,
-    SkipMark,
-    Streak,
+    SkipPoint,
     Timeline,
-    Timing,
     newest_marks,
     page_of_going,
 )
-from tickbird.store.protocol.store import ScheduleRow
+from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.rows import Row, audit_record, dump, run_record, schedule_record
 from tickbird.store.sqlite.statements import SQL
@@ -41,7 +41,7 @@ Read = Callable[[Callable[[sqlite3.Connection], Any]], Awaitable[Any]]
 _RECENT: Final = 10_000
 
 
-class SqliteReadings:
+class SqliteDashboard:
     """The verbs of `Readings`; `read` does something with a connection in one transaction."""
 
     def __init__(self, read: Read) -> None:
@@ -55,10 +55,10 @@ class SqliteReadings:
         after: str = "",
         before: str | None = None,
         limit: int = 100,
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
 
-        def look(db: sqlite3.Connection) -> list[ScheduleRow]:
+        def look(db: sqlite3.Connection) -> list[ScheduleSummary]:
             bounds = {**_wanted(db, namespace, wanted), "after": after, "before": before, "limit": limit}
             name = "find_schedules" if before is None else "find_schedules_before"
             ids = [row[0] for row in db.execute(SQL[name], bounds)]
@@ -66,7 +66,7 @@ class SqliteReadings:
             runs = _these_runs(db, [row[-3] for row in rows.values() if row[-3] is not None])
             listed = [rows[each] for each in (ids if before is None else ids[::-1]) if each in rows]
             return [
-                ScheduleRow(
+                ScheduleSummary(
                     schedule=schedule_record(row), last_run=runs.get(row[-3]), failure_streak=row[-2], held=row[-1]
                 )
                 for row in listed
@@ -74,7 +74,7 @@ class SqliteReadings:
 
         return await self._read(look)  # type: ignore[no-any-return]
 
-    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> Count:
+    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> CappedCount:
         """How many schedules are wanted, counted up to `most`."""
 
         def look(db: sqlite3.Connection) -> int:
@@ -82,9 +82,9 @@ class SqliteReadings:
             return int(db.execute(SQL["count_schedules"], bounds).fetchone()[0])
 
         number = await self._read(look)
-        return Count(min(number, most), number > most)
+        return CappedCount(min(number, most), number > most)
 
-    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunMark], Sequence[SkipMark]]:
+    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
         """The newest runs and skips of each of these schedules, so many of each."""
         return await self._read(lambda db: _marks(db, ids, each))  # type: ignore[no-any-return]
 
@@ -109,18 +109,18 @@ class SqliteReadings:
 
     async def timings(
         self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
-    ) -> Sequence[Timing]:
+    ) -> Sequence[RunTiming]:
         """The newest runs that have begun and were due since an instant, newest first; of all, those that ended."""
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit, "most": _RECENT}
         bounds["schedule_id"] = schedule_id
         statement = SQL["timings" if schedule_id is None else "timings_of"]
         rows = await self._read(lambda db: db.execute(statement, bounds).fetchall())
-        return [Timing(*row[:3], *map(to_instant, row[3:])) for row in rows]
+        return [RunTiming(*row[:3], *map(to_instant, row[3:])) for row in rows]
 
-    async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[Streak], bool]:
+    async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[FailureStreak], bool]:
         """Schedules that fail now, those whose newest failure is newest first; and whether there are more."""
 
-        def look(db: sqlite3.Connection) -> list[Streak]:
+        def look(db: sqlite3.Connection) -> list[FailureStreak]:
             bounds = {"ids": dump(_failing(db, namespace)), "limit": limit + 1}
             found = []
             for name, schedule_id, _ in db.execute(SQL["failing_names"], bounds).fetchall():
@@ -128,13 +128,13 @@ class SqliteReadings:
                 good = next((place for place, row in enumerate(told) if row[1] == "succeeded"), len(told))
                 [error] = db.execute(SQL["error_of"], {"id": told[0][0]}).fetchone()
                 since = to_instant(min(row[2] for row in told[:good]))
-                found.append(Streak(schedule=name, failures=good, since=since, run_id=told[0][0], error=error))
+                found.append(FailureStreak(schedule=name, failures=good, since=since, run_id=told[0][0], error=error))
             return found
 
         found = await self._read(look)
         return found[:limit], len(found) > limit
 
-    async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[LateRun], bool]:
+    async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
         """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
         bounds = {"namespace": namespace, "before": to_micros(before), "limit": limit + 1, "most": _RECENT}
 
@@ -145,7 +145,7 @@ class SqliteReadings:
 
         rows = await self._read(look)
         late = [
-            LateRun(id=run_id, schedule=schedule, queue=queue, target=target, available_at=to_instant(available_at))
+            OverdueRun(id=run_id, schedule=schedule, queue=queue, target=target, available_at=to_instant(available_at))
             for run_id, schedule, queue, target, available_at in rows[:limit]
         ]
         return late, len(rows) > limit
@@ -194,7 +194,7 @@ class SqliteReadings:
         before: int | None = None,
         after: int | None = None,
         limit: int = 100,
-    ) -> Page[RunRecord]:
+    ) -> KeysetPage[RunRecord]:
         """Runs, newest first: those below `before`, or with `after` the oldest above it."""
         statuses = set(wanted.statuses)
         bounds = {
@@ -214,13 +214,13 @@ class SqliteReadings:
         rare = wanted.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
         name = "find_unwell" if rare else "find_runs" if wanted.schedule is None else "find_runs_of"
 
-        def look(db: sqlite3.Connection) -> Page[RunRecord]:
+        def look(db: sqlite3.Connection) -> KeysetPage[RunRecord]:
             page = _going(db, wanted, bounds, before, after, limit) if wanted.is_going else None
             if page is None:
                 rows, reached = _find(db, name, bounds, before, after, limit)
-                page = Page([row[0] for row in rows], reached)
+                page = KeysetPage([row[0] for row in rows], reached)
             runs = _these_runs(db, page.rows)
-            return Page([runs[each] for each in page.rows], page.reached)
+            return KeysetPage([runs[each] for each in page.rows], page.reached)
 
         return await self._read(look)  # type: ignore[no-any-return]
 
@@ -232,7 +232,7 @@ class SqliteReadings:
         before: int | None = None,
         after: int | None = None,
         limit: int = 100,
-    ) -> Page[AuditRecord]:
+    ) -> KeysetPage[AuditEntry]:
         """Who did what, newest first: entries below `before`, or with `after` the oldest above it."""
         bounds = {
             "namespace": namespace,
@@ -244,9 +244,9 @@ class SqliteReadings:
         }
         name = "find_audit" if wanted.schedule is None else "find_audit_of"
 
-        def look(db: sqlite3.Connection) -> Page[AuditRecord]:
+        def look(db: sqlite3.Connection) -> KeysetPage[AuditEntry]:
             rows, reached = _find(db, name, bounds, before, after, limit)
-            return Page([audit_record(row[:-1]) for row in rows], reached)
+            return KeysetPage([audit_record(row[:-1]) for row in rows], reached)
 
         return await self._read(look)  # type: ignore[no-any-return]
 
@@ -298,14 +298,14 @@ def _failing(db: sqlite3.Connection, namespace: str) -> list[int]:
 
 def _marks(
     db: sqlite3.Connection, ids: Iterable[int], each: int, first: int | None = None, last: int | None = None
-) -> tuple[list[RunMark], list[SkipMark]]:
-    runs: list[RunMark] = []
-    skips: list[SkipMark] = []
+) -> tuple[list[RunPoint], list[SkipPoint]]:
+    runs: list[RunPoint] = []
+    skips: list[SkipPoint] = []
     for one in ids:
         bounds = {"id": one, "each": each, "first": first, "last": last}
-        runs += [RunMark(*row[:4], *map(to_instant, row[4:])) for row in db.execute(SQL["run_marks"], bounds)]
+        runs += [RunPoint(*row[:4], *map(to_instant, row[4:])) for row in db.execute(SQL["run_marks"], bounds)]
         skips += [
-            SkipMark(schedule_id, skip_id, reason, to_instant(begin), to_instant(end), count)
+            SkipPoint(schedule_id, skip_id, reason, to_instant(begin), to_instant(end), count)
             for schedule_id, skip_id, reason, begin, end, count in db.execute(SQL["skip_marks"], bounds)
         ]
     return runs, skips
@@ -332,7 +332,7 @@ def _going(
     before: int | None,
     after: int | None,
     limit: int,
-) -> Page[int] | None:
+) -> KeysetPage[int] | None:
     """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
     name = "pick_going" if wanted.key is None else "pick_going_of_key"
     found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}

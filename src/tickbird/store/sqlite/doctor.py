@@ -11,20 +11,20 @@ from typing import Any, Final
 from tickbird.domain.doctor.snapshot import (
     FAILING,
     MOST,
-    Condition,
-    Due,
-    Expired,
-    Failing,
-    File,
+    ExpiredLeases,
+    FailingSchedule,
+    OverdueSchedules,
     Parked,
-    Scheduled,
+    ScheduledByTask,
     SchemaState,
-    Waiting,
-    Work,
-    ZonesSeen,
+    SqliteSnapshot,
+    StoreSnapshot,
+    WaitingRuns,
+    Workload,
+    ZoneDataStatus,
 )
 from tickbird.domain.errors import SchemaError, StoreError
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.shared.migrations import read_version
@@ -42,10 +42,10 @@ _LOOKED_THROUGH: Final = 200 * 10**6
 _MOUNTS: Final = Path("/proc/self/mounts")
 
 
-def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Condition:
+def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> StoreSnapshot:
     """Look at the file, the schema, workers, schedules and runs."""
     file = _file(db, path)
-    seen = Condition(
+    seen = StoreSnapshot(
         kind="sqlite",
         namespace=namespace,
         now=to_instant(now),
@@ -61,12 +61,12 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Cond
         return seen
     bounds = {"namespace": namespace, "now": now, "limit": MOST, "format": FORMAT}
 
-    def look() -> Condition:
+    def look() -> StoreSnapshot:
         stored = records(db, 1)
         return replace(
             seen,
             copied=identity.stored(db, identity.here(path)).copied,
-            zones=ZonesSeen(
+            zones=ZoneDataStatus(
                 zone_source().data, stored[0].version if stored else None, stored[0].digest if stored else None
             ),
             workers=workers.live(db, namespace, now),
@@ -92,7 +92,7 @@ def _schema(db: sqlite3.Connection) -> SchemaState:
     return SchemaState(version=version, min_compatible=min_compatible, newest=newest)
 
 
-def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Work:
+def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
     def rows(name: str, **more: Any) -> list[tuple[Any, ...]]:
         return db.execute(SQL[name], {**bounds, **more}).fetchall()
 
@@ -104,18 +104,18 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Work:
         newest = rows("examine_newest", schedule_id=schedule_id)
         failures = next((place for place, row in enumerate(newest) if row[0] == "succeeded"), len(newest))
         if failures >= FAILING:
-            failing.append(Failing(name, failures, newest[0][1]))
-    return Work(
+            failing.append(FailingSchedule(name, failures, newest[0][1]))
+    return Workload(
         parked=[Parked(*row) for row in rows("examine_parked")],
         refused=[Parked(*row) for row in rows("examine_refused")],
-        waiting=[Waiting(queue, task, count, to_instant(since)) for queue, task, count, since in waiting],
-        rates={queue: Rate(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
+        waiting=[WaitingRuns(queue, task, count, to_instant(since)) for queue, task, count, since in waiting],
+        rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
         scheduled=[
-            Scheduled(queue, task, count, to_instant(next_at))
+            ScheduledByTask(queue, task, count, to_instant(next_at))
             for queue, task, count, next_at in rows("examine_scheduled")
         ],
-        due=Due(due, to_instant(due_since), new),
-        expired=Expired(expired, to_instant(expired_since)),
+        due=OverdueSchedules(due, to_instant(due_since), new),
+        expired=ExpiredLeases(expired, to_instant(expired_since)),
         old_calendars=[(schedule, calendar) for schedule, calendar in rows("examine_calendars")],
         stuck=[(name, needed, state) for name, needed, state in rows("examine_dependencies")],
         failing=failing,
@@ -124,17 +124,17 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Work:
     )
 
 
-def _file(db: sqlite3.Connection, path: str) -> File:
+def _file(db: sqlite3.Connection, path: str) -> SqliteSnapshot:
     library, journal_mode, synchronous, free_pages, pages, page_size = db.execute(SQL["examine_file"]).fetchone()
     told = {"library": library, "journal_mode": journal_mode, "synchronous": synchronous}
     told |= {"free_pages": free_pages, "pages": pages, "page_size": page_size}
     if path == MEMORY:
-        return File(path=path, file_system="", size=0, log_size=0, free=0, **told)
+        return SqliteSnapshot(path=path, file_system="", size=0, log_size=0, free=0, **told)
     real = Path(path).resolve()
     log = real.with_name(f"{real.name}-wal")
     size = real.stat().st_size
     state = os.statvfs(real.parent)
-    return File(
+    return SqliteSnapshot(
         path=path,
         file_system=file_system(real),
         size=size,

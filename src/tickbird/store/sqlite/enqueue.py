@@ -9,11 +9,11 @@ from typing import Any
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, take
-from tickbird.domain.runs.idempotency import KeyedRun, same_enqueued
+from tickbird.domain.runs.idempotency import IdempotentRun, match_enqueue
 from tickbird.domain.runs.run import NewRun, enqueued_detail
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.store.shared.json_columns import as_object, decode
-from tickbird.store.shared.sans_io import Steps
+from tickbird.store.shared.sans_io import StatementScript
 from tickbird.store.sqlite.instants import MICROS, clock, to_micros
 from tickbird.store.sqlite.rows import dump
 from tickbird.store.sqlite.statements import SQL
@@ -25,12 +25,12 @@ def statements(url: str) -> Mapping[str, str]:
     return SQL
 
 
-def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> Steps[int]:
+def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> StatementScript[int]:
     """Insert a run, or find the one that its key stands for."""
     if (key := run.idempotency_key) is not None:
         found = yield from finding(namespace, key)
         if found is not None:
-            return same_enqueued(key, found, run.target, run.payload)
+            return match_enqueue(key, found, run.target, run.payload)
     [(run_id,)] = yield "reserve_ids", {"name": "run", "count": 1}
     # Once nobody else can write any more: what is dated later, is written later.
     at = clock() if now is None else to_micros(now)
@@ -47,16 +47,16 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
     return int(run_id)
 
 
-def finding(namespace: str, key: str) -> Steps[KeyedRun | None]:
+def finding(namespace: str, key: str) -> StatementScript[IdempotentRun | None]:
     """The run that a key stands for."""
     rows = yield "keyed_run", {"namespace": namespace, "idempotency_key": key}
     if not rows:
         return None
     run_id, schedule_id, kind, name, payload = rows[0]
-    return KeyedRun(run_id, schedule_id, Target(name, kind), decode(payload))
+    return IdempotentRun(run_id, schedule_id, Target(name, kind), decode(payload))
 
 
-def publishing(namespace: str, task: str) -> Steps[Mapping[str, Any] | None]:
+def publishing(namespace: str, task: str) -> StatementScript[Mapping[str, Any] | None]:
     """What a live worker publishes of a task."""
     for (text,) in (yield "published_tasks", {"namespace": namespace, "now": clock()}):
         if task in (tasks := as_object(decode(text))):
@@ -64,7 +64,7 @@ def publishing(namespace: str, task: str) -> Steps[Mapping[str, Any] | None]:
     return None
 
 
-def placing(url: str) -> Steps[None]:
+def placing(url: str) -> StatementScript[None]:
     """Refuse a connection to another file than the store's."""
     path = read_url(url).path
     [(file,)] = yield "main_file", {}

@@ -8,7 +8,7 @@ from typing import Any
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.runs.held import DROPPED, MOST, Drop, HeldSchedule, Release, none_held
 from tickbird.domain.runs.run import RunRecord
-from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.sqlite.instants import MICROS, to_instant
 from tickbird.store.sqlite.queries import get_schedule
 from tickbird.store.sqlite.rows import dump, run_record
@@ -18,7 +18,7 @@ from tickbird.store.sqlite.waiting_runs import release
 
 
 def decide_held(
-    db: sqlite3.Connection, known: KnownRevisions, namespace: str, name: str, decision: Release | Drop, now: int
+    db: sqlite3.Connection, known: RevisionCache, namespace: str, name: str, decision: Release | Drop, now: int
 ) -> int:
     """Release or drop the oldest held runs of a schedule; how many that were."""
     schedule = get_schedule(db, namespace, name)

@@ -12,35 +12,35 @@ from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.planning.planner import NO_FACTS, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.codec import FORMAT
-from tickbird.domain.schedules.schedule import Cursor, Edited, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, SqlEdit
 from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
-from tickbird.store.protocol.store import HandOff, Planned, RefusedPlan, Zones
+from tickbird.store.protocol.store import HandOff, PlanResult, RefusedPlan, Zones
 from tickbird.store.shared.json_columns import error_text
 from tickbird.store.shared.plan_backoff import PlanBackoff
 from tickbird.store.shared.plans import (
-    Decided,
     DueCursor,
-    Known,
-    KnownRevisions,
     LastSkip,
-    OnTimeRow,
+    OnTimeRun,
+    RevisionCache,
+    RevisionInfo,
     Rows,
-    admit,
+    ScheduleDecision,
+    apply_concurrency,
     decide,
+    deferrable,
     depended_on,
-    kept,
+    ids_needed,
+    keys_needed,
+    last_skips_needed,
     leased,
     leave_large,
     lined_up,
-    look_again,
-    may_hold,
+    needs_held_flag,
+    pick_handoff,
     plan_on_time,
     read_definition,
+    recompute_for_zone_data,
     to_rows,
-    wanted_ids,
-    wanted_keys,
-    wanted_lines,
-    wanted_skips,
 )
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 from tickbird.store.sqlite.connection import read, write
@@ -84,9 +84,9 @@ _MAX_SEARCH = 5.0
 class Written:
     """What one transaction has decided: ticks on time, which of their runs were leased, and all the rest."""
 
-    on_time: Sequence[OnTimeRow]
+    on_time: Sequence[OnTimeRun]
     leased: Sequence[ClaimedRun]
-    others: Sequence[Decided]
+    others: Sequence[ScheduleDecision]
 
 
 @dataclass(slots=True)
@@ -117,27 +117,27 @@ class Step:
     """One planning step."""
 
     db: sqlite3.Connection
-    known: KnownRevisions
+    known: RevisionCache
     backoff: PlanBackoff
     zones: Zones
     clock: Callable[[], int]
     now: int = 0
     tally: Tally = field(default_factory=Tally)
 
-    def plan(self, limit: int, hand_off: HandOff | None) -> Planned:
+    def plan(self, limit: int, hand_off: HandOff | None) -> PlanResult:
         """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
         self.now = self.clock()
         next_at, due = self._next_due()
         retries = self.backoff.due(to_instant(self.now), _MAX_RETRIES)
         if not due and not retries:  # and so nobody has to wait for a writer that has nothing to write
-            return Planned(to_instant(self.now), next_at=self.backoff.next_at(to_instant(next_at)))
+            return PlanResult(to_instant(self.now), next_at=self.backoff.next_at(to_instant(next_at)))
         if due:
             self._plan_due(limit, hand_off)
         for schedule_id in retries:
             self._retry(schedule_id)
         next_at, more = self._next_due()
         tally = self.tally
-        return Planned(
+        return PlanResult(
             now=to_instant(self.now),
             schedules=tally.schedules,
             runs=tally.runs,
@@ -230,7 +230,7 @@ class Step:
 
     def _park(self, schedule_id: int, error: str) -> Written:
         looks = read_schedules(self.db, self.known, self._still_due([schedule_id]))
-        batch = [Decided(schedule, park(schedule, error), None, row[10]) for row, schedule in looks]
+        batch = [ScheduleDecision(schedule, park(schedule, error), None, row[10]) for row, schedule in looks]
         write_plans(self.db, self.known, batch, self.now)
         return Written([], [], batch)
 
@@ -260,7 +260,7 @@ def _due(db: sqlite3.Connection, bounds: dict[str, Any], limit: int) -> list[Row
 
 def _plan(
     db: sqlite3.Connection,
-    known: KnownRevisions,
+    known: RevisionCache,
     zones: Zones,
     rows: Sequence[Row],
     now: int,
@@ -273,7 +273,7 @@ def _plan(
     facts = read_facts(db, known.heeding(due))
     on_time, others = plan_on_time(due, known, facts, now / MICROS)
     mine = _write_on_time(db, on_time, hand_off, now) if on_time else []
-    batch: list[Decided] = []
+    batch: list[ScheduleDecision] = []
     if others:
         left = set(others)
         late = [row for row in rows if row[0] in left]
@@ -283,7 +283,7 @@ def _plan(
     return Written(on_time, mine, batch)
 
 
-def _affordable(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -> Sequence[Row]:
+def _affordable(db: sqlite3.Connection, known: RevisionCache, rows: Sequence[Row]) -> Sequence[Row]:
     """Cursors whose definitions do not take too much memory together; the next step plans the others."""
     missing = known.missing((row[0], row[1]) for row in rows)
     if not missing:
@@ -293,14 +293,14 @@ def _affordable(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Ro
     return [row for row in rows if row[0] not in left]
 
 
-def _learn(db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]) -> None:
+def _learn(db: sqlite3.Connection, known: RevisionCache, rows: Sequence[Row]) -> None:
     """Read and decode what is not known yet of the revisions in force; what cannot be read stays unknown."""
     revisions = dict(known.missing((row[0], row[1]) for row in rows))
     if revisions:
         for detail in db.execute(SQL["some_schedules"], {"ids": dump(list(revisions))}):
             definition, _ = read_definition(detail[3])
             if definition is not None:
-                known.add(detail[0], revisions[detail[0]], Known(detail[1], detail[2], definition))
+                known.add(detail[0], revisions[detail[0]], RevisionInfo(detail[1], detail[2], definition))
 
 
 def _due_cursors(rows: Sequence[Row], zones: int, now: int) -> Iterator[DueCursor]:
@@ -311,13 +311,15 @@ def _due_cursors(rows: Sequence[Row], zones: int, now: int) -> Iterator[DueCurso
 
 
 def _follow_zones(
-    db: sqlite3.Connection, zones: Zones, rows: Sequence[Row], batch: Sequence[Decided], now: int
+    db: sqlite3.Connection, zones: Zones, rows: Sequence[Row], batch: Sequence[ScheduleDecision], now: int
 ) -> None:
     """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
     behind = {row[0]: row[11] is None for row in rows if _is_behind(row, zones)}
     if behind:
         written = [decided for decided in batch if decided.schedule.id in behind]
-        again = (look_again(each.schedule, each.last_skip_id) for each in written if behind[each.schedule.id])
+        again = (
+            recompute_for_zone_data(each.schedule, each.last_skip_id) for each in written if behind[each.schedule.id]
+        )
         audit(db, zones, [found[1] for found in again if found is not None and found[1] is not None], now)
         stamp(db, zones, [decided.schedule.id for decided in written])
 
@@ -327,14 +329,14 @@ def _is_behind(row: Row, zones: Zones) -> bool:
 
 
 def _write_on_time(
-    db: sqlite3.Connection, rows: Sequence[OnTimeRow], hand_off: HandOff | None, now: int
+    db: sqlite3.Connection, rows: Sequence[OnTimeRun], hand_off: HandOff | None, now: int
 ) -> list[ClaimedRun]:
     """Write ticks as runs; those that were leased to the worker that plans."""
     ids = reserve_ids(db, "run", len(rows))
     db.executemany(SQL["move_on_time"], [(row.schedule_id, row.tick, row.next_run_at) for row in rows])
-    mine = kept(rows, hand_off, _limited(db, hand_off))
-    queued: list[tuple[int, OnTimeRow]] = []
-    running: list[tuple[int, OnTimeRow]] = []
+    mine = pick_handoff(rows, hand_off, _limited(db, hand_off))
+    queued: list[tuple[int, OnTimeRun]] = []
+    running: list[tuple[int, OnTimeRun]] = []
     for run_id, row in zip(ids, rows, strict=True):
         (running if row.schedule_id in mine else queued).append((run_id, row))
     if queued:
@@ -358,19 +360,19 @@ def _limited(db: sqlite3.Connection, hand_off: HandOff | None) -> Collection[str
 
 def _decide(
     db: sqlite3.Connection,
-    known: KnownRevisions,
+    known: RevisionCache,
     zones: Zones,
     rows: Sequence[Row],
     facts: Mapping[int, Facts],
     now: int,
-) -> list[Decided]:
+) -> list[ScheduleDecision]:
     """What becomes of the schedules with these cursors."""
     moment = now / MICROS
-    batch: list[Decided] = []
+    batch: list[ScheduleDecision] = []
     made = 0
     for row, schedule in read_schedules(db, known, rows):
         edited, fact = _edited(db, known, schedule, row), facts.get(schedule.id, NO_FACTS)
-        if may_hold(schedule, edited):
+        if needs_held_flag(schedule, edited):
             [held] = db.execute(SQL["any_held"], {"schedule_id": schedule.id}).fetchone()
             fact = replace(fact, held=bool(held))
         if names := depended_on(schedule, edited):
@@ -382,9 +384,7 @@ def _decide(
     return batch
 
 
-def read_schedules(
-    db: sqlite3.Connection, known: KnownRevisions, rows: Sequence[Row]
-) -> Iterator[tuple[Row, Schedule]]:
+def read_schedules(db: sqlite3.Connection, known: RevisionCache, rows: Sequence[Row]) -> Iterator[tuple[Row, Schedule]]:
     """The schedules with these cursors."""
     # Kept here, since reading the others may push them out of the cache.
     ready = {
@@ -401,13 +401,13 @@ def read_schedules(
         yield row, _hot(row, one) if one else _cold(row, details[row[0]])
 
 
-def plan_these(db: sqlite3.Connection, known: KnownRevisions, zones: Zones, ids: Sequence[int], now: int) -> None:
+def plan_these(db: sqlite3.Connection, known: RevisionCache, zones: Zones, ids: Sequence[int], now: int) -> None:
     """Plan these schedules once, within the caller's transaction."""
     rows = db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall()
     write_plans(db, known, _decide(db, known, zones, rows, read_facts(db, ids), now), now)
 
 
-def _hot(row: Row, one: Known) -> Schedule:
+def _hot(row: Row, one: RevisionInfo) -> Schedule:
     """An active schedule of a known revision: its cursor says all the rest."""
     cursor = Cursor(*(*row[3:9], read_overrides(row[9])))
     return Schedule(row[0], one.namespace, one.name, row[1], "active", one.definition, cursor)
@@ -417,13 +417,13 @@ def _cold(row: Row, detail: Row) -> Schedule:
     """A schedule from its cursor and its own row."""
     schedule_id, revision, state = row[:3]
     _, namespace, name, text, paused_by, pause_note, paused_until, error = detail
-    pause = None if paused_by is None else Pause(paused_by, pause_note or "", paused_until)
+    pause = None if paused_by is None else PauseState(paused_by, pause_note or "", paused_until)
     definition, unreadable = read_definition(text, to_plan=True)
     cursor = Cursor(*(*row[3:9], read_overrides(row[9])))
     return Schedule(schedule_id, namespace, name, revision, state, definition, cursor, pause, unreadable or error)
 
 
-def _edited(db: sqlite3.Connection, known: KnownRevisions, schedule: Schedule, row: Row) -> Edited | None:
+def _edited(db: sqlite3.Connection, known: RevisionCache, schedule: Schedule, row: Row) -> SqlEdit | None:
     """What held before an edit by plain SQL that the planner has not seen yet."""
     prior_revision, changed_at = row[11:13]
     if prior_revision is None:
@@ -440,7 +440,7 @@ def _edited(db: sqlite3.Connection, known: KnownRevisions, schedule: Schedule, r
         schedule.pause,
         schedule.error,
     )
-    return Edited(before, changed_at)
+    return SqlEdit(before, changed_at)
 
 
 def read_facts(db: sqlite3.Connection, schedule_ids: Iterable[int]) -> dict[int, Facts]:
@@ -450,23 +450,23 @@ def read_facts(db: sqlite3.Connection, schedule_ids: Iterable[int]) -> dict[int,
 
 def write_plans(
     db: sqlite3.Connection,
-    known: KnownRevisions,
-    batch: Sequence[Decided],
+    known: RevisionCache,
+    batch: Sequence[ScheduleDecision],
     now: int,
     *,
     actor: str = PLANNER,
     reason: str = REPLACED,
 ) -> list[int]:
     """Write all that these plans decide; the ids of the new runs."""
-    if keys := wanted_keys(batch):
-        batch = admit(batch, room(db, keys))
-    runs, skips = wanted_ids(batch)
+    if keys := keys_needed(batch):
+        batch = apply_concurrency(batch, room(db, keys))
+    runs, skips = ids_needed(batch)
     last_skips: dict[int, LastSkip] = {}
-    if skips and (wanted := wanted_skips(batch)):
+    if skips and (wanted := last_skips_needed(batch)):
         found = db.execute(SQL["last_skips"], {"ids": dump(wanted)})
         last_skips = {row[0]: LastSkip(*row) for row in found}
     lines: dict[int, int | None] = {}
-    if crowded := wanted_lines(batch):
+    if crowded := deferrable(batch):
         lines = dict(db.execute(SQL["lines_of"], {"ids": dump(crowded)}).fetchall())
     behind, longer = lined_up(batch, lines, now // MICROS // MINUTE)
     run_ids, skip_ids = reserve_ids(db, "run", runs), reserve_ids(db, "skip", skips)

@@ -6,13 +6,13 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
-from tickbird.domain.ledger.verification import Decision
-from tickbird.domain.planning.code_sync import StoredSchedule
-from tickbird.domain.runs.durations import LOOKED_AT, RunLength, run_length
+from tickbird.domain.ledger.verification import LedgerEntry
+from tickbird.domain.planning.code_sync import AppSchedule
+from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
 from tickbird.domain.runs.run import AttemptRecord, RunRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol.store import AuditRecord, Decisions, Ledger, Recent
+from tickbird.store.protocol.store import AuditEntry, LedgerPage, RecentOutcomes, TickDecisions
 from tickbird.store.shared.json_columns import as_list, decode
 from tickbird.store.sqlite.instants import MICROS
 from tickbird.store.sqlite.rows import (
@@ -33,7 +33,7 @@ def get_schedule(db: sqlite3.Connection, namespace: str, name: str) -> Schedule 
     return None if row is None else schedule_record(row)
 
 
-def durations(db: sqlite3.Connection, namespace: str, names: Collection[str]) -> dict[str, RunLength]:
+def durations(db: sqlite3.Connection, namespace: str, names: Collection[str]) -> dict[str, DurationStats]:
     """How long the last successful runs of these schedules took."""
     asked = {"namespace": namespace, "names": dump(sorted(names)), "looked_at": LOOKED_AT}
     taken: dict[str, list[float]] = {}
@@ -42,12 +42,10 @@ def durations(db: sqlite3.Connection, namespace: str, names: Collection[str]) ->
     return {name: run_length(found) for name, found in taken.items()}
 
 
-def app_schedules(
-    db: sqlite3.Connection, namespace: str, app: str, names: Collection[str]
-) -> dict[str, StoredSchedule]:
+def app_schedules(db: sqlite3.Connection, namespace: str, app: str, names: Collection[str]) -> dict[str, AppSchedule]:
     """Every schedule of the app, and others among `names`, with the fingerprints that code has declared."""
     rows = db.execute(SQL["app_schedules"], {"namespace": namespace, "app": app, "names": dump(list(names))})
-    return {row[2]: StoredSchedule(schedule_record(row), frozenset(as_list(decode(row[-1])))) for row in rows}
+    return {row[2]: AppSchedule(schedule_record(row), frozenset(as_list(decode(row[-1])))) for row in rows}
 
 
 def list_runs(db: sqlite3.Connection, filters: dict[str, Any]) -> list[RunRecord]:
@@ -73,27 +71,27 @@ def list_attempts(db: sqlite3.Connection, run_id: int) -> list[AttemptRecord]:
     return [attempt_record(row) for row in db.execute(SQL["list_attempts"], {"run_id": run_id})]
 
 
-def decisions(db: sqlite3.Connection, bounds: dict[str, int]) -> Decisions:
+def decisions(db: sqlite3.Connection, bounds: dict[str, int]) -> TickDecisions:
     """Runs and skips whose ticks touch a range."""
-    return Decisions(
+    return TickDecisions(
         runs=[run_record(row) for row in db.execute(SQL["runs_of_ticks"], bounds)],
         skips=[skip_record(row) for row in db.execute(SQL["list_skips"], bounds)],
     )
 
 
-def recent(db: sqlite3.Connection, bounds: dict[str, Any]) -> Recent:
+def recent(db: sqlite3.Connection, bounds: dict[str, Any]) -> RecentOutcomes:
     """Runs that ended, and skips that were recorded or extended, since an instant."""
     ended = [run_record(row) for row in db.execute(SQL["ended_since"], bounds)]
     skips = [(name, skip_record(row)) for name, *row in db.execute(SQL["skipped_since"], bounds)]
-    return Recent(ended, skips)
+    return RecentOutcomes(ended, skips)
 
 
-def ledger(db: sqlite3.Connection, bounds: dict[str, int]) -> Ledger:
+def ledger(db: sqlite3.Connection, bounds: dict[str, int]) -> LedgerPage:
     """A page of all decisions about ticks."""
-    runs = [Decision.run(*row) for row in db.execute(SQL["ledger_runs"], bounds)]
-    skips = [Decision.skip(*row) for row in db.execute(SQL["ledger_skips"], bounds)]
+    runs = [LedgerEntry.run(*row) for row in db.execute(SQL["ledger_runs"], bounds)]
+    skips = [LedgerEntry.skip(*row) for row in db.execute(SQL["ledger_skips"], bounds)]
     pruned = db.execute(SQL["pruned_until"], bounds).fetchone()
-    return Ledger(runs, skips, None if pruned is None else pruned[0])
+    return LedgerPage(runs, skips, None if pruned is None else pruned[0])
 
 
 def list_revisions(db: sqlite3.Connection, bounds: dict[str, Any]) -> list[RevisionRecord]:
@@ -101,7 +99,7 @@ def list_revisions(db: sqlite3.Connection, bounds: dict[str, Any]) -> list[Revis
     return [revision_record(row) for row in db.execute(SQL["list_revisions"], bounds)]
 
 
-def list_audit(db: sqlite3.Connection, filters: dict[str, Any]) -> list[AuditRecord]:
+def list_audit(db: sqlite3.Connection, filters: dict[str, Any]) -> list[AuditEntry]:
     """What was done, newest first."""
     statement = SQL["list_audit"] if filters["schedule"] is None else SQL["list_schedule_audit"]
     return [audit_record(row) for row in db.execute(statement, filters)]

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.limits.rate_limits import Pace, Rate, Starts, read_starts
+from tickbird.domain.limits.rate_limits import RateLimit, RateState, StartTimes, read_starts
 from tickbird.store.shared.json_columns import decode
 from tickbird.store.sqlite.rows import dump
 from tickbird.store.sqlite.statements import SQL
 
 
-def stored(db: sqlite3.Connection, namespace: str, queue: str | None = None) -> dict[str, Pace]:
+def stored(db: sqlite3.Connection, namespace: str, queue: str | None = None) -> dict[str, RateState]:
     """The queues that have a rate, or one of them."""
     rows = db.execute(SQL["stored_rates"], {"namespace": namespace, "queue": queue})
     return {name: pace(*row) for name, *row in rows}
 
 
-def pace(count: int, seconds: int, starts: str) -> Pace:
+def pace(count: int, seconds: int, starts: str) -> RateState:
     """A queue's rate as it is stored."""
-    return Rate(count, seconds), read_starts(decode(starts))
+    return RateLimit(count, seconds), read_starts(decode(starts))
 
 
-def save_starts(db: sqlite3.Connection, namespace: str, queue: str, starts: Starts) -> None:
+def save_starts(db: sqlite3.Connection, namespace: str, queue: str, starts: StartTimes) -> None:
     """Keep what has begun."""
     db.execute(SQL["save_starts"], {"namespace": namespace, "queue": queue, "starts": dump(starts)})

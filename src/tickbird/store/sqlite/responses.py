@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, Answer
+from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.sqlite.instants import MICROS
 from tickbird.store.sqlite.rows import dump
 from tickbird.store.sqlite.statements import SQL
 
 
-def begin(db: sqlite3.Connection, namespace: str, key: str, request: str, now: int) -> Answer | None:
+def begin(db: sqlite3.Connection, namespace: str, key: str, request: str, now: int) -> StoredResponse | None:
     """Take a key, or tell what is known of it."""
     row = {
         "namespace": namespace,
@@ -24,10 +24,10 @@ def begin(db: sqlite3.Connection, namespace: str, key: str, request: str, now: i
     if db.execute(SQL["begin_answer"], row).fetchall():
         return None
     [(asked, status, headers, body)] = db.execute(SQL["find_answer"], {"namespace": namespace, "key": key}).fetchall()
-    return Answer(asked, status, as_object(decode(headers)), body or "")
+    return StoredResponse(asked, status, as_object(decode(headers)), body or "")
 
 
-def end(db: sqlite3.Connection, namespace: str, key: str, request: str, answer: Answer | None) -> None:
+def end(db: sqlite3.Connection, namespace: str, key: str, request: str, answer: StoredResponse | None) -> None:
     """Keep what was answered, or forget that it was asked."""
     row = {"namespace": namespace, "key": key, "request": request}
     if answer is None:

@@ -11,11 +11,11 @@ from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, AttemptRecord, Co
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import read_overridden, read_overrides
 from tickbird.domain.time.instants import clamp_seconds
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import AuditRecord
+from tickbird.store.protocol.store import AuditEntry
 from tickbird.store.shared.json_columns import as_list, as_object, decode
 from tickbird.store.shared.plans import decoded_definition
 from tickbird.store.sqlite.instants import MICROS, to_instant
@@ -98,7 +98,7 @@ def schedule_record(row: Row) -> Schedule:
             skip_note=row[23],
             tick_overrides=read_overrides(row[27]),
         ),
-        pause=None if row[8] is None else Pause(row[8], row[9] or "", _seconds(row[10])),
+        pause=None if row[8] is None else PauseState(row[8], row[9] or "", _seconds(row[10])),
         error=row[11],
         app=row[3],
         fingerprint=row[6],
@@ -167,10 +167,10 @@ def revision_record(row: Row) -> RevisionRecord:
     )
 
 
-def audit_record(row: Row) -> AuditRecord:
+def audit_record(row: Row) -> AuditEntry:
     """A row of `audit`."""
     audit_id, at, actor, action, schedule, run_id, detail = row
-    return AuditRecord(audit_id, to_instant(at), actor, action, schedule, run_id, as_object(decode(detail)))
+    return AuditEntry(audit_id, to_instant(at), actor, action, schedule, run_id, as_object(decode(detail)))
 
 
 def worker_record(row: Row) -> Worker:

@@ -15,16 +15,24 @@ from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.runs.idempotency import KEY_SECONDS
-from tickbird.domain.runs.run import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, final_already
+from tickbird.domain.runs.run import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, already_final_error
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, REVISIONS_KEPT
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import Claimed, Expected, Finished, Held, Renewed, Rescued, believed_now
+from tickbird.store.protocol.store import (
+    ClaimResult,
+    ClockBounds,
+    FinishResult,
+    LeaseRef,
+    RenewResult,
+    RescueResult,
+    believed_now,
+)
 from tickbird.store.shared.fairness import Turns, line_name
 from tickbird.store.shared.json_columns import clean
-from tickbird.store.shared.plans import Known, KnownRevisions
-from tickbird.store.shared.rate_limits import Paced
-from tickbird.store.shared.sans_io import do
+from tickbird.store.shared.plans import RevisionCache, RevisionInfo
+from tickbird.store.shared.rate_limits import RateBudget
+from tickbird.store.shared.sans_io import run_sync
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
 from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
 from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
@@ -48,7 +56,7 @@ def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor
     """Insert runs that belong to no schedule, or find those that their keys stand for."""
     if any(run.idempotency_key is not None for run in new):
         at = to_instant(now)
-        return [do(enqueueing(namespace, run, actor, at), partial(ask, db)) for run in new]
+        return [run_sync(enqueueing(namespace, run, actor, at), partial(ask, db)) for run in new]
     ids = reserve_ids(db, "run", len(new))
     pairs = list(zip(ids, new, strict=True))
     left = room(db, {(namespace, run.concurrency_key) for run in new if run.concurrency_key is not None})
@@ -85,7 +93,7 @@ def write_audit(
 
 def claim(
     db: sqlite3.Connection,
-    known: KnownRevisions,
+    known: RevisionCache,
     unread: UnreadableRuns,
     turns: Turns,
     worker: Worker,
@@ -95,8 +103,8 @@ def claim(
     tasks: Collection[str],
     now: int,
     at_once: int,
-    expected: Expected | None = None,
-) -> Claimed:
+    expected: ClockBounds | None = None,
+) -> ClaimResult:
     """Lease what is available, by priority, then from each line in turn; of a queue with a rate, what may begin now.
 
     Leases and rates go by the clock as it is, since other workers may believe it.
@@ -114,27 +122,27 @@ def claim(
             "unread": dump([f"{schedule_id}:{revision}" for schedule_id, revision in unread.revisions]),
         }
         lines = db.execute(SQL["queued_lines"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
-        paced = Paced({queue: pace(*row) for queue, _, _, _, _, *row in lines if row[0] is not None}, now, at_once)
+        paced = RateBudget({queue: pace(*row) for queue, _, _, _, _, *row in lines if row[0] is not None}, now, at_once)
         before = len(unread)
         taken = _pick(db, known, unread, turns, wanted, lines, paced, limit)
         if taken or len(unread) == before:
             break
     else:
         at = to_instant(now)
-        return Claimed(at, next_at=unread.look_again(at), unreadable=unread.snapshot())
+        return ClaimResult(at, next_at=unread.look_again(at), unreadable=unread.snapshot())
     for queue, starts in paced.changed() if paced.left else ():
         save_starts(db, worker.namespace, queue, starts)
     if taken:
         ids, until = dump([run.id for run in taken]), now + round(lease * MICROS)
         db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "started": believed})
-        return Claimed(to_instant(now), taken, to_instant(now), unread.snapshot())
+        return ClaimResult(to_instant(now), taken, to_instant(now), unread.snapshot())
     later = [
         (line[0], row[0])
         for line in lines
         for statement in (("next_available", "next_behind") if line[4] else ("next_available",))
         for row in db.execute(SQL[statement], {**wanted, **_line(line)})
     ]
-    return Claimed(to_instant(now), next_at=to_instant(paced.next_look(later)), unreadable=unread.snapshot())
+    return ClaimResult(to_instant(now), next_at=to_instant(paced.next_look(later)), unreadable=unread.snapshot())
 
 
 def _line(line: Row) -> dict[str, Any]:
@@ -144,12 +152,12 @@ def _line(line: Row) -> dict[str, Any]:
 
 def _pick(
     db: sqlite3.Connection,
-    known: KnownRevisions,
+    known: RevisionCache,
     unread: UnreadableRuns,
     turns: Turns,
     wanted: Mapping[str, Any],
     lines: Sequence[Row],
-    paced: Paced,
+    paced: RateBudget,
     limit: int,
 ) -> list[ClaimedRun]:
     """The runs to lease; those that cannot be read are added to `unread`."""
@@ -196,12 +204,12 @@ def _in_turn(
 
 
 def _read(
-    db: sqlite3.Connection, known: KnownRevisions, unread: UnreadableRuns, row: Row, now: datetime
+    db: sqlite3.Connection, known: RevisionCache, unread: UnreadableRuns, row: Row, now: datetime
 ) -> ClaimedRun | None:
     """A row of `available_runs` as it is leased; None if it cannot be read completely."""
     run_id, _, schedule_id, revision, attempt, failures, target, origin, due_at, scheduled_for = row[:10]
     first, last, count, text, key = row[10:15]
-    one: Known | None = None
+    one: RevisionInfo | None = None
     if schedule_id is not None:
         one, name, error = try_revision(db, known, schedule_id, revision)
         if one is None:
@@ -233,7 +241,7 @@ def _read(
     )
 
 
-def renew(db: sqlite3.Connection, worker: str, held: Sequence[Held], lease: float, now: int) -> Renewed:
+def renew(db: sqlite3.Connection, worker: str, held: Sequence[LeaseRef], lease: float, now: int) -> RenewResult:
     """Extend the leases that are still held under the attempt that is named."""
     attempts = {(one.run_id, one.attempt) for one in held}
     ids = dump([one.run_id for one in held])
@@ -241,7 +249,7 @@ def renew(db: sqlite3.Connection, worker: str, held: Sequence[Held], lease: floa
     kept = {run_id: asked for run_id, attempt, asked in rows if (run_id, attempt) in attempts}
     db.execute(SQL["renew_leases"], {"ids": dump(list(kept)), "until": now + round(lease * MICROS)})
     cancelled = frozenset(run_id for run_id, asked in kept.items() if asked)
-    return Renewed(to_instant(now), frozenset(kept), cancelled)
+    return RenewResult(to_instant(now), frozenset(kept), cancelled)
 
 
 @dataclass(slots=True)
@@ -260,8 +268,8 @@ class _Running:
 
 
 def finish(
-    db: sqlite3.Connection, known: KnownRevisions, worker: str | None, outcomes: Sequence[Outcome], now: int
-) -> Finished:
+    db: sqlite3.Connection, known: RevisionCache, worker: str | None, outcomes: Sequence[Outcome], now: int
+) -> FinishResult:
     """Record how attempts ended that the worker still holds, then release the next waiters."""
     ids = dump([outcome.run_id for outcome in outcomes])
     found = db.execute(SQL["running_runs"], {"ids": ids, "worker": worker})
@@ -304,18 +312,18 @@ def finish(
     released = release(db, known, schedules, now, keys=keys)
     if released or requeued:
         db.execute(SQL["wake_others"])
-    return Finished(to_instant(now), frozenset(accepted), len(released))
+    return FinishResult(to_instant(now), frozenset(accepted), len(released))
 
 
 def cancel(
-    db: sqlite3.Connection, known: KnownRevisions, run_id: int, actor: str, reason: str, now: int
+    db: sqlite3.Connection, known: RevisionCache, run_id: int, actor: str, reason: str, now: int
 ) -> tuple[RunRecord, bool]:
     """Cancel a run that has not started, or ask a running one to stop; and whether that made work."""
     run = get_run(db, run_id)
     if run is None:
         raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
     if run.status in FINAL:
-        raise final_already(run_id, run.status)
+        raise already_final_error(run_id, run.status)
     change = {"ids": dump([run_id]), "now": now, "actor": actor, "reason": reason or f"cancelled by {actor}"}
     released: list[int] = []
     if run.status == "running":
@@ -349,7 +357,7 @@ def get_run(db: sqlite3.Connection, run_id: int) -> RunRecord | None:
     return None if row is None else run_record(row)
 
 
-def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) -> Rescued:
+def rescue(db: sqlite3.Connection, known: RevisionCache, limit: int, now: int) -> RescueResult:
     """Take runs from lost workers, cancel those not started in time, release any waiter that has room."""
     requeued, failed, lost, attempts = [], [], [], []
     for row in db.execute(SQL["expired_runs"], {"now": now, "limit": limit}).fetchall():
@@ -373,7 +381,7 @@ def rescue(db: sqlite3.Connection, known: KnownRevisions, limit: int, now: int) 
     if requeued or released:
         db.execute(SQL["wake_others"])
     ends = [end for end in db.execute(SQL["next_rescue"]).fetchone() if end is not None]
-    return Rescued(
+    return RescueResult(
         to_instant(now),
         requeued=[row[0] for row in requeued],
         failed=failed,

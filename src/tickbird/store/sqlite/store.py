@@ -10,21 +10,21 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from tickbird.domain.access.responses import Answer
+from tickbird.domain.access.responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.doctor.metrics import MOST_COUNTED, RECENTLY, Measures, measured
-from tickbird.domain.doctor.snapshot import Condition
+from tickbird.domain.doctor.metrics import MOST_COUNTED, RECENTLY, NamespaceMetrics, measured
+from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.errors import InvalidError, TickbirdError
-from tickbird.domain.ledger.activity import Happened, Horizon, Mark
-from tickbird.domain.limits.concurrency import Limit
-from tickbird.domain.limits.rate_limits import Queue, Rate, Turn
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
-from tickbird.domain.planning.code_sync import StoredSchedule
+from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands import Command
-from tickbird.domain.runs.durations import RunLength
+from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, Status
@@ -35,25 +35,25 @@ from tickbird.domain.time.zone_data import ZoneData, zone_source
 from tickbird.domain.views import ScheduleFilter
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import (
-    AuditRecord,
-    Changed,
-    Changes,
-    Claimed,
+    AuditEntry,
+    ChangeResult,
+    ChangeSet,
+    ClaimResult,
+    ClockBounds,
     Counted,
-    Decisions,
-    Expected,
-    Finished,
-    Followed,
+    FinishResult,
     HandOff,
-    Held,
-    Ledger,
-    Place,
-    Planned,
-    Recent,
-    Renewed,
-    Reported,
-    Rescued,
-    ScheduleRow,
+    HeartbeatResult,
+    LeaseRef,
+    LedgerPage,
+    PlanResult,
+    RecentOutcomes,
+    RenewResult,
+    RescueResult,
+    ScheduleSummary,
+    StoreIdentity,
+    TickDecisions,
+    ZoneRecomputeResult,
     ZoneRecord,
     Zones,
 )
@@ -61,10 +61,10 @@ from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.fairness import Turns
 from tickbird.store.shared.migrations import read_version
 from tickbird.store.shared.plan_backoff import PlanBackoff
-from tickbird.store.shared.plans import KnownRevisions
+from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.unreadable_runs import UnreadableRuns
 from tickbird.store.shared.unstorable_values import refusing_values
-from tickbird.store.shared.zone_data import UNKNOWN, MayPlan
+from tickbird.store.shared.zone_data import UNKNOWN, PlanningPermission
 from tickbird.store.sqlite import (
     activity,
     backfills,
@@ -88,7 +88,7 @@ from tickbird.store.sqlite import (
     zone_data,
 )
 from tickbird.store.sqlite.connection import Connection, read, write
-from tickbird.store.sqlite.dashboard import SqliteReadings
+from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.dependencies import read_successes
 from tickbird.store.sqlite.instants import MICROS, clock, to_instant, to_micros
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
@@ -119,12 +119,12 @@ class SqliteStore:
         self.path = place.path
         self._writer = Connection(place, "tickbird-write")
         self._reader = self._writer if self.path == MEMORY else Connection(place, "tickbird-read")
-        self._known = KnownRevisions()
+        self._known = RevisionCache()
         self._unread = UnreadableRuns()
         self._backoff = PlanBackoff()
         self._turns = Turns()
         self._zones = UNKNOWN
-        self._place: Place | None = None
+        self._place: StoreIdentity | None = None
         self.plans = True
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         # How often heartbeats were called for by this process, whose commits it does not notice as those of others.
@@ -136,9 +136,9 @@ class SqliteStore:
         return "sqlite://" if self.path == MEMORY else f"sqlite:///{self.path}"
 
     @property
-    def readings(self) -> SqliteReadings:
+    def readings(self) -> SqliteDashboard:
         """What a dashboard reads of it."""
-        return SqliteReadings(self._read)
+        return SqliteDashboard(self._read)
 
     async def open(self) -> None:
         """Connect; make or migrate the schema where it is older than this code."""
@@ -167,7 +167,7 @@ class SqliteStore:
             if opened_here and self.path != MEMORY:
                 await self._writer.close()
 
-    async def examine(self, namespace: str, *, now: datetime | None = None) -> Condition:
+    async def examine(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         """Look at everything that may need a person; also where the store is not open."""
         at = clock() if now is None else to_micros(now)
         if self._reader.is_open:
@@ -247,15 +247,15 @@ class SqliteStore:
         limit: int = 500,
         *,
         hand_off: HandOff | None = None,
-        expected: Expected | None = None,
+        expected: ClockBounds | None = None,
         now: datetime | None = None,
-    ) -> Planned:
+    ) -> PlanResult:
         """Plan up to `limit` due schedules."""
 
-        def plan(db: sqlite3.Connection) -> Planned:
+        def plan(db: sqlite3.Connection) -> PlanResult:
             at = clock() if now is None else to_micros(now)
             if _jumped(at, expected):
-                return Planned(to_instant(at))
+                return PlanResult(to_instant(at))
 
             def dated() -> int:
                 later = _dated(now)
@@ -271,7 +271,7 @@ class SqliteStore:
 
     async def change_schedule(
         self, namespace: str, name: str, command: Command, *, now: datetime | None = None
-    ) -> Changed:
+    ) -> ChangeResult:
         """Plan what is due under the old revision, then apply the command."""
         at, may = to_micros(now), await self._may_plan()
         changed = await self._write(
@@ -283,7 +283,7 @@ class SqliteStore:
     async def change_all(
         self,
         namespace: str,
-        changes: Changes,
+        changes: ChangeSet,
         actor: str,
         *,
         counted: Counted | None = None,
@@ -300,15 +300,15 @@ class SqliteStore:
 
     # Copies
 
-    async def check_place(self) -> Place:
+    async def check_place(self) -> StoreIdentity:
         """Is the store where it says it is?"""
         self._place = await self._write(lambda db: identity.check(db, self.path))
         return self._place
 
-    async def _place_checked(self) -> Place:
+    async def _place_checked(self) -> StoreIdentity:
         return await self.check_place() if self._place is None else self._place
 
-    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> Place:
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         """Let a copy go on where it is, as a store of its own."""
         self._place = await self._write(lambda db: identity.accept(db, self.path, namespace, actor, _dated(now)))
         return self._place
@@ -327,15 +327,17 @@ class SqliteStore:
         """What this process may plan; looked up once, and again whenever somebody asks for a check."""
         return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
 
-    async def _may_plan(self) -> MayPlan:
+    async def _may_plan(self) -> PlanningPermission:
         copied = (await self._place_checked()).copied
-        return MayPlan(await self._zones_checked(adopt=False), self.plans and not copied)
+        return PlanningPermission(await self._zones_checked(adopt=False), self.plans and not copied)
 
-    async def follow_zones(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> Followed:
+    async def follow_zones(
+        self, after: int = 0, limit: int = 500, *, now: datetime | None = None
+    ) -> ZoneRecomputeResult:
         """Compute cursors anew that go by older zone rules."""
         mine = await self._zones_checked()
         if not mine.same:
-            return Followed()
+            return ZoneRecomputeResult()
         followed = await self._write(lambda db: follow(db, self._known, mine, after, limit, _dated(now)))
         if followed.moved:
             self._signal()
@@ -365,13 +367,13 @@ class SqliteStore:
         queues: Collection[str],
         tasks: Collection[str],
         at_once: int | None = None,
-        expected: Expected | None = None,
+        expected: ClockBounds | None = None,
         now: datetime | None = None,
-    ) -> Claimed:
+    ) -> ClaimResult:
         """Lease up to `limit` available runs."""
         begin = limit if at_once is None else at_once
 
-        def work(db: sqlite3.Connection) -> Claimed:
+        def work(db: sqlite3.Connection) -> ClaimResult:
             at = clock() if now is None else to_micros(now)
             return claim(
                 db, self._known, self._unread, self._turns, worker, limit, lease, queues, tasks, at, begin, expected
@@ -380,15 +382,15 @@ class SqliteStore:
         return await self._write(work)
 
     async def renew(
-        self, worker: Worker, held: Sequence[Held], lease: float, *, now: datetime | None = None
-    ) -> Renewed:
+        self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
+    ) -> RenewResult:
         """Extend the leases that this worker still holds."""
         at = to_micros(now)
         return await self._write(lambda db: renew(db, worker.id, held, lease, clock() if at is None else at))
 
     async def finish(
         self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
-    ) -> Finished:
+    ) -> FinishResult:
         """Record how attempts ended; release the next waiters."""
         at, holder = to_micros(now), None if worker is None else worker.id
         with refusing_values():
@@ -410,13 +412,13 @@ class SqliteStore:
         return run
 
     async def rescue(
-        self, limit: int = 500, *, expected: Expected | None = None, now: datetime | None = None
-    ) -> Rescued:
+        self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
+    ) -> RescueResult:
         """Take runs whose lease has expired from their worker; cancel those not started in time."""
 
-        def take(db: sqlite3.Connection) -> Rescued:
+        def take(db: sqlite3.Connection) -> RescueResult:
             at = clock() if now is None else to_micros(now)
-            return Rescued(to_instant(at)) if _jumped(at, expected) else rescue(db, self._known, limit, at)
+            return RescueResult(to_instant(at)) if _jumped(at, expected) else rescue(db, self._known, limit, at)
 
         rescued = await self._write(take)
         if rescued.requeued or rescued.released:
@@ -505,7 +507,7 @@ class SqliteStore:
 
     async def set_limit(
         self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
-    ) -> Limit:
+    ) -> ConcurrencyLimit:
         """Let so many runs of a key go on at once, or the default with None."""
         at = to_micros(now)
         limit, released = await self._write(
@@ -517,7 +519,7 @@ class SqliteStore:
 
     async def list_limits(
         self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
-    ) -> Sequence[Limit]:
+    ) -> Sequence[ConcurrencyLimit]:
         """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
         return await self._read(lambda db: concurrency.read(db, namespace, key, after, limit))
 
@@ -528,8 +530,8 @@ class SqliteStore:
     # Queues
 
     async def limit_queue(
-        self, namespace: str, queue: str, rate: Rate | None, actor: str, *, now: datetime | None = None
-    ) -> Queue:
+        self, namespace: str, queue: str, rate: RateLimit | None, actor: str, *, now: datetime | None = None
+    ) -> QueueStatus:
         """Let runs of a queue begin at this rate, or as they come with None."""
         found = await self._write(lambda db: queues.limit(db, namespace, queue, rate, actor, _dated(now)))
         self._signal()
@@ -537,27 +539,29 @@ class SqliteStore:
 
     async def list_queues(
         self, namespace: str, *, queue: str | None = None, now: datetime | None = None
-    ) -> Sequence[Queue]:
+    ) -> Sequence[QueueStatus]:
         """The queues that have a rate or active runs, by name; or one of them."""
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: queues.listed(db, namespace, queue, at))
 
-    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> Turn | None:
+    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: queues.turn(db, run_id, at))
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> Reported:
+    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row."""
         at = clock() if now is None else to_micros(now)
         here = (await self._place_checked()).here
 
-        def report(db: sqlite3.Connection) -> Reported:
+        def report(db: sqlite3.Connection) -> HeartbeatResult:
             peers, generation, drained_by = workers.report(db, worker, live_for, at)
             self._place = identity.stored(db, here)
-            return Reported(to_instant(at), peers, generation, self._place.copied, schema.changed(db), drained_by)
+            return HeartbeatResult(
+                to_instant(at), peers, generation, self._place.copied, schema.changed(db), drained_by
+            )
 
         return await self._write(report)
 
@@ -580,7 +584,7 @@ class SqliteStore:
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: workers.live(db, namespace, at))
 
-    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, StoredSchedule]:
+    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         """Every schedule of the app, and those of other owners among `names`."""
         return await self._read(lambda db: queries.app_schedules(db, namespace, app, names))
 
@@ -705,13 +709,13 @@ class SqliteStore:
 
     async def begin_answer(
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
-    ) -> Answer | None:
+    ) -> StoredResponse | None:
         """Note that a request with a key is being answered."""
         at = clock() if now is None else to_micros(now)
         return await self._write(lambda db: responses.begin(db, namespace, key, request, at))
 
     async def end_answer(
-        self, namespace: str, key: str, request: str, answer: Answer | None, *, now: datetime | None = None
+        self, namespace: str, key: str, request: str, answer: StoredResponse | None, *, now: datetime | None = None
     ) -> None:
         """Keep the answer to such a request for a day, or forget that it was asked."""
         await self._write(lambda db: responses.end(db, namespace, key, request, answer))
@@ -752,12 +756,12 @@ class SqliteStore:
         tag: str | None = None,
         after: str = "",
         limit: int = 100,
-    ) -> Sequence[ScheduleRow]:
+    ) -> Sequence[ScheduleSummary]:
         """Schedules by name, behind `after`."""
         wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
         return await self.readings.schedules(namespace, wanted, after=after, limit=limit)
 
-    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, RunLength]:
+    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
         """How long the last successful runs of these schedules took; without those that have none."""
         return await self._read(lambda db: queries.durations(db, namespace, names))
 
@@ -801,7 +805,7 @@ class SqliteStore:
         """The runs of a schedule that are not final, oldest first."""
         return await self._read(lambda db: queries.active_runs(db, schedule_id))
 
-    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> Decisions:
+    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> TickDecisions:
         """Runs and skips whose ticks touch the range."""
         bounds = {
             "schedule_id": schedule_id,
@@ -811,19 +815,21 @@ class SqliteStore:
         }
         return await self._read(lambda db: queries.decisions(db, bounds))
 
-    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> Recent:
+    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         """Runs that ended, and skips that were recorded or extended, since an instant."""
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit}
         return await self._read(lambda db: queries.recent(db, bounds))
 
-    async def measure(self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None) -> Measures:
+    async def measure(
+        self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None
+    ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
         at = clock() if now is None else to_micros(now)
         bounds = {"namespace": namespace, "now": at, "most": most, "recently": RECENTLY * MICROS}
         rows = await self._read(lambda db: db.execute(SQL["measure"], bounds).fetchall())
         return measured(to_instant(at), [(*row, to_instant(when)) for *row, when in rows], most)
 
-    async def settle(self, before: Horizon | None = None, *, now: datetime | None = None) -> Horizon:
+    async def settle(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet."""
         version = 0
         if self._reader is not self._writer:
@@ -835,14 +841,14 @@ class SqliteStore:
         return await self._write(lambda db: activity.settle(db, at, version))
 
     async def happened(
-        self, namespaces: Collection[str], after: Mark, until: Horizon, *, limit: int = 20_000
-    ) -> Happened:
+        self, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
+    ) -> ActivityPage:
         """What happened in these namespaces behind a place, up to the horizon."""
         return await self._read(lambda db: activity.happened(db, namespaces, after, until, limit))
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
-    ) -> Ledger:
+    ) -> LedgerPage:
         """A page of all decisions about ticks."""
         bounds = {
             "schedule_id": schedule_id,
@@ -862,7 +868,7 @@ class SqliteStore:
 
     async def list_audit(
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Sequence[AuditRecord]:
+    ) -> Sequence[AuditEntry]:
         """What was done, newest first."""
         filters = {"namespace": namespace, "schedule": schedule, "before": before, "limit": limit}
         return await self._read(lambda db: queries.list_audit(db, filters))
@@ -886,5 +892,5 @@ def _dated(now: datetime | None) -> int:
     return clock() if now is None else to_micros(now)
 
 
-def _jumped(at: int, expected: Expected | None) -> bool:
+def _jumped(at: int, expected: ClockBounds | None) -> bool:
     return expected is not None and not expected[0] <= to_instant(at) <= expected[1]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, Waiter, choose
-from tickbird.domain.limits.fairness import IN_LINE, MINUTE, behind_the_line
-from tickbird.store.shared.plans import KnownRevisions, waiter
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, WaitingRun, pick_releasable
+from tickbird.domain.limits.fairness import MINUTE, NOT_DEFERRED, defer_released
+from tickbird.store.shared.plans import RevisionCache, waiter
 from tickbird.store.sqlite.instants import MICROS
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.rows import Row, dump
@@ -28,7 +28,7 @@ def room(db: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, int]:
 
 
 def release(
-    db: sqlite3.Connection, known: KnownRevisions, schedule_ids: Iterable[int], now: int, *, keys: Iterable[Key] = ()
+    db: sqlite3.Connection, known: RevisionCache, schedule_ids: Iterable[int], now: int, *, keys: Iterable[Key] = ()
 ) -> list[int]:
     """Queue the next waiters of these schedules and keys, as far as there is room for them."""
     asked, freed = list(schedule_ids), set(keys)
@@ -45,7 +45,7 @@ def release(
         return []
     busy: dict[int, int] = {}
     own: dict[int, int] = {}
-    waiters: list[Waiter] = []
+    waiters: list[WaitingRun] = []
     for schedule_id in schedules:
         bounds = {"schedule_id": schedule_id, "limit": MOST_WAITERS}
         counts = dict(db.execute(SQL["going_on_of"], bounds).fetchall())
@@ -54,15 +54,15 @@ def release(
         for statement in ("waiters_of_schedule", "waiters_of_backfills"):
             waiters += [_waiter(db, known, row) for row in db.execute(SQL[statement], bounds).fetchall()]
     waiters += [_waiter(db, known, row) for row in loose]
-    chosen = choose(waiters, busy, room(db, {one.key for one in waiters if one.key is not None}), own)
+    chosen = pick_releasable(waiters, busy, room(db, {one.key for one in waiters if one.key is not None}), own)
     by_id = {waiter.id: waiter for waiter in waiters}
-    behind = behind_the_line((by_id[run_id] for run_id in chosen), own, now // MICROS // MINUTE)
-    values = [{"id": run_id, "now": now, "behind": behind.get(run_id, IN_LINE)} for run_id in chosen]
+    behind = defer_released((by_id[run_id] for run_id in chosen), own, now // MICROS // MINUTE)
+    values = [{"id": run_id, "now": now, "behind": behind.get(run_id, NOT_DEFERRED)} for run_id in chosen]
     db.executemany(SQL["release_run"], values)
     return chosen
 
 
-def _waiter(db: sqlite3.Connection, known: KnownRevisions, row: Row) -> Waiter:
+def _waiter(db: sqlite3.Connection, known: RevisionCache, row: Row) -> WaitingRun:
     run_id, schedule_id, revision, priority, namespace, key, backfill_id, concurrency = row
     one = None if schedule_id is None else read_revision(db, known, schedule_id, revision)
     place = None if key is None else (namespace, key)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tickbird.domain.time.zone_data import ZoneData
-from tickbird.store.protocol.store import MovedLook, ZoneRecord, Zones
+from tickbird.store.protocol.store import MovedSchedule, ZoneRecord, Zones
 from tickbird.store.shared.zone_data import actor_of, detail_of, is_adopted
 from tickbird.store.sqlite.instants import to_instant
 from tickbird.store.sqlite.rows import dump
@@ -51,7 +51,7 @@ def stamp(db: sqlite3.Connection, zones: Zones, ids: Sequence[int]) -> None:
     db.execute(SQL["stamp_zones"], {"zones": zones.generation, "ids": dump(list(ids))})
 
 
-def audit(db: sqlite3.Connection, zones: Zones, moved: Sequence[MovedLook], now: int) -> None:
+def audit(db: sqlite3.Connection, zones: Zones, moved: Sequence[MovedSchedule], now: int) -> None:
     """A row for each schedule whose next look moved; its revision is the same."""
     for each in moved:
         write_audit(

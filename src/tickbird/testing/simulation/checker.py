@@ -8,16 +8,16 @@ from datetime import timedelta
 from typing import Any, cast
 
 from tickbird.domain.planning.commands import (
+    ClearOverride,
     Create,
     Delete,
     Override,
-    PauseCommand,
-    Redefine,
+    Pause,
     Reschedule,
     Resume,
     Skip,
+    SyncFromCode,
     Trigger,
-    UndoOverride,
     Update,
 )
 from tickbird.testing.simulation.backfills import Backfills
@@ -146,7 +146,7 @@ class Checker:
         """It goes back only where a grid ends, to that instant and not before it."""
         old = self.cursors.get(row.schedule_id)
         self.cursors[row.schedule_id] = row
-        ends = call.verb == "change_schedule" and isinstance(call.args[2], Create | Update | Redefine | Delete)
+        ends = call.verb == "change_schedule" and isinstance(call.args[2], Create | Update | SyncFromCode | Delete)
         anew = ends and row.planned_until == self.now // MICROS * MICROS
         if old is not None and (row.planned_until or 0) < (old.planned_until or 0) and not anew:
             self.broken("I1", f"the cursor of schedule {row.schedule_id} went back")
@@ -337,7 +337,7 @@ class Checker:
         if isinstance(command, Create):
             return self._create(call, schedule, command)
         assert schedule is not None
-        if isinstance(command, Redefine):
+        if isinstance(command, SyncFromCode):
             code = self.record.scenario.specs[command.definition.payload["spec"]]
             return schedule, schedule.edit(replace(code, **cast(Any, schedule.overrides)), self.reach, now)
         if isinstance(command, Update):
@@ -345,7 +345,7 @@ class Checker:
             if schedule.by_code:
                 schedule.overrides.update(call.intent.values)
             return schedule, schedule.edit(replace(schedule.spec, **call.intent.values), self.reach, now)
-        if isinstance(command, PauseCommand):
+        if isinstance(command, Pause):
             schedule.state, schedule.paused_by, schedule.pause_note = "paused", command.actor, command.note
             schedule.paused_until = command.until
         elif isinstance(command, Resume):
@@ -358,7 +358,7 @@ class Checker:
             return schedule, told
         elif isinstance(command, Reschedule | Skip):
             self._move_or_skip(schedule, command)
-        elif isinstance(command, Override | UndoOverride):
+        elif isinstance(command, Override | ClearOverride):
             self._override(schedule, command)
         return schedule, []
 
@@ -376,11 +376,11 @@ class Checker:
             schedule.told = {tick: told for tick, told in schedule.told.items() if not first <= tick <= last}
             schedule.skip_until = max(last, schedule.skip_until or 0)
 
-    def _override(self, schedule: Watched, command: Override | UndoOverride) -> None:
+    def _override(self, schedule: Watched, command: Override | ClearOverride) -> None:
         tick = command.tick
         if tick <= schedule.decided or tick in schedule.done or schedule.grid.next(tick - 1) != tick:
             self.broken("I2", f"{schedule.name}: {tick} is no tick to come, and was overridden")
-        if isinstance(command, UndoOverride):
+        if isinstance(command, ClearOverride):
             self._tell(schedule, {other: told for other, told in schedule.told.items() if other != tick})
         else:
             told = Told(self.now // MICROS, command.skip, command.move_to, command.payload is not None)

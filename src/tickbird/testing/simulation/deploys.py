@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tickbird.domain.planning.commands import Create, PauseCommand, Redefine, Resume
+from tickbird.domain.planning.commands import Create, Pause, Resume, SyncFromCode
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.schedule import SYNC_ACTOR
 
@@ -48,16 +48,16 @@ class Deploys:
         by_code = command.actor == SYNC_ACTOR
         others = self._looked.get(call.host, {}).get(name, set())
         broken = self._checker.broken
-        if isinstance(command, Create | Redefine) and by_code:
+        if isinstance(command, Create | SyncFromCode) and by_code:
             mark = fingerprint(command.definition)
             stored = self._stored.get(name)
-            if isinstance(command, Redefine) and mark == stored:
+            if isinstance(command, SyncFromCode) and mark == stored:
                 broken("deploys", f"{call.host} writes {name} again though nothing changed")
-            elif isinstance(command, Redefine) and mark in self._seen.get(name, set()) and stored in others:
+            elif isinstance(command, SyncFromCode) and mark in self._seen.get(name, set()) and stored in others:
                 broken("deploys", f"{call.host} reverts {name} though a live worker declares what is stored")
             self._stored[name] = mark
             self._seen.setdefault(name, set()).add(mark)
-        elif isinstance(command, PauseCommand):
+        elif isinstance(command, Pause):
             if by_code and others:
                 broken("deploys", f"{call.host} pauses {name} though a live worker declares it")
             if by_code and (paused_by := self._paused_by(call, name)) is not None:

@@ -9,7 +9,7 @@ from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.engine import Engine, EngineOptions
-from tickbird.engine.loop import Repeat
+from tickbird.engine.loop import StepLoop
 from tickbird.engine.maintenance import Retention
 from tickbird.testing.simulation.effects import SimulatedTask, SimulatedThreads
 from tickbird.testing.simulation.faults import FaultyStore
@@ -103,7 +103,7 @@ class Host:
             clock=HostClock(self.loop),
         )
         # Every ten minutes is too often where a heartbeat comes once a day.
-        engine._prune = Repeat("prune", self._prune_seldom(engine), 10.0 * scenario.beat)
+        engine._prune = StepLoop("prune", self._prune_seldom(engine), 10.0 * scenario.beat)
         self._engine = engine
         try:
             await engine.run()

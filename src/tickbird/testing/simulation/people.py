@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
-from tickbird.domain.limits.rate_limits import Rate
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.testing.simulation.faults import FaultyStore
 from tickbird.testing.simulation.grids import Interval, utc
 from tickbird.testing.simulation.scenario import changed_fields, make_spec, with_needs
@@ -274,7 +274,7 @@ class Person:
 
     async def _rate(self, _: str) -> None:
         chance, scenario = self.world.chance, self.world.scenario
-        rate = Rate(chance.choice((1, 2, 3)), max(1, int(scenario.beat * chance.choice((0.5, 1, 3)))))
+        rate = RateLimit(chance.choice((1, 2, 3)), max(1, int(scenario.beat * chance.choice((0.5, 1, 3)))))
         for queue in scenario.queues:
             await self._client.limit_queue(queue, rate if chance.random() < 0.9 else None, actor=self.id)
 

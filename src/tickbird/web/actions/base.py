@@ -16,7 +16,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
 from tickbird.web.forms.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
 from tickbird.web.forms.payload_form import read_object
-from tickbird.web.page_request import Door, Page, Visit
+from tickbird.web.page_request import Page, PageRequest, PageRoute
 
 # Of what others did meanwhile, so much is shown.
 _MOST_SHOWN: Final = 10
@@ -38,7 +38,7 @@ class Action:
     # What stands in them at first.
     defaults: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, visit: Visit, schedule: Schedule) -> None:
+    def __init__(self, visit: PageRequest, schedule: Schedule) -> None:
         self.visit = visit
         self.schedule = schedule
         self.wrong: dict[str, str] = {}
@@ -209,7 +209,7 @@ class Action:
 def page_of(kind: type[Action]) -> Page:
     """The page of an action: GET shows its form, POST does it."""
 
-    async def enter(visit: Visit) -> Response:
+    async def enter(visit: PageRequest) -> Response:
         try:
             schedule = await visit.client.get(visit.schedule_name)
         except NotFoundError:
@@ -235,12 +235,12 @@ def page_of(kind: type[Action]) -> Page:
     return enter
 
 
-def doors_of(path: str, kind: type[Action], role: Role) -> tuple[Door, ...]:
+def doors_of(path: str, kind: type[Action], role: Role) -> tuple[PageRoute, ...]:
     """The way to an action."""
-    return (Door(f"/schedules/{{name:path}}{path}", page_of(kind), role, ("GET", "POST")),)
+    return (PageRoute(f"/schedules/{{name:path}}{path}", page_of(kind), role, ("GET", "POST")),)
 
 
-async def _meanwhile(visit: Visit, schedule: Schedule, seen: int | None) -> Sequence[HistoryEntry]:
+async def _meanwhile(visit: PageRequest, schedule: Schedule, seen: int | None) -> Sequence[HistoryEntry]:
     """What others did since a revision, newest first."""
     found = await visit.client.history(schedule.name, limit=_MOST_SHOWN)
     return [each for each in found if seen is None or each.revision.revision > seen]

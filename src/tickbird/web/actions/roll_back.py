@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.planning.commands import kept_over_code
+from tickbird.domain.planning.commands import override_notice
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.diff import differences
 from tickbird.domain.schedules.revision import RevisionRecord
@@ -42,7 +42,7 @@ class RollBack(Action):
         self._check_command(await self._record())
         name, to = self.schedule.name, self.to
         after = await self.visit.client.roll_back(name, to, actor=self.visit.actor, note=self.note, revision=self.seen)
-        kept = kept_over_code(after)
+        kept = override_notice(after)
         said = f"{name} is at revision {after.revision}, with the definition of revision {to}."
         return self.visit.done(self.back, f"{said} {kept}" if kept else said)
 

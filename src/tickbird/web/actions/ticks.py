@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.commands import MOST_SKIPPED
-from tickbird.domain.planning.upcoming import ComingTick, coming_ticks, overrides_of
+from tickbird.domain.planning.upcoming import UpcomingTick, coming_ticks, overrides_of
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import parse_iso, utc_text
 from tickbird.web.actions.base import Action, doors_of
@@ -183,7 +183,7 @@ class Override(Action):
         }
 
 
-def _next(action: Action) -> Sequence[ComingTick]:
+def _next(action: Action) -> Sequence[UpcomingTick]:
     return coming_ticks(action.schedule, action.visit.clock.now, _SHOWN)
 
 

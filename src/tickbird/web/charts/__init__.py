@@ -5,7 +5,7 @@ Nothing in them needs a script or an inline style; colours come from `static/pic
 """
 
 from tickbird.web.charts.bars import TickBar, tick_bars
-from tickbird.web.charts.chart import Picture, Table
+from tickbird.web.charts.chart import Chart, Table
 from tickbird.web.charts.durations import DurationPoint, durations
 from tickbird.web.charts.lateness import Lateness, lateness, measure
 from tickbird.web.charts.load_diff import ChangedBar, changed_load
@@ -20,12 +20,12 @@ from tickbird.web.charts.timeline_marks import ComingMark, RunMark, SkipMark
 __all__ = [
     "AttemptLine",
     "ChangedBar",
+    "Chart",
     "ComingMark",
     "DurationPoint",
     "Lateness",
     "LoadCell",
     "Outcome",
-    "Picture",
     "RunMark",
     "SkipMark",
     "StripTick",

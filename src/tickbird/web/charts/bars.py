@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tickbird.web.charts.axis import time_axis, zone_label
-from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, length, short_count
 from tickbird.web.charts.scales import Linear, whole_steps
 from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
@@ -30,7 +30,7 @@ class TickBar:
 
 def tick_bars(
     bars: Sequence[TickBar], tz: str, *, span: float = 3_600, width: float = 960, title: str = "Ticks per hour"
-) -> Picture:
+) -> Chart:
     """One column per span of so many seconds; more columns than have room are joined with their neighbours."""
     width = usable_width(width)
     if not bars:
@@ -60,7 +60,7 @@ def tick_bars(
     if joined > 1:
         summary += f" Each column is {length(span)}."
     svg = drawing("bars", (frame.width, frame.height), title, summary, parts, has_marks=True)
-    return Picture(svg, table.table(), title, summary)
+    return Chart(svg, table.table(), title, summary)
 
 
 def _joined(bars: Sequence[TickBar], number: int) -> list[TickBar]:

@@ -24,7 +24,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Chart:
     """A drawing that a page shows as it is, and what is told beside it."""
 
     svg: Svg
@@ -97,7 +97,7 @@ def drawing(
     )
 
 
-def lesson(kind: str, title: str, sentence: str, heads: tuple[str, ...], width: float, height: float = 72) -> Picture:
+def lesson(kind: str, title: str, sentence: str, heads: tuple[str, ...], width: float, height: float = 72) -> Chart:
     """The picture of nothing yet: it says what will stand here, and what to do for it."""
     width = usable_width(width)
     lines = _wrapped(sentence, int(width / 7))
@@ -108,7 +108,7 @@ def lesson(kind: str, title: str, sentence: str, heads: tuple[str, ...], width: 
         *(label(each, width / 2, top + 18 * place, "pic-lesson", "middle") for place, each in enumerate(lines)),
     ]
     svg = drawing(kind, (width, height), title, sentence, parts, has_marks=False)
-    return Picture(svg, Table(heads, ()), title, sentence)
+    return Chart(svg, Table(heads, ()), title, sentence)
 
 
 def _wrapped(sentence: str, columns: int) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tickbird.web.charts.axis import time_axis, zone_label
-from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, length, listing, number
 from tickbird.web.charts.scales import Linear, Log, nice_powers, percentile, time_steps
 from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
@@ -38,7 +38,7 @@ class _Bin:
         return sorted(self.points, key=lambda each: each.seconds)[len(self.points) // 2]
 
 
-def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None = None, width: float = 460) -> Picture:
+def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None = None, width: float = 460) -> Chart:
     """Points over time. More than there is room for are binned: the middle one, and a line from shortest to longest."""
     title, width = "Duration", usable_width(width)
     if not points:
@@ -74,7 +74,7 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
     )
     summary += f"; time-out {length(timeout)}." if timeout is not None and timeout > 0 else "."
     svg = drawing("durations", (frame.width, frame.height), title, summary, parts, has_marks=True)
-    return Picture(svg, table.table(), title, summary)
+    return Chart(svg, table.table(), title, summary)
 
 
 def _vertical(values: Sequence[float], highest: float, frame: Frame) -> tuple[Linear | Log, tuple[float, ...]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, length, number, room_for, short_count
 from tickbird.web.charts.scales import Linear, percentile, whole_steps
 from tickbird.web.charts.svg import Svg, group, label, line, mark, rect
@@ -65,7 +65,7 @@ def bin_of(seconds: float) -> int:
     return bisect_right(EDGES, seconds)
 
 
-def lateness(measured: Lateness, *, width: float = 460, href: str | None = None) -> Picture:
+def lateness(measured: Lateness, *, width: float = 460, href: str | None = None) -> Chart:
     """Columns per bin, with lines where half of all and 99 of 100 runs have started."""
     title, width = "Lateness", usable_width(width)
     counts = _fitting(measured.counts)
@@ -95,7 +95,7 @@ def lateness(measured: Lateness, *, width: float = 460, href: str | None = None)
     )
     summary += f"; {count(measured.early, 'was', 'were')} early, by clocks that differ." if measured.early else "."
     svg = drawing("lateness", (frame.width, frame.height), title, summary, parts, has_marks=True)
-    return Picture(svg, table.table(), title, summary)
+    return Chart(svg, table.table(), title, summary)
 
 
 def position(seconds: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tickbird.web.charts.axis import time_axis, zone_label
-from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, short_count
 from tickbird.web.charts.scales import Linear, whole_steps
 from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
@@ -28,7 +28,7 @@ class ChangedBar:
     after: int
 
 
-def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width: float = 440) -> Picture:
+def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width: float = 440) -> Chart:
     """One column per span of so many seconds."""
     title, width = "Load before and after", usable_width(width)
     if not bars:
@@ -46,7 +46,7 @@ def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width
     parts += [_column(each, max(1.0, span), frame, x, y, tz, table) for each in bars]
     parts.append(_key(frame))
     svg = drawing("changed", (frame.width, frame.height), title, _summary(bars, tz), parts, has_marks=bool(table.rows))
-    return Picture(svg, table.table(), title, _summary(bars, tz))
+    return Chart(svg, table.table(), title, _summary(bars, tz))
 
 
 def _summary(bars: Sequence[ChangedBar], tz: str) -> str:

@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime
 from tickbird.domain.time.zones import zone
-from tickbird.web.charts.chart import Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.chart import Chart, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, number, room_for, short_count
 from tickbird.web.charts.svg import Svg, group, joined, label, mark, path, rect
 from tickbird.web.charts.symbols import hatch
@@ -46,7 +46,7 @@ def local_hours(first: datetime, tz: str, days: int = 7) -> list[datetime]:
     return hours
 
 
-def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Picture:
+def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart:
     """Days as rows, hours as columns. A repeated hour shares its column; one that the clock leaves out is hatched."""
     title, width = "Load by hour", usable_width(width)
     days: dict[date, dict[int, list[LoadCell]]] = {}
@@ -85,7 +85,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Pictu
         summary = "No ticks are due in these days."
     height = bottom + 12 + 18 * lines
     svg = drawing("load", (width, height), title, summary, parts, has_marks=any(each.ticks > 0 for each in shown))
-    return Picture(svg, table.table(), title, summary)
+    return Chart(svg, table.table(), title, summary)
 
 
 def shade(ticks: int, peak: int) -> int:

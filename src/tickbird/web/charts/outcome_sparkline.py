@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tickbird.web.charts.chart import Picture, TableRows, drawing
+from tickbird.web.charts.chart import Chart, TableRows, drawing
 from tickbird.web.charts.labels import clean, length, listing
 from tickbird.web.charts.scales import Log
 from tickbird.web.charts.svg import Svg, mark, path, rect
@@ -32,7 +32,7 @@ class Outcome:
     href: str | None = None
 
 
-def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> Picture:
+def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> Chart:
     """The last sixty, oldest first, each with words of its own and where it leads.
 
     A list has many of them: without `each_told` it is one small image, drawn with a path for each kind.
@@ -67,7 +67,7 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> P
     else:
         summary = _with_last_failure(summary, latest, tz)
         svg = drawing("outcomes", (WIDTH, HEIGHT), f"{title}: {summary}", "", parts, has_marks=False)
-    return Picture(svg, table.table(), title, summary)
+    return Chart(svg, table.table(), title, summary)
 
 
 def _with_last_failure(summary: str, latest: Sequence[Outcome], tz: str) -> str:

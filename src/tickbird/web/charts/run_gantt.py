@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tickbird.domain.runs.run import Status
-from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import clean, count, length, number, offset, room_for
 from tickbird.web.charts.scales import Linear
 from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
@@ -35,9 +35,7 @@ class AttemptLine:
     href: str | None = None
 
 
-def run_line(
-    due_at: datetime, attempts: Sequence[AttemptLine], now: datetime, tz: str, *, width: float = 960
-) -> Picture:
+def run_line(due_at: datetime, attempts: Sequence[AttemptLine], now: datetime, tz: str, *, width: float = 960) -> Chart:
     """Attempts below each other on one scale of time, with the waits between them."""
     title, width = "Course of the run", usable_width(width)
     if not attempts:
@@ -69,7 +67,7 @@ def run_line(
         parts.append(label(f"+{count(left_out, 'earlier attempt')}", 0, height - 6, "pic-note"))
         summary += f" The first {left_out:,} are not drawn."
     svg = drawing("run", (width, height), title, summary, parts, has_marks=True)
-    return Picture(svg, table.table(), title, summary)
+    return Chart(svg, table.table(), title, summary)
 
 
 def _instants(each: AttemptLine, present: float) -> list[float]:

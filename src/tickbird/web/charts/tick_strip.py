@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from tickbird.web.charts.chart import Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.chart import Chart, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import clean, listing, room_for, short_count
 from tickbird.web.charts.svg import Svg, group, joined, label, line, mark, rect
 from tickbird.web.charts.symbols import WORDS, Kind, legend, shape
@@ -31,7 +31,7 @@ class StripTick:
 
 def tick_strip(
     ticks: Sequence[StripTick], now: datetime, tz: str, *, width: float = 960, more_past: int = 0, more_coming: int = 0
-) -> Picture:
+) -> Chart:
     """Those nearest to the present, as many as there is room for; the numbers of others stand at the ends."""
     title, width = "Ticks", usable_width(width)
     if not ticks:
@@ -70,7 +70,7 @@ def tick_strip(
     beyond = [f"+{more_past:,} earlier"] * bool(more_past) + [f"+{more_coming:,} later"] * bool(more_coming)
     summary = "; ".join([told, *beyond]) + "."
     svg = drawing("strip", (width, _Y + 46 + 18 * lines), title, summary, parts, has_marks=True)
-    return Picture(svg, table.table(), title, summary)
+    return Chart(svg, table.table(), title, summary)
 
 
 def _tick(each: StripTick, x: float, step: float, tz: str, table: TableRows) -> Svg:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tickbird.web.charts.axis import now_line, time_axis, zone_label
-from tickbird.web.charts.chart import Frame, Picture, TableRows, drawing, lesson, usable_width
+from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import clean, count, listing, short_count
 from tickbird.web.charts.scales import Linear
 from tickbird.web.charts.svg import Svg, group, label, line, mark
@@ -54,7 +54,7 @@ def timeline(
     width: float = 960,
     more: int = 0,
     title: str = "Timeline",
-) -> Picture:
+) -> Chart:
     """Rows of marks over [since, until]; `more` counts schedules beyond those given."""
     width = usable_width(width)
     if not rows:
@@ -87,7 +87,7 @@ def timeline(
     told = listing({WORDS[kind]: tally[kind] for kind in WORDS if kind in tally}) or "nothing in this time"
     summary = f"{count(len(rows), 'schedule')}: {told}" + (f"; +{count(more, 'more schedule')}." if more else ".")
     svg = drawing("timeline", (width, height), title, summary, parts, has_marks=bool(table.rows) or not single)
-    return Picture(svg, table.table(), title, summary)
+    return Chart(svg, table.table(), title, summary)
 
 
 def _row(row: TimelineRow, y: float, frame: Frame, window: Window, table: TableRows, tally: dict[Kind, int]) -> Svg:

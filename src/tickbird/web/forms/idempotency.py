@@ -7,9 +7,9 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
-from tickbird.client.idempotency import Answers
-from tickbird.domain.access.responses import Answer
-from tickbird.web.page_request import Visit
+from tickbird.client.idempotency import ResponseStore
+from tickbird.domain.access.responses import StoredResponse
+from tickbird.web.page_request import PageRequest
 
 # The field of a form that has it.
 FIELD: Final = "once"
@@ -17,12 +17,12 @@ _LONGEST: Final = 100
 _DONE: Final = 200
 
 
-def mark_of(visit: Visit) -> str:
+def form_token(visit: PageRequest) -> str:
     """The mark for a form: the one that it was sent with, so that it stays through a refusal, else a new one."""
     return _sent(visit) or f"web-{secrets.token_hex(8)}"
 
 
-def key_of(visit: Visit, *about: str) -> str | None:
+def key_of(visit: PageRequest, *about: str) -> str | None:
     """What a form asks for once, about this, as the key of a run; None where it has no mark."""
     sent = _sent(visit)
     if sent is None:
@@ -31,18 +31,18 @@ def key_of(visit: Visit, *about: str) -> str | None:
     return f"web:{visit.caller.token_id}:{hashlib.blake2b(text, digest_size=16).hexdigest()}"
 
 
-def _sent(visit: Visit) -> str | None:
+def _sent(visit: PageRequest) -> str | None:
     return visit.form.text(FIELD)[:_LONGEST] or None
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
+class SubmitOnce:
     """What a form does that must not be done twice; without a mark it is done whenever it is asked for."""
 
-    visit: Visit
+    visit: PageRequest
     what: str
 
-    async def begin(self) -> Answer | None:
+    async def begin(self) -> StoredResponse | None:
         """None where it is to be done now; else what is known of it, without a status while somebody is at it."""
         key = key_of(self.visit, self.what)
         return None if key is None else await self._answers.begin(self._namespace, key, self.what)
@@ -50,7 +50,7 @@ class Once:
     async def done(self, made: str) -> None:
         """It was done, and this came of it: nothing that must be kept from anybody."""
         if (key := key_of(self.visit, self.what)) is not None:
-            await self._answers.keep(self._namespace, key, Answer(self.what, _DONE, {}, made))
+            await self._answers.keep(self._namespace, key, StoredResponse(self.what, _DONE, {}, made))
 
     async def refused(self) -> None:
         """Nothing was done: the same form may be sent again."""
@@ -58,8 +58,8 @@ class Once:
             await self._answers.forget(self._namespace, key, self.what)
 
     @property
-    def _answers(self) -> Answers:
-        return Answers(self.visit.client)
+    def _answers(self) -> ResponseStore:
+        return ResponseStore(self.visit.client)
 
     @property
     def _namespace(self) -> str:

@@ -15,7 +15,7 @@ from tickbird.domain.targets.command import program_from_json
 from tickbird.web.forms import payload_form, policy_fields
 from tickbird.web.forms.payload_form import PayloadForm
 from tickbird.web.forms.trigger_text import read_trigger, trigger_texts
-from tickbird.web.page_request import Visit
+from tickbird.web.page_request import PageRequest
 
 # Where a form shows what is wrong with something that errors know by another name.
 _SHOWN_AT: Final = {"target": "task", "tag": "tags", "calendar": "calendars", "schedule": "name", "command": "command"}
@@ -74,7 +74,7 @@ def base_texts(base: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-async def drawn(visit: Visit, base: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Draft:
+async def drawn(visit: PageRequest, base: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Draft:
     """The form of a stored definition, with some texts in place of its own."""
     shown = {**base_texts(base), **(texts or {})}
     payload = base.get("payload")
@@ -87,7 +87,7 @@ async def drawn(visit: Visit, base: Mapping[str, Any], texts: Mapping[str, str] 
     return draft
 
 
-async def sent(visit: Visit, base: Mapping[str, Any]) -> Draft:
+async def sent(visit: PageRequest, base: Mapping[str, Any]) -> Draft:
     """What was typed over a definition; what is not in the form is as it was."""
     before, form = base_texts(base), visit.form
     texts = {name: raw for name in before if (raw := form.raw(name)) is not None}
@@ -107,7 +107,7 @@ async def sent(visit: Visit, base: Mapping[str, Any]) -> Draft:
     return draft
 
 
-def _understand(visit: Visit, draft: Draft, before: Mapping[str, str]) -> None:
+def _understand(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None:
     """Read what differs from what was there before."""
     shown = draft.texts
     if shown["when"] != before["when"] or shown["tz"] != before["tz"] or "trigger" not in draft.base:
@@ -122,7 +122,7 @@ def _zone(shown: Mapping[str, str]) -> str:
     return shown["tz"].strip() or "UTC"
 
 
-def _target(visit: Visit, draft: Draft, before: Mapping[str, str]) -> None:
+def _target(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None:
     shown = draft.texts
     task, program = shown["task"].strip(), shown["command"].strip()
     if shown["command"] != before["command"] and program:
@@ -155,7 +155,7 @@ def _take(draft: Draft, name: str, make: Any) -> None:
         draft.wrong.setdefault(at, "This is not what a schedule has there.")
 
 
-async def merged(visit: Visit, mine: Draft, theirs: Mapping[str, Any]) -> Draft:
+async def merged(visit: PageRequest, mine: Draft, theirs: Mapping[str, Any]) -> Draft:
     """What somebody typed, over what another has saved meanwhile: only what they touched stays theirs."""
     before, now = base_texts(mine.base), base_texts(theirs)
     changed = {name: text for name, text in mine.texts.items() if text != before.get(name)}

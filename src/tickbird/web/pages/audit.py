@@ -10,10 +10,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.ledger.activity import AuditRecord
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.schedules.diff import differences
-from tickbird.domain.views import AuditFilter, Page
-from tickbird.web.page_request import Door, Visit
+from tickbird.domain.views import AuditFilter, KeysetPage
+from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 100
 _ASKED: Final = ("actor", "action", "schedule", "since", "until")
@@ -32,21 +32,21 @@ _MOST_CHANGED: Final = 50
 class Entry:
     """A record, what of it was so before and is so after, and what else is told of it."""
 
-    record: AuditRecord
+    record: AuditEntry
     changes: Sequence[tuple[str, Any, Any]]
     rest: Mapping[str, Any]
 
 
-async def audit(visit: Visit) -> Response:
+async def audit(visit: PageRequest) -> Response:
     """A page of changes: those that are asked for."""
     wanted, wrong = _wanted(visit)
     before, after = _number(visit.query.get("before")), _number(visit.query.get("after"))
 
-    async def read() -> Page[AuditRecord]:
+    async def read() -> KeysetPage[AuditEntry]:
         return await visit.client.board.audit(wanted, before=before, after=after, limit=_PAGE)
 
     key = (visit.namespace, "audit", repr(wanted), before, after)
-    found: Page[AuditRecord] = Page([]) if wrong else await visit.readings.share(key, read)
+    found: KeysetPage[AuditEntry] = KeysetPage([]) if wrong else await visit.readings.share(key, read)
     return visit.render(
         "audit.html",
         status=422 if wrong else 200,
@@ -61,7 +61,7 @@ async def audit(visit: Visit) -> Response:
     )
 
 
-def _wanted(visit: Visit) -> tuple[AuditFilter, dict[str, str]]:
+def _wanted(visit: PageRequest) -> tuple[AuditFilter, dict[str, str]]:
     """What the address asks for, and what of it cannot be read."""
     wrong: dict[str, str] = {}
     times: dict[str, datetime | None] = {}
@@ -82,7 +82,9 @@ def _wanted(visit: Visit) -> tuple[AuditFilter, dict[str, str]]:
     return wanted, wrong
 
 
-def _ways(visit: Visit, found: Page[AuditRecord], before: int | None, after: int | None) -> dict[str, str | None]:
+def _ways(
+    visit: PageRequest, found: KeysetPage[AuditEntry], before: int | None, after: int | None
+) -> dict[str, str | None]:
     """To newer entries and to older ones, each None where there are none."""
     rows = found.rows
     newer = older = found.reached
@@ -97,7 +99,7 @@ def _ways(visit: Visit, found: Page[AuditRecord], before: int | None, after: int
     }
 
 
-def _entry(record: AuditRecord) -> Entry:
+def _entry(record: AuditEntry) -> Entry:
     detail = dict(record.detail)
     if "before" not in detail or "after" not in detail:
         return Entry(record, (), detail)
@@ -117,4 +119,4 @@ def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-DOORS: Final = (Door("/audit", audit),)
+DOORS: Final = (PageRoute("/audit", audit),)

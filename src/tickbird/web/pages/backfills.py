@@ -12,7 +12,7 @@ from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.planning.backfills import BackfillRecord
 from tickbird.domain.runs.run import RunRecord, Status
 from tickbird.domain.views import RunFilter
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run import command
 from tickbird.web.pages.runs import Row, read_number, row_of
 
@@ -23,7 +23,7 @@ _MOST_SHOWN: Final = 50
 _ORDER: Final[tuple[Status, ...]] = ("succeeded", "failed", "cancelled", "running", "queued", "waiting")
 
 
-async def backfills(visit: Visit) -> Response:
+async def backfills(visit: PageRequest) -> Response:
     """All of them, newest first; of one schedule, if asked."""
     schedule = visit.query.get("schedule") or None
     before = read_number(visit.query.get("before"))
@@ -61,7 +61,7 @@ class Found:
     going: Sequence[RunRecord]
 
 
-async def backfill(visit: Visit) -> Response:
+async def backfill(visit: PageRequest) -> Response:
     """One of them."""
     backfill_id = _number(visit)
     found = await visit.readings.share((visit.namespace, "backfill", backfill_id), lambda: _read(visit, backfill_id))
@@ -81,7 +81,7 @@ async def backfill(visit: Visit) -> Response:
     )
 
 
-async def _read(visit: Visit, backfill_id: int) -> Found:
+async def _read(visit: PageRequest, backfill_id: int) -> Found:
     record = await visit.client.get_backfill(backfill_id)
 
     async def some(*statuses: Status) -> Sequence[RunRecord]:
@@ -94,7 +94,7 @@ async def _read(visit: Visit, backfill_id: int) -> Found:
     return Found(record, await some("failed"), await some("running", "queued"))
 
 
-async def cancel(visit: Visit) -> Response:
+async def cancel(visit: PageRequest) -> Response:
     """Ask, then cancel the runs that have not begun, and ask those that run to stop where that is wanted."""
     record = await visit.client.get_backfill(_number(visit))
     note, stop = visit.form.text("note"), visit.form.text("stop") == "yes"
@@ -113,7 +113,7 @@ async def cancel(visit: Visit) -> Response:
     return visit.render("backfill_cancel.html", status=422 if wrong else 200, command=told, **context)
 
 
-def _number(visit: Visit) -> int:
+def _number(visit: PageRequest) -> int:
     backfill_id = visit.number("id")
     if backfill_id is None:
         raise NotFoundError(f"there is no backfill {visit.param('id')[:60]!r};", hint="it is named by its number.")
@@ -121,7 +121,7 @@ def _number(visit: Visit) -> int:
 
 
 DOORS: Final = (
-    Door("/backfills", backfills),
-    Door("/backfills/{id}/cancel", cancel, "operator", ("GET", "POST")),
-    Door("/backfills/{id}", backfill),
+    PageRoute("/backfills", backfills),
+    PageRoute("/backfills/{id}/cancel", cancel, "operator", ("GET", "POST")),
+    PageRoute("/backfills/{id}", backfill),
 )

@@ -11,17 +11,17 @@ from typing import Any, Final, Literal, cast
 
 from starlette.responses import Response
 
-from tickbird.api.middleware.timeouts import longer
-from tickbird.client.selection import Chosen, Found
+from tickbird.api.middleware.timeouts import extend_timeout
+from tickbird.client.selection import Found, ScheduleSelection
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.bulk import MOST, BulkResult, reason_to_leave
+from tickbird.domain.planning.bulk import MOST, BulkResult, reason_not_changed
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
 from tickbird.domain.views import ScheduleFilter
 from tickbird.web.filters import asked_for, query_of
-from tickbird.web.forms.idempotency import key_of, mark_of
+from tickbird.web.forms.idempotency import form_token, key_of
 from tickbird.web.forms.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 
 Deed = Literal["pause", "resume", "run"]
 DONE: Final = {"pause": "paused", "resume": "resumed", "run": "run"}
@@ -37,7 +37,7 @@ _TOMORROW: Final = 9
 class Asked:
     """Which schedules a form is about, and which of them there are."""
 
-    visit: Visit
+    visit: PageRequest
     deed: Deed
     # The filter that all are of which was chosen; None where some were ticked.
     every: ScheduleFilter | None
@@ -75,7 +75,7 @@ class Asked:
     def left(self) -> int:
         """How many of them stay as they are."""
         verb = "trigger" if self.deed == "run" else self.deed
-        alone = sum(1 for each in self.schedules if reason_to_leave(verb, each))
+        alone = sum(1 for each in self.schedules if reason_not_changed(verb, each))
         return alone + (self.kinds["shadow"] + self.kinds["parked"] if self.deed == "run" else 0)
 
     @property
@@ -142,7 +142,7 @@ class Asked:
         return None if at is None else words.get(chosen, utc_text(at))
 
 
-async def change(visit: Visit) -> Response:
+async def change(visit: PageRequest) -> Response:
     """Show what would be done; once that was confirmed, do it and tell how it went."""
     deed = cast("Deed", visit.path.rpartition("/")[2])
     chosen, every, names = _chosen(visit)
@@ -159,7 +159,7 @@ async def change(visit: Visit) -> Response:
     return visit.render("bulk_done.html", asked=asked, result=result, back=_back(visit), done=DONE[deed], shown=_SHOWN)
 
 
-async def _do(asked: Asked, chosen: Chosen) -> BulkResult:
+async def _do(asked: Asked, chosen: ScheduleSelection) -> BulkResult:
     visit, form = asked.visit, asked.visit.form
     text = form.text("expected")
     expected = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else asked.number
@@ -169,7 +169,7 @@ async def _do(asked: Asked, chosen: Chosen) -> BulkResult:
     if asked.deed == "run" and asked.number > TYPED_ABOVE and form.text("typed").replace(",", "") != str(asked.number):
         raise InvalidError(f"Type {asked.number} to run so many at once.", field="typed")
     end = asked.end if asked.deed == "pause" else None
-    longer(visit.request, _SECONDS)
+    extend_timeout(visit.request, _SECONDS)
     if asked.deed == "pause":
         cancels = "cancel_runs" in form
         return await chosen.pause(actor=visit.actor, expected=expected, note=note, until=end, cancel_runs=cancels)
@@ -180,15 +180,15 @@ async def _do(asked: Asked, chosen: Chosen) -> BulkResult:
 
 def _show(asked: Asked, status: int, field: str = "", why: str = "") -> Response:
     context: dict[str, Any] = {"asked": asked, "wrong": {field: why} if why else {}, "back": _back(asked.visit)}
-    context |= {"tomorrow": _TOMORROW, "once": mark_of(asked.visit)}
+    context |= {"tomorrow": _TOMORROW, "once": form_token(asked.visit)}
     return asked.visit.render("bulk.html", status=status, most=MOST, shown=_SHOWN, typed_above=TYPED_ABOVE, **context)
 
 
-async def export(visit: Visit) -> Response:
+async def export(visit: PageRequest) -> Response:
     """A file of schedules, which can be applied."""
     from tickbird.files.writer import write
 
-    longer(visit.request, _SECONDS)
+    extend_timeout(visit.request, _SECONDS)
     chosen, every, names = _chosen(visit)
     if every is None and not names:
         raise InvalidError("Nothing is selected;", hint="tick some schedules, or choose all that match.")
@@ -203,19 +203,19 @@ async def export(visit: Visit) -> Response:
     return Response(text, headers=headers, media_type="application/toml; charset=utf-8")
 
 
-def _chosen(visit: Visit) -> tuple[Chosen, ScheduleFilter | None, Sequence[str]]:
+def _chosen(visit: PageRequest) -> tuple[ScheduleSelection, ScheduleFilter | None, Sequence[str]]:
     if "every" in visit.form:
         wanted = asked_for(visit)
-        return Chosen(visit.client, wanted), wanted, ()
+        return ScheduleSelection(visit.client, wanted), wanted, ()
     names = [name for name in visit.form.all("name") if name]
-    return Chosen(visit.client, names), None, names
+    return ScheduleSelection(visit.client, names), None, names
 
 
-def _back(visit: Visit) -> str:
+def _back(visit: PageRequest) -> str:
     return visit.url("/schedules", **query_of(asked_for(visit)))
 
 
 DOORS: Final = (
-    Door("/bulk/export", export, "viewer", ("POST",)),
-    *(Door(f"/bulk/{deed}", change, "operator", ("POST",)) for deed in DONE),
+    PageRoute("/bulk/export", export, "viewer", ("POST",)),
+    *(PageRoute(f"/bulk/{deed}", change, "operator", ("POST",)) for deed in DONE),
 )

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from tickbird.api.problems import Problem
 from tickbird.domain.doctor.finding import Finding, Severity
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 
 # It looks at everything; a page does not wait for it any longer.
 _PATIENCE: Final = 8.0
@@ -37,7 +37,7 @@ class Told:
     href: str | None
 
 
-async def doctor(visit: Visit) -> Response:
+async def doctor(visit: PageRequest) -> Response:
     """Look, and tell by how much it matters."""
     if not visit.keeps_store:
         raise Problem(
@@ -60,7 +60,7 @@ async def doctor(visit: Visit) -> Response:
     return visit.render("doctor.html", groups=groups, looked=found is not None, patience=_PATIENCE)
 
 
-def _told(visit: Visit, finding: Finding) -> Told:
+def _told(visit: PageRequest, finding: Finding) -> Told:
     command, words = "", finding.fix
     if _COMMAND.match(finding.fix):
         command, *remark = _REMARK.split(finding.fix, maxsplit=1)
@@ -68,7 +68,7 @@ def _told(visit: Visit, finding: Finding) -> Told:
     return Told(finding, command, words, _where(visit, finding))
 
 
-def _where(visit: Visit, finding: Finding) -> str | None:
+def _where(visit: PageRequest, finding: Finding) -> str | None:
     """The page that shows what a finding is about."""
     if schedule := finding.figures.get("schedule"):
         return visit.schedule(schedule)
@@ -82,4 +82,4 @@ def _where(visit: Visit, finding: Finding) -> str | None:
     return None
 
 
-DOORS: Final = (Door("/doctor", doctor, "admin"),)
+DOORS: Final = (PageRoute("/doctor", doctor, "admin"),)

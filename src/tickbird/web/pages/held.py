@@ -9,7 +9,7 @@ from starlette.responses import Response
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count as counted
 from tickbird.domain.runs.held import MOST, HeldSchedule, none_held
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run import command
 from tickbird.web.pages.runs import row_of
 
@@ -17,7 +17,7 @@ _MOST_SCHEDULES: Final = 500
 _MOST_RUNS: Final = 20
 
 
-async def held(visit: Visit) -> Response:
+async def held(visit: PageRequest) -> Response:
     """The schedules of which runs are held."""
 
     async def read() -> Any:
@@ -29,17 +29,17 @@ async def held(visit: Visit) -> Response:
     )
 
 
-async def release(visit: Visit) -> Response:
+async def release(visit: PageRequest) -> Response:
     """Ask how many and how fast, then let them run."""
     return await _decide(visit, "release")
 
 
-async def drop(visit: Visit) -> Response:
+async def drop(visit: PageRequest) -> Response:
     """Ask how many, then cancel them."""
     return await _decide(visit, "drop")
 
 
-async def _decide(visit: Visit, verb: str) -> Response:
+async def _decide(visit: PageRequest, verb: str) -> Response:
     name = visit.schedule_name
     standing = await _held(visit, name)
     typed = {field: visit.form.text(field) for field in ("count", "per_minute", "note", "sure")}
@@ -75,14 +75,14 @@ async def _decide(visit: Visit, verb: str) -> Response:
     )
 
 
-async def _held(visit: Visit, name: str) -> HeldSchedule:
+async def _held(visit: PageRequest, name: str) -> HeldSchedule:
     found = await visit.client.held(name)
     if not found:
         raise none_held(name)
     return found[0]
 
 
-async def _do(visit: Visit, verb: str, name: str, count: int | None, pace: int | None, note: str) -> int:
+async def _do(visit: PageRequest, verb: str, name: str, count: int | None, pace: int | None, note: str) -> int:
     if verb == "release":
         return await visit.client.release_held(name, actor=visit.actor, count=count, per_minute=pace, note=note)
     return await visit.client.drop_held(name, actor=visit.actor, count=count, note=note)
@@ -99,7 +99,7 @@ def _whole(text: str, field: str, wrong: dict[str, str]) -> int | None:
 
 
 DOORS: Final = (
-    Door("/held", held),
-    Door("/held/{name:path}/release", release, "operator", ("GET", "POST")),
-    Door("/held/{name:path}/drop", drop, "operator", ("GET", "POST")),
+    PageRoute("/held", held),
+    PageRoute("/held/{name:path}/release", release, "operator", ("GET", "POST")),
+    PageRoute("/held/{name:path}/drop", drop, "operator", ("GET", "POST")),
 )

@@ -10,7 +10,7 @@ from tickbird.domain.runs.run import SkipReason, Status
 from tickbird.domain.schedules.schedule import State
 from tickbird.web.charts.svg import Svg, element
 from tickbird.web.charts.symbols import WORDS, Kind, shape
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 
 STATUSES: Final[dict[Status, str]] = {
     "waiting": "It waits for its turn: for another run of its schedule, for one that it depends on, or for a person.",
@@ -52,7 +52,7 @@ _MARKS: Final[dict[Kind, str]] = {
 }
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: PageRequest) -> Response:
     """All of it."""
     return visit.render(
         "help.html",
@@ -68,4 +68,4 @@ def _drawn(kind: Kind) -> Svg:
     return element("svg", shape(kind, 8, 8, 6), class_="pic pic-one", viewBox="0 0 16 16", aria_hidden="true")
 
 
-DOORS: Final = (Door("/help", page),)
+DOORS: Final = (PageRoute("/help", page),)

@@ -12,8 +12,8 @@ from tickbird.api.query_types import read_instant
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.week_load import HourLoad, WeekLoad
 from tickbird.domain.time.instants import utc_text
-from tickbird.web.charts import LoadCell, Picture, TickBar, load_map, tick_bars
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.charts import Chart, LoadCell, TickBar, load_map, tick_bars
+from tickbird.web.page_request import PageRequest, PageRoute
 
 # Of many schedules it takes a while to compute: it is told anew after twenty times as long.
 FRESH, FACTOR = 2.0, 20.0
@@ -28,12 +28,12 @@ class Hour:
     """One hour that is looked into."""
 
     load: HourLoad
-    minutes: Picture
+    minutes: Chart
     quiet_minutes: list[datetime]
     quiet_hours: list[HourLoad]
 
 
-async def load(visit: Visit) -> Response:
+async def load(visit: PageRequest) -> Response:
     """The map, and the fullest hour or the one that was asked for."""
     client = visit.client
     week = await week_of(visit, _PATIENCE)
@@ -64,13 +64,13 @@ async def load(visit: Visit) -> Response:
     )
 
 
-async def week_of(visit: Visit, patience: float) -> WeekLoad | None:
+async def week_of(visit: PageRequest, patience: float) -> WeekLoad | None:
     """The load of the coming week, counted once for everybody; None where it is not there within so many seconds."""
     key = (f"load {visit.namespace}", "week")
     return await visit.readings.latest(key, visit.client.board.load, FRESH, FACTOR, patience)
 
 
-def _place(visit: Visit, week: WeekLoad, slots: int) -> int | None:
+def _place(visit: PageRequest, week: WeekLoad, slots: int) -> int | None:
     """Which hour is looked into: the one that was asked for, else the one that needs most slots, or the fullest."""
     if asked := visit.query.get("hour"):
         at = read_instant(asked, "hour")
@@ -86,7 +86,7 @@ def _place(visit: Visit, week: WeekLoad, slots: int) -> int | None:
     return max(full, key=lambda place: week.hours[place].ticks, default=None)
 
 
-def _hour(visit: Visit, week: WeekLoad, place: int) -> Hour:
+def _hour(visit: PageRequest, week: WeekLoad, place: int) -> Hour:
     chosen = week.hours[place]
     start = chosen.at.timestamp()
     minutes = week.minutes[place * 60 : place * 60 + 60]
@@ -107,4 +107,4 @@ def _hour(visit: Visit, week: WeekLoad, place: int) -> Hour:
     )
 
 
-DOORS: Final = (Door("/load", load),)
+DOORS: Final = (PageRoute("/load", load),)

@@ -9,8 +9,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import TickbirdError
-from tickbird.web.guard import SESSION, Gate, check_origin, problem_from, problem_page
-from tickbird.web.page_request import Visit, own_path, read_form
+from tickbird.web.guard import SESSION, PageGuard, check_origin, problem_from, problem_page
+from tickbird.web.page_request import PageRequest, own_path, read_form
 from tickbird.web.rendering import render
 
 _LONGEST_FORM: Final = 10_000
@@ -19,7 +19,7 @@ _LONGEST_FORM: Final = 10_000
 class Login:
     """The page that opens a session, and what ends it."""
 
-    def __init__(self, gate: Gate, api: Any) -> None:
+    def __init__(self, gate: PageGuard, api: Any) -> None:
         self._gate = gate
         self._authority = api.state.authority
         self._clients = api.state.clients
@@ -69,13 +69,13 @@ class Login:
         context = {"root": _root(request), "next": to, "wrong": wrong}
         return HTMLResponse(render("login.html", context), status)
 
-    async def leave(self, visit: Visit) -> Response:
+    async def leave(self, visit: PageRequest) -> Response:
         """End the session."""
         await self._authority.close(visit.caller)
         self._gate.forget(visit.request)
         return _away(visit)
 
-    async def leave_everywhere(self, visit: Visit) -> Response:
+    async def leave_everywhere(self, visit: PageRequest) -> Response:
         """Ask, then end all sessions of the token that this one was opened with."""
         token_id = visit.caller.token_id
         if visit.tokenless:
@@ -88,7 +88,7 @@ class Login:
         return visit.render("logout_everywhere.html", sessions=found.sessions if found else 0)
 
 
-def _away(visit: Visit) -> Response:
+def _away(visit: PageRequest) -> Response:
     answer = visit.done(f"{visit.root}/login")
     answer.delete_cookie(SESSION, path=visit.root or "/")
     return answer

@@ -10,15 +10,15 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.domain.doctor.findings_overview import Trouble, Troubles
-from tickbird.domain.doctor.metrics import Measures
+from tickbird.domain.doctor.findings_overview import FindingsOverview, OverviewFinding
+from tickbird.domain.doctor.metrics import NamespaceMetrics
 from tickbird.domain.forecast.week_load import WeekLoad
-from tickbird.domain.ledger.activity import Happening
+from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.planning.upcoming import coming_ticks
-from tickbird.domain.views import Count, ScheduleFilter, Timeline, Timing
-from tickbird.web.charts import Picture, lateness, measure, timeline
+from tickbird.domain.views import CappedCount, RunTiming, ScheduleFilter, Timeline
+from tickbird.web.charts import Chart, lateness, measure, timeline
 from tickbird.web.charts.labels import length
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.load import FACTOR, FRESH
 from tickbird.web.timeline_rows import timeline_row
 
@@ -41,21 +41,21 @@ class Board:
     """What was read for the page, at an instant of the store's clock."""
 
     now: datetime
-    measures: Measures
-    troubles: Troubles
+    measures: NamespaceMetrics
+    troubles: FindingsOverview
     timeline: Timeline
-    timings: Sequence[Timing]
+    timings: Sequence[RunTiming]
     # The newest of each schedule and outcome, and how often that was.
-    lately: Sequence[tuple[Happening, int]]
-    active: Count
-    paused: Count
+    lately: Sequence[tuple[Activity, int]]
+    active: CappedCount
+    paused: CappedCount
     # In the next hour; None until it was counted.
     due: int | None
     # Its pictures and how late runs start, by the zone that they are drawn in and where their links lead.
-    drawn: dict[tuple[str, str], tuple[Picture, Picture, str]] = field(default_factory=dict)
+    drawn: dict[tuple[str, str], tuple[Chart, Chart, str]] = field(default_factory=dict)
 
 
-async def now(visit: Visit) -> Response:
+async def now(visit: PageRequest) -> Response:
     """The board."""
     asked = visit.query.get("range", "")
     if asked not in RANGES:
@@ -80,7 +80,7 @@ async def now(visit: Visit) -> Response:
     )
 
 
-def _draw(visit: Visit, board: Board, half: timedelta) -> tuple[Picture, Picture, str]:
+def _draw(visit: PageRequest, board: Board, half: timedelta) -> tuple[Chart, Chart, str]:
     since, until = board.now - half, board.now + half
     rows = [
         timeline_row(visit, each, board.timeline.marks.get(each.id, ()), board.now, until)
@@ -99,7 +99,7 @@ def _draw(visit: Visit, board: Board, half: timedelta) -> tuple[Picture, Picture
     return drawn, lateness(late), length(late.p99) if late.total else ""
 
 
-async def _fitting(visit: Visit) -> str:
+async def _fitting(visit: PageRequest) -> str:
     """The range that suits the pace of the schedules: hours where they tick by the hour, minutes where by seconds."""
     at = await visit.client.now()
     coming = await visit.client.board.timeline(at, at + timedelta(minutes=RANGES[_WIDEST]), schedules=_ROWS, each=1)
@@ -114,7 +114,7 @@ async def _fitting(visit: Visit) -> str:
     return next((each for each, minutes in RANGES.items() if minutes >= wanted or each == _WIDEST), _WIDEST)
 
 
-async def _read(visit: Visit, half: timedelta) -> Board:
+async def _read(visit: PageRequest, half: timedelta) -> Board:
     client = visit.client
     measures = await client.source.measure(visit.namespace, most=_COUNTED)
     at = measures.now
@@ -145,9 +145,9 @@ def _due(coming: WeekLoad, at: datetime) -> int:
     return sum(coming.minutes[first : first + 60])
 
 
-def _grouped(happened: Sequence[Happening]) -> list[tuple[Happening, int]]:
+def _grouped(happened: Sequence[Activity]) -> list[tuple[Activity, int]]:
     """Newest first: what ends every minute does not push out what failed once."""
-    groups: dict[tuple[str | None, str], tuple[Happening, int]] = {}
+    groups: dict[tuple[str | None, str], tuple[Activity, int]] = {}
     for each in reversed(happened):
         if each.kind == "planned":
             continue
@@ -158,7 +158,7 @@ def _grouped(happened: Sequence[Happening]) -> list[tuple[Happening, int]]:
     return list(groups.values())
 
 
-def _telling(groups: Sequence[tuple[Happening, int]]) -> list[tuple[Happening, int]]:
+def _telling(groups: Sequence[tuple[Activity, int]]) -> list[tuple[Activity, int]]:
     """Those that are shown, in their order: what failed is among them, however much went well since."""
     failed = [each for each in groups if each[0].run is not None and each[0].run.status == "failed"]
     others = [each for each in groups if each not in failed]
@@ -166,7 +166,7 @@ def _telling(groups: Sequence[tuple[Happening, int]]) -> list[tuple[Happening, i
     return [each for each in groups if each in kept]
 
 
-def _link(visit: Visit, trouble: Trouble) -> str:
+def _link(visit: PageRequest, trouble: OverviewFinding) -> str:
     """Where to look into it."""
     if trouble.kind == "worker":
         return visit.url("/workers")
@@ -177,4 +177,4 @@ def _link(visit: Visit, trouble: Trouble) -> str:
     return visit.url("/runs", status="queued")
 
 
-DOORS: Final = (Door("/", now),)
+DOORS: Final = (PageRoute("/", now),)

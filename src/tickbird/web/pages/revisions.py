@@ -9,11 +9,11 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.domain.schedules.diff import differences, origin_of
+from tickbird.domain.schedules.diff import differences, revision_origin
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND, to_datetime
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 25
 # Parts of what the audit keeps of a change that are whole seconds since the epoch.
@@ -34,7 +34,7 @@ def entries_of(records: Sequence[RevisionRecord], most: int) -> list[Entry]:
     for record in records[:most]:
         before = {} if record.revision == 1 else known.get(record.revision - 1)
         changes = None if before is None else differences(before, record.definition)
-        origin = origin_of(record.action, record.actor, record.detail)
+        origin = revision_origin(record.action, record.actor, record.detail)
         found.append(Entry(record, origin, changes, list(_told(record))))
     return found
 
@@ -50,7 +50,7 @@ def _told(record: RevisionRecord) -> Iterator[tuple[str, datetime | int]]:
         yield "count", count
 
 
-async def find(visit: Visit, name: str) -> Schedule:
+async def find(visit: PageRequest, name: str) -> Schedule:
     """A schedule by name, also a deleted one; else the page that says which names are like it."""
 
     async def read() -> Schedule:
@@ -59,7 +59,7 @@ async def find(visit: Visit, name: str) -> Schedule:
     return await visit.readings.share((visit.namespace, "found", name), read)
 
 
-async def revisions(visit: Visit) -> Response:
+async def revisions(visit: PageRequest) -> Response:
     """All revisions, a page at a time."""
     schedule = await find(visit, visit.schedule_name)
     asked = visit.query.get("before", "")
@@ -71,4 +71,4 @@ async def revisions(visit: Visit) -> Response:
     return visit.render("revisions.html", schedule=schedule, entries=entries, older=older, newest=newest)
 
 
-DOORS: Final = (Door("/schedules/{name:path}/revisions", revisions),)
+DOORS: Final = (PageRoute("/schedules/{name:path}/revisions", revisions),)

@@ -18,11 +18,11 @@ from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.views import RunFilter
-from tickbird.web.charts import AttemptLine, Picture, run_line
-from tickbird.web.forms.idempotency import key_of, mark_of
+from tickbird.web.charts import AttemptLine, Chart, run_line
+from tickbird.web.forms.idempotency import form_token, key_of
 from tickbird.web.forms.payload_form import PayloadForm, draw_in_thread, published_schema, read_in_thread
 from tickbird.web.forms.payload_schema import as_json
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run_log import LEVELS, last_page, sought, without_colours
 from tickbird.web.pages.runs import duration, lateness, why_url
 
@@ -62,7 +62,7 @@ class Known:
         return 1 + schedule.definition.retries
 
 
-async def run(visit: Visit) -> Response:
+async def run(visit: PageRequest) -> Response:
     """The page of a run."""
     run_id = run_number(visit)
     zone = visit.clock.zone() if visit.clock.choice != "schedule" else None
@@ -91,7 +91,7 @@ async def run(visit: Visit) -> Response:
     )
 
 
-async def _read(visit: Visit, run_id: int, zone: str | None) -> Known:
+async def _read(visit: PageRequest, run_id: int, zone: str | None) -> Known:
     client = visit.client
     found, schedule = await client.run(run_id), None
     if found.schedule is not None:
@@ -106,12 +106,12 @@ async def _read(visit: Visit, run_id: int, zone: str | None) -> Known:
     return Known(found, schedule, await client.attempts(run_id), await client.progress(run_id), waits_for, retries)
 
 
-def _stream(visit: Visit, run_id: int, zone: str | None) -> str:
+def _stream(visit: PageRequest, run_id: int, zone: str | None) -> str:
     asked = {name: visit.query.get(name) for name in ("q", "level")}
     return visit.url(f"/runs/{run_id}/lines", **asked, zone=zone)
 
 
-def run_number(visit: Visit) -> int:
+def run_number(visit: PageRequest) -> int:
     """The id in the address; what is no number is a run that does not exist."""
     run_id = visit.number("id")
     if run_id is None:
@@ -136,7 +136,7 @@ def _quotient(done: Any, whole: Any) -> float | None:
     return done / whole if len(numbers) == 2 and 0 <= done <= whole and whole > 0 else None
 
 
-def _picture(visit: Visit, known: Known) -> Picture:
+def _picture(visit: PageRequest, known: Known) -> Chart:
     """The course of the run: every attempt that ended badly, and the one that goes on or ended it."""
     found = known.run
     lines = [
@@ -167,7 +167,7 @@ def _picture(visit: Visit, known: Known) -> Picture:
     return run_line(found.due_at, lines, visit.clock.now, visit.clock.zone(known.zone))
 
 
-async def cancel(visit: Visit) -> Response:
+async def cancel(visit: PageRequest) -> Response:
     """Ask for a reason, then cancel a run that has not begun, or ask a running one to stop."""
     run_id = run_number(visit)
     found = await visit.client.run(run_id)
@@ -182,7 +182,7 @@ async def cancel(visit: Visit) -> Response:
     return _cancel_form(visit, found, visit.form.text("reason"))
 
 
-def _cancel_form(visit: Visit, found: RunRecord, reason: str = "", wrong: str = "") -> Response:
+def _cancel_form(visit: PageRequest, found: RunRecord, reason: str = "", wrong: str = "") -> Response:
     return visit.render(
         "run_cancel.html",
         status=422 if wrong else 200,
@@ -194,16 +194,16 @@ def _cancel_form(visit: Visit, found: RunRecord, reason: str = "", wrong: str = 
     )
 
 
-async def retry(visit: Visit) -> Response:
+async def retry(visit: PageRequest) -> Response:
     """Ask, then repeat a run as it was."""
     found = await visit.client.run(run_number(visit))
     if visit.is_sent:
         made = await visit.client.retry(found.id, actor=visit.actor, idempotency_key=key_of(visit))
         return _retried(visit, found, made)
-    return visit.render("run_retry.html", run=found, once=mark_of(visit), command=command(visit, "retry", found.id))
+    return visit.render("run_retry.html", run=found, once=form_token(visit), command=command(visit, "retry", found.id))
 
 
-async def change(visit: Visit) -> Response:
+async def change(visit: PageRequest) -> Response:
     """Show what the run was given as a form, and repeat it with what was made of that."""
     found = await visit.client.run(run_number(visit))
     schema = await published_schema(visit.client, found.target)
@@ -225,7 +225,7 @@ async def change(visit: Visit) -> Response:
 
 
 def _change_form(
-    visit: Visit,
+    visit: PageRequest,
     found: RunRecord,
     form: PayloadForm,
     schema: Mapping[str, Any] | None,
@@ -239,17 +239,17 @@ def _change_form(
         run=found,
         form=form,
         known=schema is not None,
-        once=mark_of(visit),
+        once=form_token(visit),
         wrong=wrong,
         command=command(visit, "retry", found.id, "--payload", text),
     )
 
 
-def _retried(visit: Visit, found: RunRecord, made: RunRecord) -> Response:
+def _retried(visit: PageRequest, found: RunRecord, made: RunRecord) -> Response:
     return visit.done(visit.url(f"/runs/{made.id}"), f"Run {made.id} repeats run {found.id}.")
 
 
-def command(visit: Visit, verb: str, about: object, *words: object) -> str:
+def command(visit: PageRequest, verb: str, about: object, *words: object) -> str:
     """The command line that does the same; what it is about comes behind all options where it looks like one."""
     where = ("-n", visit.namespace) if visit.namespace != "default" else ()
     name, options = str(about), [*(str(each) for each in words), *where]
@@ -258,8 +258,8 @@ def command(visit: Visit, verb: str, about: object, *words: object) -> str:
 
 
 DOORS: Final = (
-    Door("/runs/{id}/cancel", cancel, "operator", ("GET", "POST")),
-    Door("/runs/{id}/retry", retry, "operator", ("GET", "POST")),
-    Door("/runs/{id}/change", change, "operator", ("GET", "POST")),
-    Door("/runs/{id}", run),
+    PageRoute("/runs/{id}/cancel", cancel, "operator", ("GET", "POST")),
+    PageRoute("/runs/{id}/retry", retry, "operator", ("GET", "POST")),
+    PageRoute("/runs/{id}/change", change, "operator", ("GET", "POST")),
+    PageRoute("/runs/{id}", run),
 )

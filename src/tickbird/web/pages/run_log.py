@@ -13,13 +13,13 @@ from typing import Final
 from starlette.responses import Response, StreamingResponse
 
 from tickbird.api.streams.log_feed import PLACE, Place, place_of, place_text
-from tickbird.api.streams.sse import Events, Streams, event
+from tickbird.api.streams.sse import Events, SseConnections, event
 from tickbird.domain.errors import NotFoundError, TickbirdError
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import FINAL
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.web.display_clock import known_zone
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.rendering import plain, render
 
 MOST_SHOWN: Final = 1_000
@@ -73,7 +73,7 @@ class LogPage:
     last: str
 
 
-def sought(visit: Visit) -> Sought:
+def sought(visit: PageRequest) -> Sought:
     """What the address asks for."""
     level = visit.query.get("level", "")
     return Sought(visit.query.get("q", "")[:500], int(level) if level in ("10", "20", "30", "40", "50") else 0)
@@ -85,7 +85,7 @@ def read_place(text: str | None) -> Place | None:
     return None if found is None else (min(int(found[1]), 2**31 - 1), min(int(found[2] or 0), 2**31 - 1))
 
 
-async def last_page(visit: Visit, run_id: int, own: str | None) -> LogPage:
+async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage:
     """The newest lines that are sought, or those in front of a place."""
     if visit.by_htmx:
         # Only what stands above it is drawn again; new lines come as events.
@@ -107,7 +107,7 @@ async def last_page(visit: Visit, run_id: int, own: str | None) -> LogPage:
     return LogPage(shown_lines(visit, shown, own), earlier, "0" if newest is None else place_text(newest))
 
 
-def shown_lines(visit: Visit, lines: Sequence[LogLine], own: str | None) -> list[ShownLine]:
+def shown_lines(visit: PageRequest, lines: Sequence[LogLine], own: str | None) -> list[ShownLine]:
     """Lines as a page has them: colours of terminals left out, on the clock that the visitor chose."""
     tz = visit.clock.zone(own)
     return [
@@ -142,17 +142,17 @@ def _word(level: int) -> str:
     return logging.getLevelName(level) if level % 10 == 0 and 10 <= level <= 50 else f"level {level}"
 
 
-async def lines(visit: Visit) -> Response:
+async def lines(visit: PageRequest) -> Response:
     """New lines as they come, as server-sent events, until the run has come to its end."""
     run = await visit.client.run(visit.number("id") or 0)
     place = read_place(visit.request.headers.get("last-event-id")) or read_place(visit.query.get("after")) or (0, 0)
-    streams: Streams = visit.request.app.state.streams
+    streams: SseConnections = visit.request.app.state.streams
     own = known_zone(visit.query.get("zone", ""))
     answer: Response = streams.open(visit.request, lambda: _follow(visit, run.id, place, own))
     return answer
 
 
-async def _follow(visit: Visit, run_id: int, place: Place, own: str | None) -> Events:
+async def _follow(visit: PageRequest, run_id: int, place: Place, own: str | None) -> Events:
     client, wanted, pause, said_at = visit.client, sought(visit), _SOON, None
     while True:
 
@@ -186,14 +186,14 @@ async def _follow(visit: Visit, run_id: int, place: Place, own: str | None) -> E
             pause = min(2 * pause, _SELDOM)
 
 
-async def download(visit: Visit) -> Response:
+async def download(visit: PageRequest) -> Response:
     """The whole log as a text file."""
     run = await visit.client.run(visit.number("id") or 0)
     headers = {"Content-Disposition": f'attachment; filename="run-{run.id}.log"'}
     return StreamingResponse(_text(visit, run.id), media_type="text/plain", headers=headers)
 
 
-async def _text(visit: Visit, run_id: int) -> AsyncIterator[bytes]:
+async def _text(visit: PageRequest, run_id: int) -> AsyncIterator[bytes]:
     place: Place = (0, 0)
     while found := await visit.client.logs(run_id, after=place, limit=MOST_SHOWN):
         yield "".join(
@@ -204,6 +204,6 @@ async def _text(visit: Visit, run_id: int) -> AsyncIterator[bytes]:
 
 
 DOORS: Final = (
-    Door("/runs/{id}/lines", lines),
-    Door("/runs/{id}/log.txt", download),
+    PageRoute("/runs/{id}/lines", lines),
+    PageRoute("/runs/{id}/log.txt", download),
 )

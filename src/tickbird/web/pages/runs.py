@@ -12,8 +12,8 @@ from tickbird.domain.errors import TickbirdError
 from tickbird.domain.explain.run_history import brief
 from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, Status
 from tickbird.domain.time.instants import utc_text
-from tickbird.domain.views import Page, RunFilter
-from tickbird.web.page_request import Door, Visit
+from tickbird.domain.views import KeysetPage, RunFilter
+from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 50
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -34,19 +34,19 @@ class Row:
     why: str | None
 
 
-async def runs(visit: Visit) -> Response:
+async def runs(visit: PageRequest) -> Response:
     """A page of runs."""
     if (to := _tidied(visit)) is not None:
         return RedirectResponse(to, 303)
     wanted, wrong = _wanted(visit)
     before, after = read_number(visit.query.get("before")), read_number(visit.query.get("after"))
 
-    async def read() -> Page[RunRecord]:
+    async def read() -> KeysetPage[RunRecord]:
         # Who comes back to the newest sees them all, not only those behind the page that he comes from.
         return await visit.client.board.runs(wanted, before=before, after=after, limit=_PAGE)
 
     key = (visit.namespace, "runs", repr(wanted), before, after)
-    found: Page[RunRecord] = Page([]) if wrong else await visit.readings.share(key, read)
+    found: KeysetPage[RunRecord] = KeysetPage([]) if wrong else await visit.readings.share(key, read)
     rows = [row_of(visit, run) for run in found.rows]
     return visit.render(
         "runs.html",
@@ -63,7 +63,7 @@ async def runs(visit: Visit) -> Response:
     )
 
 
-def _pages(visit: Visit, found: Page[RunRecord], before: int | None, after: int | None) -> dict[str, Any]:
+def _pages(visit: PageRequest, found: KeysetPage[RunRecord], before: int | None, after: int | None) -> dict[str, Any]:
     """Where older and newer ones are; and how far was looked where that is not where the rows end."""
     rows, reached = found.rows, found.reached
     newer: int | None
@@ -82,7 +82,7 @@ def _pages(visit: Visit, found: Page[RunRecord], before: int | None, after: int 
     }
 
 
-def _tidied(visit: Visit) -> str | None:
+def _tidied(visit: PageRequest) -> str | None:
     """The address that says the same as what a form sent: nothing empty, and no name twice."""
     asked = visit.request.query_params.multi_items()
     names = [name for name, _ in asked]
@@ -96,7 +96,7 @@ def _tidied(visit: Visit) -> str | None:
     return visit.url(visit.path, **kept)
 
 
-def _wanted(visit: Visit) -> tuple[RunFilter, dict[str, str]]:
+def _wanted(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
     """What the address asks for, and what of it cannot be read."""
     asked, wrong = visit.query, dict[str, str]()
     given = [each for each in asked.get("status", "").split(",") if each]
@@ -127,7 +127,7 @@ def _wanted(visit: Visit) -> tuple[RunFilter, dict[str, str]]:
     return wanted, wrong
 
 
-def row_of(visit: Visit, run: RunRecord) -> Row:
+def row_of(visit: PageRequest, run: RunRecord) -> Row:
     """A run as a list shows it."""
     now, note = visit.clock.now, brief(run.error) or run.reason or ""
     if run.held:
@@ -152,7 +152,7 @@ def duration(run: RunRecord, now: datetime) -> float | None:
     return max(0.0, ((run.finished_at or now) - run.began_at).total_seconds())
 
 
-def why_url(visit: Visit, run: RunRecord) -> str | None:
+def why_url(visit: PageRequest, run: RunRecord) -> str | None:
     """Where the decisions about the tick of a run are told."""
     if run.schedule is None or run.scheduled_for is None:
         return None
@@ -164,4 +164,4 @@ def read_number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-DOORS: Final = (Door("/runs", runs),)
+DOORS: Final = (PageRoute("/runs", runs),)

@@ -16,14 +16,14 @@ from tickbird.domain.planning.backfills import BackfillRecord
 from tickbird.domain.planning.upcoming import coming_ticks, next_skipped, with_notes
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.schedules.diff import origin_of
+from tickbird.domain.schedules.diff import revision_origin
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, utc_text
-from tickbird.domain.views import Marked, RunMark, SkipMark, Timing
+from tickbird.domain.views import Marked, RunPoint, RunTiming, SkipPoint
 from tickbird.domain.workers import Worker
 from tickbird.web.actions import backfill, delete, pause, roll_back, ticks, trigger
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages import revisions, why
 from tickbird.web.policy_table import declared_by, facts_of, overridden
 from tickbird.web.schedule_charts import Drawn
@@ -47,7 +47,7 @@ class Seen:
     schedule: Schedule
     workers: Sequence[Worker]
     marks: Sequence[Marked]
-    timings: Sequence[Timing]
+    timings: Sequence[RunTiming]
     runs: Sequence[RunRecord]
     records: Sequence[RevisionRecord]
     first: RevisionRecord | None
@@ -55,7 +55,7 @@ class Seen:
     backfills: Sequence[BackfillRecord]
 
 
-async def schedule(visit: Visit) -> Response:
+async def schedule(visit: PageRequest) -> Response:
     """The page."""
     name, client = visit.schedule_name, visit.client
     found = await revisions.find(visit, name)
@@ -89,7 +89,7 @@ async def _read(client: Client, found: Schedule, now: datetime) -> Seen:
     )
 
 
-def _context(visit: Visit, found: Schedule, seen: Seen) -> dict[str, Any]:
+def _context(visit: PageRequest, found: Schedule, seen: Seen) -> dict[str, Any]:
     now, definition = visit.clock.now, found.definition
     own = definition.trigger.tz if definition is not None else None
     ticks = with_notes(found, coming_ticks(found, now, _TICKS), now)
@@ -118,7 +118,7 @@ def _context(visit: Visit, found: Schedule, seen: Seen) -> dict[str, Any]:
         "held": seen.held,
         "runs": seen.runs,
         "failures": _failures(seen.marks),
-        "skips": [mark for mark in reversed(seen.marks) if isinstance(mark, SkipMark)][:_SKIPS],
+        "skips": [mark for mark in reversed(seen.marks) if isinstance(mark, SkipPoint)][:_SKIPS],
         "entries": revisions.entries_of(seen.records, _REVISIONS),
         "more_revisions": len(seen.records) > _REVISIONS,
         "made": _made(seen.first),
@@ -136,13 +136,13 @@ def _context(visit: Visit, found: Schedule, seen: Seen) -> dict[str, Any]:
 
 def _failures(marks: Sequence[Marked]) -> list[int]:
     """The newest runs that failed one after the other, newest first."""
-    told = (mark for mark in reversed(marks) if isinstance(mark, RunMark) and mark.status in ("succeeded", "failed"))
+    told = (mark for mark in reversed(marks) if isinstance(mark, RunPoint) and mark.status in ("succeeded", "failed"))
     return [mark.id for mark in takewhile(lambda mark: mark.status == "failed", told)]
 
 
 def _made(first: RevisionRecord | None) -> tuple[str, str] | None:
     """Who made it, and by what."""
-    return None if first is None else (first.actor, origin_of(first.action, first.actor, first.detail))
+    return None if first is None else (first.actor, revision_origin(first.action, first.actor, first.detail))
 
 
 def _trigger_text(definition: Definition | None) -> str:
@@ -153,7 +153,7 @@ def _trigger_text(definition: Definition | None) -> str:
     return str(encoded["cron"]) if isinstance(encoded.get("cron"), str) else ""
 
 
-def _offers(visit: Visit, found: Schedule) -> Sequence[tuple[str, str]]:
+def _offers(visit: PageRequest, found: Schedule) -> Sequence[tuple[str, str]]:
     """What can be done to a schedule in its state, by whom it may be done."""
     state, readable = found.state, found.definition is not None
     runs = readable and state not in ("parked", "deleted") and not (found.definition and found.definition.shadow)
@@ -181,5 +181,5 @@ DOORS: Final = (
     *delete.DOORS,
     *roll_back.DOORS,
     *revisions.DOORS,
-    Door("/schedules/{name:path}", schedule),
+    PageRoute("/schedules/{name:path}", schedule),
 )

@@ -16,18 +16,18 @@ from starlette.responses import Response
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.schedules.codec import default_field
 from tickbird.domain.schedules.definition import FIELDS
-from tickbird.domain.schedules.diff import Difference, differences
+from tickbird.domain.schedules.diff import FieldDiff, differences
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_new_name
 from tickbird.domain.time.instants import to_seconds
-from tickbird.files.tick_diff import Budget, TickChanges, compare
+from tickbird.files.tick_diff import TickBudget, TickChanges, compare
 from tickbird.web.display_clock import known_zone
-from tickbird.web.forms.idempotency import Once, mark_of
+from tickbird.web.forms.idempotency import SubmitOnce, form_token
 from tickbird.web.forms.instants import local_value, tomorrow_at
 from tickbird.web.forms.policy_fields import GROUPS
 from tickbird.web.forms.schedule_draft import Draft, drawn, merged, sent
-from tickbird.web.page_request import Door, Form, Visit
+from tickbird.web.page_request import Form, PageRequest, PageRoute
 from tickbird.web.previews import Outlook, outlook
 
 _SUGGESTED: Final = (
@@ -46,7 +46,7 @@ _ECHOED: Final = ("csrf", "step")
 class Sheet:
     """The form of one schedule, stored or to be."""
 
-    visit: Visit
+    visit: PageRequest
     draft: Draft
     # None for a new one.
     schedule: Schedule | None = None
@@ -65,7 +65,7 @@ class Sheet:
         return [name for name in self.visit.form.all("unset") if name in known]
 
     @property
-    def changes(self) -> Sequence[Difference]:
+    def changes(self) -> Sequence[FieldDiff]:
         """Field by field."""
         return differences(
             {key: value for key, value in self.draft.base.items() if key != "closed"}, self.draft.encoded
@@ -108,7 +108,7 @@ class Sheet:
         return shlex.join(["tickbird", "set", *options, *checked, *where, "--", self.schedule.name, *said])
 
 
-async def new(visit: Visit) -> Response:
+async def new(visit: PageRequest) -> Response:
     """A schedule that is not there yet; with `from`, like one that is."""
     if visit.request.method == "POST":
         return await _posted(Sheet(visit=visit, draft=await sent(visit, {})))
@@ -123,7 +123,7 @@ async def new(visit: Visit) -> Response:
     return await _show(Sheet(visit=visit, draft=draft))
 
 
-async def edit(visit: Visit) -> Response:
+async def edit(visit: PageRequest) -> Response:
     """One that is there: only what is touched is changed."""
     schedule = await visit.client.get(visit.schedule_name)
     if visit.request.method != "POST":
@@ -137,7 +137,7 @@ async def edit(visit: Visit) -> Response:
     return await _posted(sheet)
 
 
-async def preview(visit: Visit) -> Response:
+async def preview(visit: PageRequest) -> Response:
     """What is typed so far, seen; nothing is stored."""
     name, schedule = visit.form.text("of"), None
     if name:
@@ -149,7 +149,7 @@ async def preview(visit: Visit) -> Response:
     return visit.render("preview_part.html", sheet=sheet, draft=draft, outlook=found)
 
 
-async def _as_seen(visit: Visit, schedule: Schedule, revision: int) -> Mapping[str, Any]:
+async def _as_seen(visit: PageRequest, schedule: Schedule, revision: int) -> Mapping[str, Any]:
     found = await visit.client.revisions(schedule.name, before=revision + 1, limit=1)
     return found[0].definition if found else schedule.raw
 
@@ -212,14 +212,14 @@ def _ticks(sheet: Sheet, seen: Outlook) -> TickChanges | None:
         # Whatever was over, or could not be read, goes on with another definition.
         state = "active" if before.state in ("ended", "parked") and before.pause is None else before.state
         after = replace(before, definition=definition, state=state)
-    return compare(before, after, to_seconds(visit.clock.now), Budget())
+    return compare(before, after, to_seconds(visit.clock.now), TickBudget())
 
 
 async def _save(sheet: Sheet) -> Response:
     visit, draft = sheet.visit, sheet.draft
     where = visit.schedule(sheet.name)
     if sheet.schedule is None:
-        once, said = Once(visit, f"create {sheet.name}"), f"{sheet.name} is made."
+        once, said = SubmitOnce(visit, f"create {sheet.name}"), f"{sheet.name} is made."
         before = await once.begin()
         if before is not None and before.status is not None:
             # Sent again: it was made by the first.
@@ -293,11 +293,11 @@ async def _show(
         meanwhile=meanwhile,
         both=both,
         defaults=default_field,
-        once=mark_of(visit),
+        once=form_token(visit),
     )
 
 
-def _tomorrow(visit: Visit, tz: str) -> str:
+def _tomorrow(visit: PageRequest, tz: str) -> str:
     try:
         return local_value(tomorrow_at(9, visit.clock.now, tz), tz)
     except (InvalidError, OverflowError):
@@ -313,7 +313,7 @@ def _zones() -> Sequence[str]:
 
 
 DOORS: Final = (
-    Door("/preview", preview, "editor", ("POST",)),
-    Door("/schedules/new", new, "editor", ("GET", "POST")),
-    Door("/schedules/{name:path}/edit", edit, "editor", ("GET", "POST")),
+    PageRoute("/preview", preview, "editor", ("POST",)),
+    PageRoute("/schedules/new", new, "editor", ("GET", "POST")),
+    PageRoute("/schedules/{name:path}/edit", edit, "editor", ("GET", "POST")),
 )

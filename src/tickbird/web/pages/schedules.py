@@ -12,11 +12,11 @@ from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.planning.upcoming import next_skipped
 from tickbird.domain.schedules.schedule import LISTED_STATES
 from tickbird.domain.time.instants import to_datetime
-from tickbird.domain.views import Count, Marked, ScheduleFilter
-from tickbird.store.protocol.store import ScheduleRow
-from tickbird.web.charts import Picture, outcomes
+from tickbird.domain.views import CappedCount, Marked, ScheduleFilter
+from tickbird.store.protocol.store import ScheduleSummary
+from tickbird.web.charts import Chart, outcomes
 from tickbird.web.filters import FIELDS, asked_for, is_spelled, query_of
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.schedule_charts import outcome_of
 
 PAGE: Final = 50
@@ -28,8 +28,8 @@ _MOST_TAGS: Final = 12
 class Line:
     """A schedule as the list shows it."""
 
-    row: ScheduleRow
-    picture: Picture
+    row: ScheduleSummary
+    picture: Chart
     problems: Sequence[str]
     zone: str
     # Why its next tick will not run, if so.
@@ -74,15 +74,15 @@ class Line:
 class Found:
     """What is read for a page."""
 
-    rows: Sequence[ScheduleRow]
+    rows: Sequence[ScheduleSummary]
     marks: Mapping[int, Sequence[Marked]]
     workers: Sequence[Any]
-    count: Count
+    count: CappedCount
     # Drawn once for all who look at it with the same clock: by the id of the schedule, and the zone.
-    pictures: dict[tuple[int, str], Picture] = field(default_factory=dict)
+    pictures: dict[tuple[int, str], Chart] = field(default_factory=dict)
 
 
-async def schedules(visit: Visit) -> Response:
+async def schedules(visit: PageRequest) -> Response:
     """A page of those that are asked for."""
     if not is_spelled(visit):
         # As a form sends it, with what was left empty; the address that one keeps has no more than it needs.
@@ -110,14 +110,14 @@ async def schedules(visit: Visit) -> Response:
     )
 
 
-async def _read(visit: Visit, wanted: ScheduleFilter, after: str, before: str | None) -> Found:
+async def _read(visit: PageRequest, wanted: ScheduleFilter, after: str, before: str | None) -> Found:
     board = visit.client.board
     rows = await board.schedules(wanted, after=after, before=before, limit=PAGE + 1)
     marks = await board.marks([row.schedule.id for row in rows])
     return Found(rows, marks, await visit.client.workers(), await board.count(wanted))
 
 
-def _line(visit: Visit, row: ScheduleRow, found: Found) -> Line:
+def _line(visit: PageRequest, row: ScheduleSummary, found: Found) -> Line:
     schedule = row.schedule
     own = "UTC" if schedule.definition is None else schedule.definition.trigger.tz
     whose = (schedule.id, visit.clock.zone(own))
@@ -133,4 +133,4 @@ def _line(visit: Visit, row: ScheduleRow, found: Found) -> Line:
     )
 
 
-DOORS: Final = (Door("/schedules", schedules),)
+DOORS: Final = (PageRoute("/schedules", schedules),)

@@ -9,13 +9,13 @@ from starlette.responses import Response
 from tickbird.api.routes.sessions import find_session
 from tickbird.api.routes.tokens import client_of, find_token
 from tickbird.domain.access.sessions import no_such_session
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.tokens import forget
 
 _PAGE: Final = 100
 
 
-async def sessions(visit: Visit) -> Response:
+async def sessions(visit: PageRequest) -> Response:
     """Those of one token, those that have ended within a week as well if asked."""
     token = await find_token(visit.request, visit.caller, visit.param("token"))
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
@@ -32,7 +32,7 @@ async def sessions(visit: Visit) -> Response:
     )
 
 
-async def close_one(visit: Visit) -> Response:
+async def close_one(visit: PageRequest) -> Response:
     """Ask, then end it."""
     token = await find_token(visit.request, visit.caller, visit.param("token"))
     session = await find_session(visit.request, visit.caller, visit.param("session"))
@@ -45,7 +45,7 @@ async def close_one(visit: Visit) -> Response:
     return visit.render("session_close.html", token=token, session=session)
 
 
-async def close_all(visit: Visit) -> Response:
+async def close_all(visit: PageRequest) -> Response:
     """Ask, then end all; the token itself stays as it is."""
     token = await find_token(visit.request, visit.caller, visit.param("token"))
     if visit.request.method == "POST":
@@ -57,7 +57,7 @@ async def close_all(visit: Visit) -> Response:
 
 
 DOORS: Final = (
-    Door("/settings/tokens/{token}/sessions", sessions, "admin"),
-    Door("/settings/tokens/{token}/sessions/close", close_all, "admin", ("GET", "POST")),
-    Door("/settings/tokens/{token}/sessions/{session}/close", close_one, "admin", ("GET", "POST")),
+    PageRoute("/settings/tokens/{token}/sessions", sessions, "admin"),
+    PageRoute("/settings/tokens/{token}/sessions/close", close_all, "admin", ("GET", "POST")),
+    PageRoute("/settings/tokens/{token}/sessions/{session}/close", close_one, "admin", ("GET", "POST")),
 )

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from tickbird.domain.time.zones import zone
 from tickbird.version import VERSION
 from tickbird.web.display_clock import CHOICE, MINE, known_zone
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.timezone import keep
 
 _KINDS: Final = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite", "redis": "Redis"}
@@ -18,12 +18,12 @@ _KINDS: Final = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite":
 _FRESH: Final = 10.0
 
 
-async def settings(visit: Visit) -> Response:
+async def settings(visit: PageRequest) -> Response:
     """All of it on one page."""
     return await _page(visit)
 
 
-async def _page(visit: Visit, *, typed: str | None = None, wrong: str = "") -> Response:
+async def _page(visit: PageRequest, *, typed: str | None = None, wrong: str = "") -> Response:
     client, caller = visit.client, visit.caller
     return visit.render(
         "settings.html",
@@ -37,7 +37,7 @@ async def _page(visit: Visit, *, typed: str | None = None, wrong: str = "") -> R
     )
 
 
-async def _store(visit: Visit) -> dict[str, Any]:
+async def _store(visit: PageRequest) -> dict[str, Any]:
     source = visit.client.source
     kind = urlsplit(source.url).scheme.partition("+")[0]
     return {
@@ -49,7 +49,7 @@ async def _store(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def choose_zone(visit: Visit) -> Response:
+async def choose_zone(visit: PageRequest) -> Response:
     """On whose clock times are shown; a zone that there is not is refused, and nothing is kept."""
     choice, mine = visit.form.text("zone"), visit.form.text("mine")
     if mine and known_zone(mine) is None:
@@ -64,6 +64,6 @@ async def choose_zone(visit: Visit) -> Response:
 
 
 DOORS: Final = (
-    Door("/settings", settings),
-    Door("/settings/zone", choose_zone, methods=("POST",)),
+    PageRoute("/settings", settings),
+    PageRoute("/settings/zone", choose_zone, methods=("POST",)),
 )

@@ -7,12 +7,12 @@ from typing import Final
 from starlette.responses import Response
 
 from tickbird.web.display_clock import CHOICE, MINE, known_zone
-from tickbird.web.page_request import Door, Visit, own_path
+from tickbird.web.page_request import PageRequest, PageRoute, own_path
 
 _A_YEAR: Final = 31_536_000
 
 
-async def choose(visit: Visit) -> Response:
+async def choose(visit: PageRequest) -> Response:
     """Keep the choice, and go back."""
     answer = visit.done(visit.root + own_path(visit.form.text("back").removeprefix(visit.root)))
     chosen = visit.form.text("zone")
@@ -24,7 +24,7 @@ async def choose(visit: Visit) -> Response:
     return answer
 
 
-def keep(visit: Visit, answer: Response, name: str, value: str) -> None:
+def keep(visit: PageRequest, answer: Response, name: str, value: str) -> None:
     """Have the browser keep a choice for a year; no script needs to read it."""
     answer.set_cookie(
         name,
@@ -37,4 +37,4 @@ def keep(visit: Visit, answer: Response, name: str, value: str) -> None:
     )
 
 
-DOORS: Final = (Door("/zone", choose, methods=("POST",)),)
+DOORS: Final = (PageRoute("/zone", choose, methods=("POST",)),)

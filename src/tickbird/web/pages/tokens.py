@@ -13,9 +13,9 @@ from tickbird.api.problems import Problem
 from tickbird.api.routes.tokens import client_of, find_token, handed_out
 from tickbird.domain.access.tokens import ROLES, Namespaces, TokenRecord, check_role
 from tickbird.domain.errors import InvalidError
-from tickbird.web.forms.idempotency import Once, mark_of
-from tickbird.web.guard import Gate
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.forms.idempotency import SubmitOnce, form_token
+from tickbird.web.guard import PageGuard
+from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 100
 # What each may do, in a line.
@@ -32,7 +32,7 @@ _FIELDS: Final = ("name", "role", "namespaces", "ends", "ends_at")
 _BETWEEN: Final = re.compile(r"[\s,]+")
 
 
-async def tokens(visit: Visit) -> Response:
+async def tokens(visit: PageRequest) -> Response:
     """Those that open nothing but what one's own opens, by id."""
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
     client = client_of(visit.request, visit.caller)
@@ -46,9 +46,9 @@ async def tokens(visit: Visit) -> Response:
     )
 
 
-async def create(visit: Visit) -> Response:
+async def create(visit: PageRequest) -> Response:
     """Ask what it is to open, then show the text of the new one: on this answer alone."""
-    typed, once = _typed(visit), Once(visit, "create_token")
+    typed, once = _typed(visit), SubmitOnce(visit, "create_token")
     if not visit.is_sent:
         return _form(visit, typed)
     if (before := await once.begin()) is not None:
@@ -74,7 +74,7 @@ async def create(visit: Visit) -> Response:
     return visit.render("token_made.html", token=made, text=text)
 
 
-def _typed(visit: Visit) -> dict[str, str]:
+def _typed(visit: PageRequest) -> dict[str, str]:
     """What stands in the form: what was sent, or what is offered at first."""
     if visit.request.method == "POST":
         return {name: visit.form.text(name)[:10_000] for name in _FIELDS}
@@ -83,7 +83,9 @@ def _typed(visit: Visit) -> dict[str, str]:
     return {"name": "", "role": "viewer", "namespaces": first, "ends": "90", "ends_at": ""}
 
 
-def _form(visit: Visit, typed: dict[str, str], wrong: dict[str, str] | None = None, status: int = 200) -> Response:
+def _form(
+    visit: PageRequest, typed: dict[str, str], wrong: dict[str, str] | None = None, status: int = 200
+) -> Response:
     everything = "everything" in visit.form
     return visit.render(
         "token_new.html",
@@ -93,18 +95,18 @@ def _form(visit: Visit, typed: dict[str, str], wrong: dict[str, str] | None = No
         everything=everything,
         roles=MAY,
         ends=ENDS,
-        once=mark_of(visit),
+        once=form_token(visit),
         command=_command(visit, typed, everything=everything),
     )
 
 
-def _opened(visit: Visit, typed: dict[str, str]) -> Namespaces:
+def _opened(visit: PageRequest, typed: dict[str, str]) -> Namespaces:
     everything = "everything" in visit.form
     named = [each for each in _BETWEEN.split(typed["namespaces"]) if each]
     return handed_out(visit.caller, None if everything else named, everything=everything)
 
 
-def _end(visit: Visit, typed: dict[str, str]) -> datetime | None:
+def _end(visit: PageRequest, typed: dict[str, str]) -> datetime | None:
     ends = typed["ends"]
     if ends == "never":
         return None
@@ -117,7 +119,7 @@ def _end(visit: Visit, typed: dict[str, str]) -> datetime | None:
     return (visit.clock.now + timedelta(days=int(ends))).replace(microsecond=0)
 
 
-def _command(visit: Visit, typed: dict[str, str], *, everything: bool) -> str:
+def _command(visit: PageRequest, typed: dict[str, str], *, everything: bool) -> str:
     """The same by the command line, as far as the form says it yet."""
     named = ",".join(each for each in _BETWEEN.split(typed["namespaces"]) if each)
     role = typed["role"] if typed["role"] in ROLES else "viewer"
@@ -130,7 +132,7 @@ def _command(visit: Visit, typed: dict[str, str], *, everything: bool) -> str:
     return shlex.join([*parts, "--", name] if name.startswith("-") else parts)
 
 
-async def revoke(visit: Visit) -> Response:
+async def revoke(visit: PageRequest) -> Response:
     """Say what it ends, then end it."""
     token = await find_token(visit.request, visit.caller, visit.param("token"))
     own = token.id == visit.caller.token_id
@@ -147,15 +149,15 @@ def _ended(token: TokenRecord) -> str:
     return f", which ends {token.sessions} open session{'' if token.sessions == 1 else 's'}" if token.sessions else ""
 
 
-def forget(visit: Visit, key: str) -> None:
+def forget(visit: PageRequest, key: str) -> None:
     """A token or a session has ended: this server refuses it at once, and shows nothing of it any more."""
     state: Any = visit.request.app.state
-    gate: Gate = state.gate
+    gate: PageGuard = state.gate
     gate.forget_all(key)
 
 
 DOORS: Final = (
-    Door("/settings/tokens", tokens, "admin"),
-    Door("/settings/tokens/new", create, "admin", ("GET", "POST")),
-    Door("/settings/tokens/{token}/revoke", revoke, "admin", ("GET", "POST")),
+    PageRoute("/settings/tokens", tokens, "admin"),
+    PageRoute("/settings/tokens/new", create, "admin", ("GET", "POST")),
+    PageRoute("/settings/tokens/{token}/revoke", revoke, "admin", ("GET", "POST")),
 )

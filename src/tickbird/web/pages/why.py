@@ -18,7 +18,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 from tickbird.web.forms.instants import Picked, local_value, read_instant, zone_choices
 from tickbird.web.linkify import linked
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.revisions import find
 from tickbird.web.schedule_urls import schedule_path
 
@@ -36,7 +36,7 @@ class Told:
     people: frozenset[str]
 
 
-async def why(visit: Visit) -> Response:
+async def why(visit: PageRequest) -> Response:
     """The chain of one instant; without one, of the last tick, or of the first to come."""
     schedule = await find(visit, visit.schedule_name)
     own = schedule.definition.trigger.tz if schedule.definition else "UTC"
@@ -78,7 +78,7 @@ def _usual(schedule: Schedule, now: datetime) -> datetime:
     return to_datetime(second if tick is None else tick)
 
 
-def _empty(visit: Visit, schedule: Schedule, asked: str, zones: list[str], wrong: str) -> dict[str, Any]:
+def _empty(visit: PageRequest, schedule: Schedule, asked: str, zones: list[str], wrong: str) -> dict[str, Any]:
     return {
         "schedule": schedule,
         "at": schedule_path(schedule.name),
@@ -90,7 +90,7 @@ def _empty(visit: Visit, schedule: Schedule, asked: str, zones: list[str], wrong
     }
 
 
-def _context(visit: Visit, schedule: Schedule, picked: Picked, told: Told, zones: list[str]) -> dict[str, Any]:
+def _context(visit: PageRequest, schedule: Schedule, picked: Picked, told: Told, zones: list[str]) -> dict[str, Any]:
     found, at = told.explanation, schedule_path(schedule.name)
     second = to_seconds(picked.at)
     before = after = None
@@ -124,7 +124,9 @@ def _context(visit: Visit, schedule: Schedule, picked: Picked, told: Told, zones
     }
 
 
-def _addresses(visit: Visit, schedule: Schedule, texts: list[str], people: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _addresses(
+    visit: PageRequest, schedule: Schedule, texts: list[str], people: frozenset[str]
+) -> Iterator[tuple[str, str]]:
     """Where the words of an explanation lead."""
     for text in texts:
         for match in _RUN.finditer(text):
@@ -136,4 +138,4 @@ def _addresses(visit: Visit, schedule: Schedule, texts: list[str], people: froze
         yield name, visit.url("/audit", schedule=schedule.name, actor=name)
 
 
-DOORS: Final = (Door("/schedules/{name:path}/why", why),)
+DOORS: Final = (PageRoute("/schedules/{name:path}/why", why),)

@@ -9,20 +9,20 @@ from starlette.responses import Response
 
 from tickbird.domain.runs.unreadable_runs import published
 from tickbird.domain.workers import Worker, no_such_worker
-from tickbird.web.page_request import Door, Visit
+from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run import command
 
 # Of so many running runs it is told who executes them.
 _RUNNING: Final = 1_000
 
 
-async def workers(visit: Visit) -> Response:
+async def workers(visit: PageRequest) -> Response:
     """The fleet, and what stands in the queues."""
     found = await visit.readings.share((visit.namespace, "workers"), lambda: _read(visit))
     return visit.render("workers.html", **found)
 
 
-async def _read(visit: Visit) -> dict[str, Any]:
+async def _read(visit: PageRequest) -> dict[str, Any]:
     client = visit.client
     running = await client.runs(status="running", limit=_RUNNING)
     workers = sorted(await client.workers(), key=lambda worker: (worker.app, worker.host, worker.id))
@@ -36,7 +36,7 @@ async def _read(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def drain(visit: Visit) -> Response:
+async def drain(visit: PageRequest) -> Response:
     """Ask for a reason, then ask the worker to end."""
     worker_id = visit.param("worker")
     note = visit.form.text("note")
@@ -48,7 +48,7 @@ async def drain(visit: Visit) -> Response:
     return visit.render("drain.html", worker=worker, note=note, command=told)
 
 
-async def _find(visit: Visit, worker_id: str) -> Worker:
+async def _find(visit: PageRequest, worker_id: str) -> Worker:
     found = next((each for each in await visit.client.workers() if each.id == worker_id), None)
     if found is None:
         raise no_such_worker(worker_id)
@@ -56,6 +56,6 @@ async def _find(visit: Visit, worker_id: str) -> Worker:
 
 
 DOORS: Final = (
-    Door("/workers", workers),
-    Door("/workers/{worker:path}/drain", drain, "admin", ("GET", "POST")),
+    PageRoute("/workers", workers),
+    PageRoute("/workers/{worker:path}/drain", drain, "admin", ("GET", "POST")),
 )

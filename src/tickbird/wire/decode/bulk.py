@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.domain.planning.bulk import BulkResult, LeftAlone
+from tickbird.domain.planning.bulk import BulkResult, NotChanged
 from tickbird.wire.decode.parts import Document
 
 
@@ -12,6 +12,6 @@ def read_bulk(document: Document) -> BulkResult:
         verb=document["verb"],
         matched=document["matched"],
         changed=list(document["changed"]),
-        left=[LeftAlone(each["schedule"], each["why"]) for each in document["left"]],
+        left=[NotChanged(each["schedule"], each["why"]) for each in document["left"]],
         runs=dict(document["runs"]),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickbird.domain.calendars.calendar import content_from_json
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.planning.calendar_impact import CalendarReport, Effect, Resolved
+from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, Resolved
 from tickbird.wire.decode.parts import Document, instant
 
 
@@ -42,8 +42,8 @@ def _resolved(document: Document) -> Resolved:
     )
 
 
-def _effect(document: Document) -> Effect:
-    return Effect(
+def _effect(document: Document) -> CalendarImpact:
+    return CalendarImpact(
         document["schedule"],
         tuple((instant(each["from"]), instant(each["to"])) for each in document["moved"]),
         tuple(map(instant, document["appear"])),

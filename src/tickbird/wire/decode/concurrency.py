@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from tickbird.domain.limits.concurrency import Limit
-from tickbird.domain.limits.rate_limits import Queue, read_rate
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueueStatus, read_rate
 from tickbird.wire.decode.parts import Document, instant, maybe
 
 
-def read_limit(document: Document) -> Limit:
+def read_limit(document: Document) -> ConcurrencyLimit:
     """A concurrency key."""
-    return Limit(document["key"], document["most"], document["is_set"], document["active"], document["waiting"])
+    return ConcurrencyLimit(
+        document["key"], document["most"], document["is_set"], document["active"], document["waiting"]
+    )
 
 
-def read_queue(document: Document) -> Queue:
+def read_queue(document: Document) -> QueueStatus:
     """A queue."""
-    return Queue(
+    return QueueStatus(
         name=document["queue"],
         rate=maybe(read_rate, document["rate"]),
         next_at=maybe(instant, document["next_at"]),

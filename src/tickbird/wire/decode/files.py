@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tickbird.domain.schedules.schedule import Pause
-from tickbird.files.diagnostics import Mistake
-from tickbird.files.parse.nodes import Place
-from tickbird.files.plan import FieldChange, FilePlan, Kept, Late, ScheduleChange, SettingChange, Stays
-from tickbird.files.tick_diff import Crowd, TickChanges
+from tickbird.domain.schedules.schedule import PauseState
+from tickbird.files.diagnostics import Diagnostic
+from tickbird.files.parse.nodes import SourceLocation
+from tickbird.files.plan import FieldChange, FilePlan, KeptOverride, Late, ScheduleChange, SettingChange, Unchanged
+from tickbird.files.tick_diff import BusyMinute, TickChanges
 from tickbird.wire.decode.parts import Document, instant, maybe
 from tickbird.wire.decode.schedules import read_schedule
 
@@ -24,8 +24,10 @@ def read_plan(document: Document) -> FilePlan:
         same=document["same"],
         left=document["left"],
         # One that does not tell of them is older.
-        stays=[Stays(each["name"], _kept(each), _pause(each)) for each in document.get("stays", ())],
-        crowds=[Crowd(instant(each["at"]), each["schedules"], tuple(each["names"])) for each in document["crowds"]],
+        stays=[Unchanged(each["name"], _kept(each), _pause(each)) for each in document.get("stays", ())],
+        crowds=[
+            BusyMinute(instant(each["at"]), each["schedules"], tuple(each["names"])) for each in document["crowds"]
+        ],
         mistakes=[*map(_mistake, document["mistakes"])],
         conflicts=[*map(_mistake, document["conflicts"])],
     )
@@ -47,12 +49,12 @@ def _change(document: Document) -> ScheduleChange:
     )
 
 
-def _kept(document: Document) -> tuple[Kept, ...]:
-    return tuple(Kept(each["name"], each["value"], each["declared"]) for each in document["kept"])
+def _kept(document: Document) -> tuple[KeptOverride, ...]:
+    return tuple(KeptOverride(each["name"], each["value"], each["declared"]) for each in document["kept"])
 
 
-def _pause(document: Document) -> Pause | None:
-    return maybe(lambda each: Pause(each["by"], each["note"], each["until"]), document["pause"])
+def _pause(document: Document) -> PauseState | None:
+    return maybe(lambda each: PauseState(each["by"], each["note"], each["until"]), document["pause"])
 
 
 def _ticks(document: Document) -> TickChanges:
@@ -69,5 +71,5 @@ def _ticks(document: Document) -> TickChanges:
     )
 
 
-def _mistake(document: Document) -> Mistake:
-    return Mistake(Place(document["file"], document["line"], document["column"]), document["text"])
+def _mistake(document: Document) -> Diagnostic:
+    return Diagnostic(SourceLocation(document["file"], document["line"], document["column"]), document["text"])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tickbird.domain.forecast.forecast import Forecast, Hour, QueueForecast, ScheduleForecast, Simulation
-from tickbird.domain.forecast.suggestions import Move
+from tickbird.domain.forecast.forecast import Forecast, ForecastComparison, HourStats, QueueForecast, ScheduleForecast
+from tickbird.domain.forecast.suggestions import Suggestion
 from tickbird.wire.decode.parts import Document, maybe, second
 
 
-def read_simulation(document: Document) -> Simulation:
+def read_simulation(document: Document) -> ForecastComparison:
     """As things are, and as they would be."""
-    return Simulation(_forecast(document["baseline"]), maybe(_forecast, document["what_if"]))
+    return ForecastComparison(_forecast(document["baseline"]), maybe(_forecast, document["what_if"]))
 
 
 def _forecast(document: Document) -> Forecast:
@@ -26,7 +26,7 @@ def _forecast(document: Document) -> Forecast:
         longest_line_at=second(document["longest_line"]["at"]),
         lateness={name: lateness[name] for name in ("p50", "p99", "max")},
         latest=None if lateness["schedule"] is None else (lateness["schedule"], second(lateness["at"])),
-        hours=[Hour(second(each["at"]), each["ticks"], each["runs"], each["busy"]) for each in document["hours"]],
+        hours=[HourStats(second(each["at"]), each["ticks"], each["runs"], each["busy"]) for each in document["hours"]],
         busiest=[(second(each["at"]), each["ticks"]) for each in document["busiest_minutes"]],
         queues=[
             QueueForecast(
@@ -52,7 +52,7 @@ def _forecast(document: Document) -> Forecast:
             for each in document["by_schedule"]
         ],
         moves=[
-            Move(
+            Suggestion(
                 each["schedule"],
                 each["cron"],
                 each["to_cron"],

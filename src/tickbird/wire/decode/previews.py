@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tickbird.domain.forecast.preview import Preview, PreviewedTick
-from tickbird.domain.forecast.tick_load import Load, LoadAt
+from tickbird.domain.forecast.tick_load import LoadPoint, TickLoad
 from tickbird.domain.schedules.codec import decode_definition
-from tickbird.domain.schedules.warnings import Caution
+from tickbird.domain.schedules.warnings import DefinitionWarning
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.wire.decode.parts import Document, instant, maybe
 
@@ -27,13 +27,15 @@ def read_preview(document: Document) -> Preview:
             )
             for tick in document["ticks"]
         ],
-        cautions=[Caution(each["code"], each["text"], maybe(instant, each["at"])) for each in document["warnings"]],
+        cautions=[
+            DefinitionWarning(each["code"], each["text"], maybe(instant, each["at"])) for each in document["warnings"]
+        ],
         load=maybe(_load, document["load"]),
     )
 
 
-def _load(document: Document) -> Load:
+def _load(document: Document) -> TickLoad:
     instants = [
-        LoadAt(instant(each["at"]), each["before"], each["minute"], each["after"]) for each in document["instants"]
+        LoadPoint(instant(each["at"]), each["before"], each["minute"], each["after"]) for each in document["instants"]
     ]
-    return Load(document["schedules"], document["complete"], instants)
+    return TickLoad(document["schedules"], document["complete"], instants)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tickbird.domain.limits.rate_limits import Turn, read_rate
+from tickbird.domain.limits.rate_limits import QueuePosition, read_rate
 from tickbird.domain.runs.held import HeldSchedule
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, Covers, RunRecord
 from tickbird.domain.schedules.definition import Target
-from tickbird.domain.schedules.tick_overrides import Overridden
+from tickbird.domain.schedules.tick_overrides import AppliedOverride
 from tickbird.wire.decode.parts import Document, instant, maybe, second
 
 
@@ -63,8 +63,8 @@ def _covers(document: Document) -> Covers:
     return Covers(instant(document["first"]), instant(document["last"]), document["count"])
 
 
-def _overridden(document: Document) -> Overridden:
-    return Overridden(
+def _overridden(document: Document) -> AppliedOverride:
+    return AppliedOverride(
         actor=document["actor"],
         made_at=second(document["made_at"]),
         moved=document["moved"],
@@ -90,9 +90,9 @@ def read_progress(run_id: int, document: Document) -> Progress:
     return Progress(run_id, document["attempt"], instant(document["at"]), document["value"])
 
 
-def read_turn(document: Document) -> Turn:
+def read_turn(document: Document) -> QueuePosition:
     """What keeps a queued run back in its queue."""
-    return Turn(
+    return QueuePosition(
         rate=maybe(read_rate, document["rate"]),
         ahead=document["ahead"],
         at=maybe(instant, document["at"]),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.schedules.diff import Difference
+from tickbird.domain.schedules.diff import FieldDiff
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
-from tickbird.domain.schedules.schedule import Cursor, Pause, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord, TickOverride
-from tickbird.store.protocol.store import ScheduleRow
+from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.wire.decode.parts import Document, instant, maybe, second
 from tickbird.wire.decode.runs import read_run
 
@@ -71,8 +71,8 @@ def _tick_override(document: Document) -> TickOverride:
     )
 
 
-def _pause(document: Document) -> Pause:
-    return Pause(document["by"], document["note"], maybe(second, document["until"]))
+def _pause(document: Document) -> PauseState:
+    return PauseState(document["by"], document["note"], maybe(second, document["until"]))
 
 
 def read_override(document: Document) -> OverrideRecord:
@@ -90,9 +90,9 @@ def read_override(document: Document) -> OverrideRecord:
     )
 
 
-def read_row(document: Document) -> ScheduleRow:
+def read_row(document: Document) -> ScheduleSummary:
     """A schedule in a list."""
-    return ScheduleRow(
+    return ScheduleSummary(
         schedule=read_schedule(document),
         last_run=maybe(read_run, document["last_run"]),
         failure_streak=document["failure_streak"],
@@ -121,5 +121,5 @@ def read_history(document: Document) -> HistoryEntry:
     )
 
 
-def _difference(document: Document) -> Difference:
-    return Difference(tuple(document["path"]), document["how"], document["before"], document["after"])
+def _difference(document: Document) -> FieldDiff:
+    return FieldDiff(tuple(document["path"]), document["how"], document["before"], document["after"])

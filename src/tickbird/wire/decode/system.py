@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from tickbird.domain.doctor.finding import Finding
-from tickbird.domain.planning.zone_impact import TickMoves
+from tickbird.domain.planning.zone_impact import ZoneImpact
 from tickbird.domain.time.zone_data import ZoneData
-from tickbird.store.protocol.store import AuditRecord, Place, ZoneRecord, Zones
+from tickbird.store.protocol.store import AuditEntry, StoreIdentity, ZoneRecord, Zones
 from tickbird.wire.decode.parts import Document, instant, maybe
 
 
-def read_audit_record(document: Document) -> AuditRecord:
+def read_audit_record(document: Document) -> AuditEntry:
     """Who did what, when and to what."""
-    return AuditRecord(
+    return AuditEntry(
         id=document["id"],
         at=instant(document["at"]),
         actor=document["actor"],
@@ -33,9 +33,9 @@ def read_finding(document: Document) -> Finding:
     )
 
 
-def read_place(document: Document) -> Place:
+def read_place(document: Document) -> StoreIdentity:
     """Where a store is, and whether it is a copy."""
-    return Place(document["here"], document["stored"], document["copied"])
+    return StoreIdentity(document["here"], document["stored"], document["copied"])
 
 
 def read_zones(document: Document) -> Zones:
@@ -60,9 +60,9 @@ def read_zone_record(document: Document) -> ZoneRecord:
     )
 
 
-def read_moves(document: Document) -> TickMoves:
+def read_moves(document: Document) -> ZoneImpact:
     """The ticks of a schedule that other zone rules move."""
-    return TickMoves(
+    return ZoneImpact(
         schedule=document["schedule"],
         zone=document["zone"],
         gone=document["gone"],

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from tickbird.domain.explain.explanation import Explanation, Step
-from tickbird.domain.ledger.activity import Happening
-from tickbird.domain.ledger.verification import Audit, Finding
-from tickbird.domain.planning.upcoming import ComingTick
+from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.verification import LedgerError, LedgerReport
+from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.runs.run import SkipRecord
-from tickbird.store.protocol.store import Decisions
+from tickbird.store.protocol.store import TickDecisions
 from tickbird.wire.decode.parts import Document, instant, maybe, second
 from tickbird.wire.decode.runs import read_run
 from tickbird.wire.decode.schedules import read_override
 from tickbird.wire.decode.system import read_audit_record
 
 
-def read_tick(document: Document) -> ComingTick:
+def read_tick(document: Document) -> UpcomingTick:
     """A tick to come."""
-    return ComingTick(
+    return UpcomingTick(
         instant(document["scheduled_for"]),
         instant(document["due_at"]),
         document["skipped"],
@@ -41,14 +41,14 @@ def read_skip(document: Document) -> SkipRecord:
     )
 
 
-def read_decisions(document: Document) -> Decisions:
+def read_decisions(document: Document) -> TickDecisions:
     """The runs and skips of a range of ticks."""
-    return Decisions(runs=[*map(read_run, document["runs"])], skips=[*map(read_skip, document["skips"])])
+    return TickDecisions(runs=[*map(read_run, document["runs"])], skips=[*map(read_skip, document["skips"])])
 
 
-def read_happening(document: Document) -> Happening:
+def read_happening(document: Document) -> Activity:
     """Something that happened."""
-    return Happening(
+    return Activity(
         instant(document["at"]),
         document["kind"],
         document["schedule"],
@@ -76,9 +76,9 @@ def read_step(document: Document) -> Step:
     return Step(document["ok"], document["name"], document["text"], document["run_id"], maybe(instant, document["at"]))
 
 
-def read_audit(document: Document) -> Audit:
+def read_audit(document: Document) -> LedgerReport:
     """What came of auditing one schedule over a range."""
-    return Audit(
+    return LedgerReport(
         schedule=document["schedule"],
         first=maybe(second, document["first"]),
         last=maybe(second, document["last"]),
@@ -92,8 +92,8 @@ def read_audit(document: Document) -> Audit:
     )
 
 
-def _finding(document: Document) -> Finding:
-    return Finding(
+def _finding(document: Document) -> LedgerError:
+    return LedgerError(
         kind=document["kind"],
         first=second(document["first"]),
         last=second(document["last"]),

@@ -6,9 +6,9 @@ import re
 
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND
 from tickbird.domain.time.zones import MAX_SHIFT, Span, zone
-from tickbird.domain.triggers.base import Grid
+from tickbird.domain.triggers.base import BaseTrigger
 from tickbird.domain.triggers.cron.days import Days
-from tickbird.domain.triggers.cron.description import words
+from tickbird.domain.triggers.cron.description import describe
 from tickbird.domain.triggers.cron.parser import DayRule, Fields, normal_text, parse, refusal
 from tickbird.domain.triggers.every import Every, every
 
@@ -34,7 +34,7 @@ def cron(expr: str, tz: str = "UTC") -> Cron | Every:
     return made
 
 
-class Cron(Grid):
+class Cron(BaseTrigger):
     """The grid of one cron expression in one zone; made by `cron()`."""
 
     __slots__ = (
@@ -169,7 +169,7 @@ class Cron(Grid):
 
     def describe(self) -> str:
         """The expression in words."""
-        text = words(self.expr)
+        text = describe(self.expr)
         return text if self.tz == "UTC" else f"{text} ({self.tz})"
 
     def to_json(self) -> dict[str, object]:

@@ -14,7 +14,7 @@ _MIDNIGHT = "At 00:00"
 
 
 @lru_cache(maxsize=10_000)
-def words(expr: str) -> str:
+def describe(expr: str) -> str:
     """When an expression, already found valid, ticks."""
     fields = parse(expr)
     second, minute, hour, day, month, _ = ["0", *MACROS.get(expr.lower(), expr).split(" ")][-6:]
