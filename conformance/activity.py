@@ -33,13 +33,13 @@ async def told(
     store: Store, after: ActivityCursor, at: float, namespaces: Collection[str] = (NAMESPACE,), limit: int = 20_000
 ) -> ActivityPage:
     """What happened behind a place up to so many seconds after T0."""
-    return await store.happened(namespaces, after, await store.settle(now=later(at)), limit=limit)
+    return await store.read_activity(namespaces, after, await store.settle(now=later(at)), limit=limit)
 
 
-def brief(happened: ActivityPage) -> list[tuple[int | None, str]]:
+def brief(read_activity: ActivityPage) -> list[tuple[int | None, str]]:
     """Seconds after T0 and the kind of each."""
-    assert not happened.more
-    return [(since(each.at), each.kind) for _, each in happened.items]
+    assert not read_activity.more
+    return [(since(each.at), each.kind) for _, each in read_activity.items]
 
 
 class Happenings:
@@ -101,7 +101,7 @@ class Happenings:
             elif at == 5 and run is not None:
                 await finish(store, run, at)
             until = await store.settle(now=later(at))
-            found = await store.happened((NAMESPACE,), mark, until)
+            found = await store.read_activity((NAMESPACE,), mark, until)
             seen += brief(found)
             mark = until.mark
         assert [each for each in seen if each[1] != "changed"] == [(0, "planned"), (2, "started"), (5, "ended")]
@@ -113,7 +113,7 @@ class Happenings:
         until = await store.settle(now=later(3))
         # It ends before the look, but behind the horizon: its start is told of all the same.
         await finish(store, run, 4)
-        found = [each for each in brief(await store.happened((NAMESPACE,), mark, until)) if each[1] != "changed"]
+        found = [each for each in brief(await store.read_activity((NAMESPACE,), mark, until)) if each[1] != "changed"]
         assert found == [(0, "planned"), (2, "started")]
         assert brief(await told(store, until.mark, 5)) == [(4, "ended")]
 
@@ -152,7 +152,7 @@ class Happenings:
         end = await store.now() + timedelta(seconds=30)
         while not seen and await store.now() < end:
             until = await store.settle(until)
-            found = await store.happened((NAMESPACE,), mark, until)
+            found = await store.read_activity((NAMESPACE,), mark, until)
             seen += [each.run.id for _, each in found.items if each.run is not None]
             mark = until.mark
         assert seen == list(made)

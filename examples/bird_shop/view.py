@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from examples.bird_shop.snapshot import NOTABLE, Activity, Event, Kind, Result, Row, Snapshot, clock, plural
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 
 WIDE = 110
 VERY_WIDE = 150
@@ -74,7 +74,7 @@ def render(snapshot: Snapshot, width: int, height: int, *, plain_shapes: bool = 
 
 
 def _head(snapshot: Snapshot, width: int) -> list[RenderableType]:
-    up = in_words(max(1, int((snapshot.now - snapshot.started_at).total_seconds())))
+    up = duration_text(max(1, int((snapshot.now - snapshot.started_at).total_seconds())))
     title = Table.grid(expand=True)
     title.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     title.add_column(no_wrap=True, justify="right")
@@ -254,7 +254,7 @@ def _until(at: datetime | None, now: datetime) -> str:
     if left < 0.5:
         # A worker that plans is never this late; one that drains, or none at all, is.
         return "now" if left > -2 else "overdue"
-    return in_words(round(left))
+    return duration_text(round(left))
 
 
 def _line(text: Text) -> Text:

@@ -10,7 +10,7 @@ from examples.bird_shop.snapshot import Activity, Kind, clock, plural
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 
 _SOON = 0.5
 _LONGEST = 160
@@ -66,7 +66,7 @@ def started(run: RunRecord) -> str:
     words = f"run {run.id}" + (f", attempt {run.attempt}" if run.attempt > 1 else "")
     if run.started_at is not None:
         late = (run.started_at - run.available_at).total_seconds()
-        words += f", had waited {in_words(late)}" if late > _SOON else ""
+        words += f", had waited {duration_text(late)}" if late > _SOON else ""
     return words
 
 
@@ -75,7 +75,7 @@ def ended_attempt(run: RunRecord, attempt: AttemptRecord) -> tuple[Kind, str]:
     words = f"run {run.id}, attempt {attempt.attempt}: {short_error(attempt.error) or attempt.outcome}"
     if run.status == "queued" and run.attempt == attempt.attempt:
         wait = (run.available_at - attempt.ended_at).total_seconds()
-        words += f"; again in {in_words(wait)}" if wait > 0 else "; again at once"
+        words += f"; again in {duration_text(wait)}" if wait > 0 else "; again at once"
     return _ATTEMPTS.get(attempt.outcome, "retry"), words
 
 
@@ -141,9 +141,9 @@ def policy(definition: Definition | None) -> str:
     if definition.retries:
         words.append(f"{definition.retries} retries" if definition.retries > 1 else "1 retry")
     if definition.timeout:
-        words.append(f"timeout {in_words(definition.timeout)}")
+        words.append(f"timeout {duration_text(definition.timeout)}")
     if definition.spread:
-        words.append(f"spread {in_words(definition.spread)}")
+        words.append(f"spread {duration_text(definition.spread)}")
     if definition.exclude or definition.calendars:
         words.append("calendar")
     if definition.priority:

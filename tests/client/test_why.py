@@ -33,7 +33,7 @@ from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import NotFoundError, TriggerError
 from tickbird.domain.explain.explanation import Explanation, Step
 from tickbird.domain.planning.commands import Delete, Pause, Reschedule, Resume, Skip, Trigger, Update
-from tickbird.domain.planning.upcoming import coming_ticks
+from tickbird.domain.planning.upcoming import upcoming_ticks
 from tickbird.domain.schedules.definition import spread_offset
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -705,7 +705,7 @@ class TestToCome:
         for paused in (True, False):
             if not paused:
                 await change(store, Resume(actor="ana"), 40)
-            listed = coming_ticks(await get(store), later(50), 60)
+            listed = upcoming_ticks(await get(store), later(50), 60)
             assert {tick.skipped for tick in listed} >= {None, "calendar"}
             for tick in listed:
                 answer = await ask(store, (tick.scheduled_for - T0).total_seconds(), now=50)
@@ -907,6 +907,6 @@ async def test_a_shadow_says_so_of_past_and_future(store: Store) -> None:
         "will be skipped",
         "Will be skipped: it is a shadow (shadow=true), which records its ticks and runs nothing.",
     )
-    assert {tick.skipped for tick in coming_ticks(await get(store), later(125), 3)} == {"shadow"}
+    assert {tick.skipped for tick in upcoming_ticks(await get(store), later(125), 3)} == {"shadow"}
     audit = await Client(cast(Store, AtTime(store, later(125)))).audit_ticks(NAME)
     assert (audit.proven, audit.skipped, audit.runs) == (True, 2, 0)

@@ -167,7 +167,7 @@ class Model:
         if self.state == "active" and (self.used_up or not self.open_ticks()):
             self.state = "ended"
 
-    def next_look(self) -> int | None:
+    def next_wakeup(self) -> int | None:
         if self.state == "paused":
             return self.until
         if self.state == "ended":
@@ -562,7 +562,7 @@ def _at(schedule: Schedule, made: Plan) -> Schedule:
 
 def _compare(schedule: Schedule, model: Model) -> None:
     assert schedule.state == model.state
-    assert schedule.cursor.next_run_at == model.next_look()
+    assert schedule.cursor.next_run_at == model.next_wakeup()
     assert schedule.cursor.runs_planned == model.made
     overrides = schedule.cursor.tick_overrides
     assert {each.tick: Told(each.skip, each.due_at, each.payload is not None) for each in overrides} == model.told

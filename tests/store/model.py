@@ -172,7 +172,7 @@ class Model:
         """Seconds from its ticks to their due_at."""
         return schedule.shape.offset(self.namespace, schedule.name)
 
-    def next_look(self, schedule: ModelSchedule) -> int | None:
+    def next_wakeup(self, schedule: ModelSchedule) -> int | None:
         """When something is to be decided about it next."""
         if schedule.state == "paused":
             return schedule.pause_until
@@ -232,7 +232,7 @@ class Model:
 
     def is_due(self, schedule: ModelSchedule, now: float) -> bool:
         """Would a planner look at it?"""
-        look = self.next_look(schedule)
+        look = self.next_wakeup(schedule)
         return look is not None and look <= now
 
     def plan_due(self, now: float) -> None:
@@ -358,7 +358,7 @@ class Model:
             schedule.skip_until = None
 
     def _settle(self, schedule: ModelSchedule) -> None:
-        if schedule.state == "active" and self.next_look(schedule) is None:
+        if schedule.state == "active" and self.next_wakeup(schedule) is None:
             schedule.state = "ended"
 
     def _revise(self, schedule: ModelSchedule) -> None:
@@ -398,7 +398,9 @@ class Model:
         if after == before and (not schedule.by_code or schedule.overrides >= fields.keys()):
             return
         schedule.overrides |= fields.keys()
-        again = schedule.state == "ended" and self.next_look(replace(schedule, shape=after, state="active")) is not None
+        again = (
+            schedule.state == "ended" and self.next_wakeup(replace(schedule, shape=after, state="active")) is not None
+        )
         if again or before.grid != after.grid:
             told = schedule.told
             passed = {tick: self._passed(schedule, tick, each) for tick, each in told.items()}

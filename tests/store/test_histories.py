@@ -311,7 +311,7 @@ def cursor_of(model: Model, schedule: ModelSchedule) -> dict[str, Any]:
         "state": schedule.state,
         "revision": schedule.revision,
         "planned_until": schedule.planned_until - T0,
-        "next_run_at": None if (at := model.next_look(schedule)) is None or deleted else at - T0,
+        "next_run_at": None if (at := model.next_wakeup(schedule)) is None or deleted else at - T0,
         "runs_planned": schedule.runs_planned,
         "told": [
             (tick - T0, told.skip, None if told.due is None else told.due - T0, told.payload)

@@ -65,7 +65,7 @@ class Reader:
         if self.horizon is None:
             self.begun = horizon.mark
         else:
-            found = await self.store.happened(("default",), self.horizon.mark, horizon)
+            found = await self.store.read_activity(("default",), self.horizon.mark, horizon)
             assert not found.more
             self.told += [_brief(each) for _, each in found.items]
             self.marks += [mark for mark, _ in found.items]
@@ -88,7 +88,7 @@ class Reader:
     async def again(self, mark: ActivityCursor) -> list[tuple[str, int]]:
         """What somebody is told who comes back with this mark, as a text."""
         assert self.horizon is not None
-        found = await self.store.happened(("default",), parse_activity_cursor(str(mark)), self.horizon)
+        found = await self.store.read_activity(("default",), parse_activity_cursor(str(mark)), self.horizon)
         return [_brief(each) for _, each in found.items]
 
 
@@ -266,4 +266,4 @@ async def test_many_at_once_are_told_of_once_each(store: PostgresStore, url: str
     ],
 )
 def test_numbers_of_transactions_are_made_whole(number: int, near: int, whole: int) -> None:
-    assert activity._whole(number, near) == whole
+    assert activity._full_xid(number, near) == whole

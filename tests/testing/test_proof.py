@@ -90,7 +90,7 @@ def test_it_proves_and_leaves_nothing(url: str, temporary: Path) -> None:
     assert told["violations"] == []
     assert told["ticks"]["expected"] == told["ticks"]["run"] + sum(told["ticks"]["skipped"].values()) > 50
     assert 0 <= told["lateness"]["median"] <= told["lateness"]["worst"]
-    assert told["left_behind"] == ""
+    assert told["orphans"] == ""
     assert told["wrong_clocks"] == ([] if url.startswith("sqlite") else [6.0, -6.0])
     assert events[0] == "starting workers"
     assert (left(url), list(temporary.iterdir())) == ([], [])

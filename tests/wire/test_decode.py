@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wire.made import INSTANTS, JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
-from tickbird.api.routes.files import told_plan
+from tickbird.api.routes.files import plan_response
 from tickbird.domain.access.sessions import SessionRecord
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import Calendar, exclude
@@ -203,8 +203,8 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     ),
     "happening": (
         records(Activity, run=st.none() | RUNS, skip=st.none() | SKIPS, namespace=st.just("")),
-        encode.happening_document,
-        ticks.read_happening,
+        encode.activity_document,
+        ticks.read_activity,
     ),
     "explanation": (records(Explanation), Explanation.to_json, ticks.read_explanation),
     "audit": (
@@ -238,7 +238,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     ),
     "plan": (
         records(FilePlan, schedules=st.lists(FILE_CHANGES, max_size=2)),
-        lambda plan: told_plan(plan, applied=True),
+        lambda plan: plan_response(plan, applied=True),
         files.read_plan,
     ),
     "limit": (records(ConcurrencyLimit), encode.limit_document, concurrency.read_limit),
@@ -252,7 +252,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "session": (records(SessionRecord, digest=st.just("")), encode.session_document, tokens.read_session),
     "audit record": (records(AuditEntry), encode.audit_document, system.read_audit_record),
     "finding": (records(Finding), checks.to_json, system.read_finding),
-    "place": (records(StoreIdentity), encode.place_document, system.read_place),
+    "place": (records(StoreIdentity), encode.identity_document, system.read_identity),
     "zone record": (records(ZoneRecord), encode.zone_record_document, system.read_zone_record),
     "zones": (records(Zones), encode.zones_document, system.read_zones),
     "moves": (records(ZoneImpact, until=WHOLE), encode.moves_document, system.read_moves),

@@ -15,7 +15,9 @@ _OURS = ("v", "closed")
 _NEEDED = ("trigger", "target")
 
 
-def read_whole(definition: Mapping[str, Any], none: Collection[str] = ()) -> tuple[dict[str, Any], Collection[str]]:
+def read_definition(
+    definition: Mapping[str, Any], none: Collection[str] = ()
+) -> tuple[dict[str, Any], Collection[str]]:
     """The fields of a whole definition, such as that of a document, and those that it leaves to task and defaults.
 
     Those in `none` are stated to be nothing.
@@ -41,7 +43,7 @@ def read_whole(definition: Mapping[str, Any], none: Collection[str] = ()) -> tup
 
 def read_draft(definition: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a definition of which only the trigger is needed."""
-    return read_whole({"target": {"task": "preview"}, **definition})[0]
+    return read_definition({"target": {"task": "preview"}, **definition})[0]
 
 
 def read_changes(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collection[str]]:

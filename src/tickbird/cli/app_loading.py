@@ -32,13 +32,13 @@ def app_argument(command: Any) -> Any:
 def find_app(settings: GlobalOptions, named: str | None, option: str | None) -> Tickbird:
     """The app of a command line, on the store and in the namespace that the options name, if they do."""
     settings.need_store()
-    bird = load_app(given_app(named, option))
+    bird = load_app(app_name(named, option))
     bird.url = settings.url or bird.url
     bird.namespace = check_name(settings.namespace or bird.namespace, "namespace")
     return bird
 
 
-def given_app(named: str | None, option: str | None) -> str:
+def app_name(named: str | None, option: str | None) -> str:
     """Which app a command line names."""
     if named and option:
         raise click.UsageError("give the app once: as the argument or with --app.", click.get_current_context())

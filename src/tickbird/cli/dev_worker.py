@@ -30,7 +30,7 @@ def main(said: int, go: int, given: str, url: str | None, args: list[str]) -> No
     if not code:
         code = guarded(lambda: found.append(_described(found[0], url, said, folder)), GlobalOptions())
     if code:
-        _say(said, {"code": code, "files": _own_files(folder)})
+        _send(said, {"code": code, "files": _own_files(folder)})
         raise SystemExit(code)
     if not os.read(go, 1):
         raise SystemExit(0)
@@ -53,7 +53,7 @@ def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tick
         }
         for name, each in bird.declarations.schedules.items()
     ]
-    _say(
+    _send(
         said,
         {
             "app": bird.app,
@@ -84,7 +84,7 @@ def _watch_modules(said: int, folder: Path) -> None:
         time.sleep(LOOK_AGAIN)
         if len(sys.modules) != known:
             known = len(sys.modules)
-            _say(said, {"files": _own_files(folder)})
+            _send(said, {"files": _own_files(folder)})
 
 
 def _end_with_parent(go: int) -> None:
@@ -94,7 +94,7 @@ def _end_with_parent(go: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _say(said: int, document: dict[str, Any]) -> None:
+def _send(said: int, document: dict[str, Any]) -> None:
     os.write(said, json.dumps(document).encode() + b"\n")
 
 

@@ -61,7 +61,7 @@ def _exit_code(run: Callable[[], Any], settings: GlobalOptions, args: Sequence[s
     except click.ClickException as error:
         # What cannot be read is refused at its first mistake, and --json may stand behind that.
         settings.as_json |= "--json" in args
-        return _tell(_usage(error), settings, error.exit_code, error)
+        return _report(_usage(error), settings, error.exit_code, error)
     except (KeyboardInterrupt, click.Abort) as error:
         # click takes the end of any input for an interrupt, also one of a connection.
         if isinstance(error.__cause__, EOFError):
@@ -71,7 +71,7 @@ def _exit_code(run: Callable[[], Any], settings: GlobalOptions, args: Sequence[s
         return 0
     except TickbirdError as error:
         code = next((code for kind, code in _OF if isinstance(error, kind)), FAILED)
-        return _tell(str(error), settings, code, error)
+        return _report(str(error), settings, code, error)
     except Exception as error:  # noqa: BLE001 - a person gets a sentence, whatever happened
         return _unexpected(error, settings)
     return code if isinstance(code, int) else 0
@@ -90,10 +90,10 @@ def _flush_streams() -> None:
 
 def _unexpected(error: Exception, settings: GlobalOptions) -> int:
     hint = "" if settings.debug else "; run it again with --debug for the details."
-    return _tell(f"unexpected {type(error).__name__}: {error}{hint}", settings, FAILED, error)
+    return _report(f"unexpected {type(error).__name__}: {error}{hint}", settings, FAILED, error)
 
 
-def _tell(text: str, settings: GlobalOptions, code: int, error: Exception) -> int:
+def _report(text: str, settings: GlobalOptions, code: int, error: Exception) -> int:
     from tickbird.cli.output import clean
 
     kind = _KINDS.get(code, "failed")
@@ -114,9 +114,9 @@ def _document(text: str, kind: str, code: int, error: Exception) -> dict[str, An
     """What went wrong, for programs: the same fields whatever it is."""
     mistakes = getattr(error, "mistakes", ())
     if mistakes:
-        from tickbird.wire.files import mistake_document
+        from tickbird.wire.files import diagnostic_document
 
-        mistakes = [mistake_document(each) for each in mistakes]
+        mistakes = [diagnostic_document(each) for each in mistakes]
     return {
         "kind": kind,
         "exit_code": code,

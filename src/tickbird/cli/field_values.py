@@ -61,7 +61,7 @@ def read_fields(texts: Mapping[str, str], before: Trigger | None, read: InstantP
 
 def _value(name: str, text: str, read: InstantParser) -> Any:
     if name in _WHOLE:
-        return _whole(name, text)
+        return _integer(name, text)
     if name in _LENGTHS:
         return seconds(int(text) if _is_digits(text) else text, name)
     if name == "depends_on":
@@ -84,7 +84,7 @@ def _value(name: str, text: str, read: InstantParser) -> Any:
     return trigger_from_json(value) if name == "trigger" else value
 
 
-def _whole(name: str, text: str) -> int:
+def _integer(name: str, text: str) -> int:
     if not _is_digits(text.removeprefix("-")) or len(text) > 12:
         raise DefinitionError(f"{name}: {text[:60]!r} is not a whole number.", field=name)
     return int(text)

@@ -46,7 +46,7 @@ class Watch:
 
     def look_at(self, files: Collection[str]) -> None:
         """Watch these files and no others; those that were watched before keep what was seen of them."""
-        self._marks = {file: self._marks[file] if file in self._marks else _mark(file) for file in files}
+        self._marks = {file: self._marks[file] if file in self._marks else _fingerprint(file) for file in files}
 
     @property
     def files(self) -> Collection[str]:
@@ -57,14 +57,14 @@ class Watch:
         """The files that differ from what was seen last, also those that are gone."""
         found = []
         for file, before in self._marks.items():
-            now = _mark(file)
+            now = _fingerprint(file)
             if now != before:
                 found.append(file)
                 self._marks[file] = now
         return found
 
 
-def _mark(file: str) -> Mark | None:
+def _fingerprint(file: str) -> Mark | None:
     try:
         status = os.stat(file)  # noqa: PTH116 - called for every file several times a second
     except OSError:

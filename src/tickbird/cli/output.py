@@ -145,13 +145,13 @@ def _width(text: str) -> int:
 def _room(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> int:
     """How wide a table must be so that no word is broken in it, but for such as are very long."""
     columns = [(head, *(row[place].text for row in rows)) for place, head in enumerate(heads)]
-    widest = [min(max(map(_longest_word, column)), _LONG_WORD) for column in columns]
+    widest = [min(max(map(_word_width, column)), _LONG_WORD) for column in columns]
     if columns and _fits(rows):
         widest[0] = max(map(_width, columns[0]))
     return sum(widest) + 2 * (len(widest) - 1)
 
 
-def _longest_word(text: str) -> int:
+def _word_width(text: str) -> int:
     return max(map(_width, text.split()), default=0)
 
 

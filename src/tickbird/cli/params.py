@@ -18,7 +18,7 @@ LARGEST_ID = 2**63 - 1
 LONGEST_WORDS = 1_000
 
 
-def words(value: str) -> str:
+def storable_text(value: str) -> str:
     """Text that a database can hold; anything else would fail later, in the driver."""
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         raise click.BadParameter("it holds a character that no database can hold.")
@@ -29,7 +29,7 @@ def words(value: str) -> str:
 
 def name_argument(command: Any) -> Any:
     """The name of a schedule."""
-    return click.argument("name", type=words, shell_complete=schedule_names)(command)
+    return click.argument("name", type=storable_text, shell_complete=schedule_names)(command)
 
 
 def length(value: str | int) -> int:

@@ -90,7 +90,7 @@ class Source:
             from tickbird.importers.history.kubernetes import read_jobs
 
             for path in self.kubernetes:
-                read_jobs(_whole(path), path, names, heard)
+                read_jobs(_read_list(path), path, names, heard)
         return heard, []
 
 
@@ -115,7 +115,7 @@ async def read_pings(client: Client, schedule: Schedule, since: float | None) ->
     return heard
 
 
-def _whole(path: str) -> str:
+def _read_list(path: str) -> str:
     """A text that is read at once, since it is a list."""
     from tickbird.importers.history.text_files import lines_of
 

@@ -34,9 +34,9 @@ def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Found]]) 
         from tickbird.cli.connection import connect
         from tickbird.cli.options import GlobalOptions
 
-        async def ask() -> Found:
+        async def read_names() -> Found:
             async with (
-                asyncio.timeout(_patience()),
+                asyncio.timeout(_timeout()),
                 connect(ctx.find_object(GlobalOptions) or GlobalOptions()) as client,
             ):
                 return await read(client, ctx, incomplete)
@@ -45,7 +45,7 @@ def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Found]]) 
         logging.disable(logging.CRITICAL)
         try:
             with redirect_stderr(StringIO()):
-                found = asyncio.run(ask())
+                found = asyncio.run(read_names())
         except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
             return []
         finally:
@@ -60,7 +60,7 @@ def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[C
     return [CompletionItem(incomplete, type="file")]
 
 
-def _patience() -> float:
+def _timeout() -> float:
     """TICKBIRD_COMPLETION_SECONDS, for those whose server is far away."""
     given = os.environ.get("TICKBIRD_COMPLETION_SECONDS", "")
     return min(float(given), _LONGEST) if given.isascii() and given.isdigit() else _PATIENCE

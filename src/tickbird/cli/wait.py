@@ -14,13 +14,13 @@ from tickbird.client import Client
 from tickbird.client.runs import not_finished
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.wire.encode import log_document, run_document
 
 FOREVER = "forever"
 
 
-def patience(value: str) -> int | None:
+def wait_seconds(value: str) -> int | None:
     """How many seconds to wait: 90, 10m; None where there is no end to it."""
     return None if value == FOREVER else length(value)
 
@@ -43,10 +43,10 @@ async def logged(client: Client, settings: GlobalOptions, run_id: int) -> Sequen
     return await rest(client, run_id, (0, 0)) if settings.as_json else []
 
 
-def tell_end(settings: GlobalOptions, run: RunRecord, lines: Sequence[LogLine]) -> int:
+def print_end(settings: GlobalOptions, run: RunRecord, lines: Sequence[LogLine]) -> int:
     """Say how a run ended; 0 if it succeeded."""
     good = run.status == "succeeded"
-    took = "" if run.duration is None else f" after {in_words(run.duration)}"
+    took = "" if run.duration is None else f" after {duration_text(run.duration)}"
     why = run.error.strip().splitlines()[-1] if run.error and run.error.strip() else run.reason
     end = f": {why}" if why and not good else "."
     said = Cell(f"Run {run.id} of {run.schedule} {_ENDED[run.status]}{took}{end}", "green" if good else "red")

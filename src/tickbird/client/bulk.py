@@ -90,9 +90,9 @@ class Bulk(ClientBase):
     async def _change_all(
         self, verb: BulkVerb, which: BulkFilter, expected: int | None, command: Callable[[Schedule], Command]
     ) -> BulkResult:
-        return await self._change_found(verb, await self._matching(which), expected, command)
+        return await self._change_matches(verb, await self._matching(which), expected, command)
 
-    async def _change_found(
+    async def _change_matches(
         self,
         verb: BulkVerb,
         found: Sequence[Schedule],

@@ -21,7 +21,7 @@ class Limits(ClientBase):
     async def set_limit(self, key: str, most: int, *, actor: str) -> ConcurrencyLimit:
         """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
         check_text(actor, "actor", least=1, most=200)
-        check_most(most)
+        check_max_running(most)
         return await self._store.set_limit(self._namespace, check_limit_key(key), most, actor)
 
     async def remove_limit(self, key: str, *, actor: str) -> ConcurrencyLimit:
@@ -60,7 +60,7 @@ class Limits(ClientBase):
         return _served([found[name] for name in sorted(found)], workers)
 
 
-def check_most(most: object) -> int:
+def check_max_running(most: object) -> int:
     """How many runs of a key may go on at once, or an InvalidError."""
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= LARGEST_LIMIT:
         raise InvalidError(

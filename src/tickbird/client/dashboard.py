@@ -8,7 +8,7 @@ from typing import get_args
 
 from tickbird.cpu_threads import compute_now
 from tickbird.domain.doctor.checks import LATE
-from tickbird.domain.doctor.findings_overview import FindingsInput, FindingsOverview, troubles
+from tickbird.domain.doctor.findings_overview import FindingsInput, FindingsOverview, overview_findings
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.week_load import HOURS, WeekLoad, WeekLoadCounter
 from tickbird.domain.ledger.activity import AuditEntry
@@ -26,7 +26,7 @@ from tickbird.domain.views import (
     RunTiming,
     ScheduleFilter,
     Timeline,
-    newest_marks,
+    newest_points,
 )
 from tickbird.store.protocol.store import ScheduleSummary, Store
 
@@ -82,7 +82,7 @@ class DashboardReads:
         """The newest runs and skips of each of up to 200 schedules, by the id of the schedule, oldest first."""
         if len(ids) > 200:
             raise InvalidError("ids: at most 200 schedules can be asked for at once.", field="ids")
-        return newest_marks(*await self._readings.marks(ids, _within(each, "each", 500)), each)
+        return newest_points(*await self._readings.marks(ids, _within(each, "each", 500)), each)
 
     async def timeline(self, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100) -> Timeline:
         """What went on between two instants, and which schedules are to come until the last."""
@@ -123,7 +123,7 @@ class DashboardReads:
             held=held,
             capped=more_streaks or more_waiting or max(len(parked), len(overdue)) > most,
         )
-        return troubles(seen, most)
+        return overview_findings(seen, most)
 
     async def load(self, *, hours: int = HOURS, durations: bool = True) -> WeekLoad:
         """What is to come, hour by hour, of up to 100,000 active schedules; without durations, their ticks alone."""
@@ -149,8 +149,8 @@ class DashboardReads:
 
         A page that is not full and has `reached` looked at as many runs as it may: go on from there.
         """
-        _check_words("status", wanted.statuses, get_args(Status))
-        _check_words("origin", [wanted.origin] if wanted.origin else (), get_args(Origin))
+        _check_choices("status", wanted.statuses, get_args(Status))
+        _check_choices("origin", [wanted.origin] if wanted.origin else (), get_args(Origin))
         narrowed = {"schedule": wanted.schedule, "target": wanted.target, "worker": wanted.worker}
         narrowed |= {"queue": wanted.queue, "key": wanted.key, "error": wanted.error}
         for name, text in narrowed.items():
@@ -178,12 +178,12 @@ class DashboardReads:
 
 
 def _check_schedules(wanted: ScheduleFilter) -> None:
-    _check_words("state", wanted.states, get_args(State))
+    _check_choices("state", wanted.states, get_args(State))
     for name in ("contains", "tag", "app", "queue"):
         check_text(getattr(wanted, name) or "", name)
 
 
-def _check_words(field: str, given: Collection[str], known: Sequence[str]) -> None:
+def _check_choices(field: str, given: Collection[str], known: Sequence[str]) -> None:
     for word in given:
         if word not in known:
             raise InvalidError(f"{field}: {str(word)[:60]!r} is not one of {', '.join(known)}.", field=field)

@@ -81,7 +81,7 @@ class Simulations(Files):
         )
         stopped = False
 
-        def tell(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             if stopped:
                 raise _Stopped
             if counted is not None:
@@ -89,7 +89,7 @@ class Simulations(Files):
 
         def work() -> ForecastComparison:
             return simulate(
-                ground, asked, names=names, limit=limit, most=MOST_TICKS if most is None else most, counted=tell
+                ground, asked, names=names, limit=limit, most=MOST_TICKS if most is None else most, counted=report
             )
 
         try:

@@ -96,12 +96,12 @@ def check_by_schema(
 
 
 def _validate_by_schema(task: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    for path, text in payload_mistakes(payload, schema):
+    for path, text in payload_errors(payload, schema):
         where = ".".join(str(part) for part in path)
         raise PayloadError(f"payload of task {task!r}: {f'{where[:200]}: ' if where else ''}{text}.", field="payload")
 
 
-def payload_mistakes(payload: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[tuple[tuple[Any, ...], str]]:
+def payload_errors(payload: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[tuple[tuple[Any, ...], str]]:
     """What a schema says against a payload: the path to where, and what.
 
     Nothing where the schema itself cannot be gone by: the task looks at its payload anyway.

@@ -24,7 +24,7 @@ from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, St
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.text import check_text
-from tickbird.domain.time.durations import Duration, in_words, seconds
+from tickbird.domain.time.durations import Duration, duration_text, seconds
 from tickbird.domain.time.zones import zone
 from tickbird.store.protocol.store import (
     ChangeResult,
@@ -61,7 +61,7 @@ class Runs(ClientBase):
             payload = await self._payload_for(name, payload)
         key = None if idempotency_key is None else check_key(idempotency_key)
         command = Trigger(actor=actor, payload=payload, idempotency_key=key, revision=revision)
-        run = _made(await self._change(name, command))
+        run = _created_run(await self._change(name, command))
         return run if wait is None else await self.wait(run.id, timeout=wait)
 
     async def enqueue(
@@ -229,7 +229,7 @@ class Runs(ClientBase):
         )
         if run.schedule is not None and run.schedule_id is not None:
             command = Trigger(actor=actor, payload=sent, retry_of=run_id, idempotency_key=key)
-            made = _made(await self._change(run.schedule, command))
+            made = _created_run(await self._change(run.schedule, command))
         else:
             new = NewRun(
                 run.target,
@@ -253,11 +253,11 @@ class Runs(ClientBase):
 def not_finished(run: RunRecord, waited: float) -> NotFinishedError:
     """The error for a run that was waited for so many seconds."""
     return NotFinishedError(
-        f"run {run.id} is {run.status} after {in_words(waited)} of waiting, and goes on;",
+        f"run {run.id} is {run.status} after {duration_text(waited)} of waiting, and goes on;",
         hint=f"wait again, or look at it with `tickbird runs {run.id}`.",
     )
 
 
-def _made(changed: ChangeResult) -> RunRecord:
+def _created_run(changed: ChangeResult) -> RunRecord:
     assert changed.run is not None
     return changed.run

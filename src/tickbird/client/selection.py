@@ -107,6 +107,6 @@ class ScheduleSelection:
 
     async def _change(self, verb: BulkVerb, expected: int, command: Callable[[Schedule], Command]) -> BulkResult:
         found = await self.find()
-        result = await self._client._change_found(verb, found.schedules, expected, command)
+        result = await self._client._change_matches(verb, found.schedules, expected, command)
         gone = [NotChanged(name, "is not there any more") for name in found.missing]
         return replace(result, left=[*result.left, *gone])

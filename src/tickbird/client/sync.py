@@ -82,7 +82,7 @@ class LoopThread:
                     self._loop.call_soon_threadsafe(task.cancel)
 
         call.add_done_callback(cancel)
-        task.add_done_callback(functools.partial(_answer, call))
+        task.add_done_callback(functools.partial(_set_result, call))
 
     def release(self, generator: AsyncGenerator[Any, None]) -> None:
         """Close an asynchronous generator, some time soon.
@@ -134,7 +134,7 @@ class LoopThread:
             coroutine.close()
 
 
-def _answer(call: Future[Any], task: asyncio.Task[Any]) -> None:
+def _set_result(call: Future[Any], task: asyncio.Task[Any]) -> None:
     """Hand on the result of a task to its caller, unless that has given up."""
     error = None
     if task.cancelled():

@@ -42,7 +42,7 @@ class Overrides(Ticks):
         """
         if payload is not None:
             payload = await self._payload_for(name, payload)
-        at, to = whole_second(tick, "tick"), None if move_to is None else to_seconds(move_to)
+        at, to = without_fraction(tick, "tick"), None if move_to is None else to_seconds(move_to)
         command = Override(actor=actor, revision=revision, tick=at, skip=skip, move_to=to, payload=payload, note=note)
         schedule = await self._change_tick(name, at, command)
         ahead = PendingTicks(schedule)
@@ -54,7 +54,7 @@ class Overrides(Ticks):
         self, name: str, tick: datetime, *, actor: str, note: str = "", revision: int | None = None
     ) -> Schedule:
         """Let a coming tick be as if nothing had been decided for it, by an override or by a reschedule."""
-        at = whole_second(tick, "tick")
+        at = without_fraction(tick, "tick")
         return await self._change_tick(name, at, ClearOverride(actor=actor, revision=revision, tick=at, note=note))
 
     async def overrides(self, name: str) -> Sequence[OverrideRecord]:
@@ -76,7 +76,8 @@ class Overrides(Ticks):
         for run in found.runs:
             if run.scheduled_for == to_datetime(tick):
                 return ConflictError(
-                    f"the tick of {iso(tick)} is decided already: run {run.id} of it {_stands(run.status)};", hint=hint
+                    f"the tick of {iso(tick)} is decided already: run {run.id} of it {_status_phrase(run.status)};",
+                    hint=hint,
                 )
         for each in found.skips:
             schedule = await self.get(name)
@@ -92,11 +93,11 @@ class Overrides(Ticks):
         return None
 
 
-def _stands(status: Status) -> str:
+def _status_phrase(status: Status) -> str:
     return status if status in ("succeeded", "failed") else f"{'was' if status == 'cancelled' else 'is'} {status}"
 
 
-def whole_second(at: datetime, field: str) -> int:
+def without_fraction(at: datetime, field: str) -> int:
     """The instant of a tick, which has no parts of a second."""
     second = to_seconds(at)
     if to_datetime(second) != at:

@@ -14,7 +14,7 @@ from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.why import explain
 from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.ledger.verification import LedgerEntry, LedgerReport, LedgerVerifier
-from tickbird.domain.planning.upcoming import UpcomingTick, coming_ticks
+from tickbird.domain.planning.upcoming import UpcomingTick, upcoming_ticks
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
@@ -36,14 +36,14 @@ class Ticks(ClientBase):
         """The ticks to come, as the schedule stands now."""
         schedule, now = await self.get(name), await self._store.now()
         # A page that shows a few does not wait for a caller that asked for thousands.
-        return await (compute if count > _FEW else compute_now)(coming_ticks, schedule, now, count)
+        return await (compute if count > _FEW else compute_now)(upcoming_ticks, schedule, now, count)
 
     async def why(self, name: str, at: datetime, *, tz: str | None = None) -> Explanation:
         """The whole chain of what was, or will be, decided for an instant, on the schedule's clock or another."""
-        evidence = await self._evidence(await self._find(name), at)
+        evidence = await self._context(await self._find(name), at)
         return await compute_now(explain, evidence if tz is None else replace(evidence, tz=zone(tz).name))
 
-    async def _evidence(self, schedule: Schedule, at: datetime) -> ExplainContext:
+    async def _context(self, schedule: Schedule, at: datetime) -> ExplainContext:
         """The rows that concern one instant of a schedule, and those that they name."""
         store, namespace, name = self._store, self._namespace, schedule.name
         tick = to_datetime(to_seconds(at))
@@ -135,7 +135,7 @@ class Ticks(ClientBase):
         while True:
             # In this order: what is decided up to the cursor that was read is in the rows that are read later.
             schedule = await self._find(name)
-            revisions, known_from = await self._known_revisions(schedule)
+            revisions, known_from = await self._revisions_without_gap(schedule)
             now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
             complete = max((each for each in (pruned, known_from) if each is not None), default=None)
             auditor = await compute_now(LedgerVerifier, schedule, revisions, start, end, now, complete)
@@ -145,7 +145,7 @@ class Ticks(ClientBase):
             if await self._pruned_until(schedule) == pruned:
                 return await compute_now(auditor.finish)
 
-    async def _known_revisions(self, schedule: Schedule) -> tuple[Sequence[RevisionRecord], int | None]:
+    async def _revisions_without_gap(self, schedule: Schedule) -> tuple[Sequence[RevisionRecord], int | None]:
         """The newest revisions without a gap, and since when they tell what was in force; None: since the first."""
         found: list[RevisionRecord] = []
         async for revision in self._all_revisions(schedule):
@@ -178,7 +178,7 @@ class Ticks(ClientBase):
             runs_from = max([runs_from, *(each.last + 1 for each in taken if each.run_id is not None)])
             skips_from = max([skips_from, *(each.last + 1 for each in taken if each.skip_id is not None)])
 
-    async def happenings(
+    async def activity(
         self, since: datetime, *, schedule: str | None = None, limit: int = 10_000
     ) -> Sequence[Activity]:
         """The ticks decided and the runs ended since an instant, oldest first; of each kind the newest `limit`."""

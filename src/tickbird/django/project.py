@@ -61,7 +61,7 @@ def enqueue(
     return run_id
 
 
-def _given() -> dict[str, Any]:
+def _settings() -> dict[str, Any]:
     given = getattr(settings, "TICKBIRD", {})
     if not isinstance(given, dict) or (unknown := sorted(set(given) - set(_DEFAULTS))):
         wrong = "must be a dict" if not isinstance(given, dict) else f"does not know {', '.join(unknown)}"
@@ -69,7 +69,7 @@ def _given() -> dict[str, Any]:
     return {**_DEFAULTS, **given}
 
 
-bird = ProjectBird(_given())
+bird = ProjectBird(_settings())
 # A child process that executes isolated tasks imports this module alone.
 if not apps.ready and not apps.loading:
     django.setup()

@@ -200,7 +200,7 @@ def page_of_going(looked: int, ids: Sequence[int], most: int, after: int | None,
     return KeysetPage(page if after is None else page[::-1], reached)
 
 
-def newest_marks(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], most: int) -> dict[int, list[Marked]]:
+def newest_points(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], most: int) -> dict[int, list[Marked]]:
     """The newest marks of each schedule, oldest first."""
     lines: dict[int, list[Marked]] = {}
     mark: Marked

@@ -101,7 +101,7 @@ class Attempt:
         """The latest instant at which its function may begin, on the worker's monotonic clock."""
         return self.lease_ends - self._margin
 
-    def ask_to_stop(self, reason: StopReason) -> None:
+    def request_stop(self, reason: StopReason) -> None:
         """Cancel a coroutine; end a child process; tell a thread, which can only be asked."""
         # A lost lease outweighs everything: its outcome must not be sent.
         if self.stop_reason is None or reason == "lease":
@@ -109,7 +109,7 @@ class Attempt:
         self._cancel(reason)
 
     def _cancel(self, reason: Reason) -> None:
-        self.run.ask_to_stop()
+        self.run.request_stop()
         if self._away is not None:
             self._away.stop(reason)
         elif self._call is not None and not self.executable.blocking:

@@ -69,7 +69,7 @@ class ClockGuard:
         """What an alarm holds this worker back from, in words; empty when there is none."""
         if self._jumped is None or self._offset is None:
             return ""
-        return f"plans and rescues nothing: {CLOCK_JUMPED} {_words(self._jumped[0] - self._offset)}"
+        return f"plans and rescues nothing: {CLOCK_JUMPED} {_describe(self._jumped[0] - self._offset)}"
 
     @property
     def minded_for(self) -> float:
@@ -112,10 +112,10 @@ class ClockGuard:
         quick = answered_at - asked_at < QUICK
         if self._offset is None:
             self._offset = least if quick else None
-        elif _apart(self._offset, least, most) <= TOLERANCE:
+        elif _distance(self._offset, least, most) <= TOLERANCE:
             if quick:
                 self._agree(_within(self._offset, least, most))
-        elif self._jumped is None or _apart(self._jumped[0], least, most) > TOLERANCE:
+        elif self._jumped is None or _distance(self._jumped[0], least, most) > TOLERANCE:
             self._alarm(_within(self._offset, least, most), answered_at)
         elif answered_at >= self._jumped[1] + PATIENCE:
             self._accept(_within(self._jumped[0], least, most))
@@ -138,7 +138,7 @@ class ClockGuard:
             "%s %s: nothing is planned or rescued until it is set right; "
             "if it is right now, it is believed in %.0f minutes",
             CLOCK_JUMPED,
-            _words(offset - (self._offset or 0.0)),
+            _describe(offset - (self._offset or 0.0)),
             PATIENCE / 60,
         )
         self._jumped, self._minded_at = (offset, at), at
@@ -150,11 +150,11 @@ class ClockGuard:
         self.on_alarm()
 
 
-def _words(jump: float) -> str:
+def _describe(jump: float) -> str:
     return f"{'ahead' if jump > 0 else 'back'} by {timedelta(seconds=round(abs(jump)))}"
 
 
-def _apart(offset: float, least: float, most: float) -> float:
+def _distance(offset: float, least: float, most: float) -> float:
     """How far an offset is from a range, 0 within it."""
     return max(least - offset, offset - most, 0.0)
 

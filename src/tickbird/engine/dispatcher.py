@@ -115,7 +115,7 @@ class Dispatcher:
             self._idle.clear()
         return reserved
 
-    def _ahead(self) -> int:
+    def _prefetch(self) -> int:
         """How many runs to claim that begin only when others have ended.
 
         The next ones are then at hand, and the store is not waited for. Only while it has more than this worker can
@@ -173,7 +173,7 @@ class Dispatcher:
 
     async def claim(self) -> float | None:
         """Claim as many runs as there is room for, and start them."""
-        wanted = self._free(self.slots + self._ahead())
+        wanted = self._free(self.slots + self._prefetch())
         if not self.room and wanted < self.slots:
             # All slots are taken, and a larger claim a moment later costs less.
             wanted = 0
@@ -282,7 +282,7 @@ class Dispatcher:
         held = [LeaseRef(*key) for key in self.held]
         asking = asyncio.ensure_future(self._store.renew(self.worker, held, self._lease, now=self._clock.now()))
         try:
-            renewed = await self._answer(asking)
+            renewed = await self._await_renewal(asking)
         except (StoreError, TimeoutError) as error:
             log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no answer in time")
             return min(1.0, self._lease / 10)
@@ -302,10 +302,10 @@ class Dispatcher:
         # Leases count from the question: after an answer that took long, the next look is near.
         return self._lease / 3 - (self._clock.monotonic() - began)
 
-    async def _answer(self, asking: asyncio.Future[RenewResult]) -> RenewResult:
+    async def _await_renewal(self, asking: asyncio.Future[RenewResult]) -> RenewResult:
         """The answer to a renewal, unless it takes too long; what is given up then may take long to unwind."""
         try:
-            done, _ = await asyncio.wait([asking], timeout=self._patience())
+            done, _ = await asyncio.wait([asking], timeout=self._renewal_timeout())
         except asyncio.CancelledError:
             asking.cancel()
             raise
@@ -316,7 +316,7 @@ class Dispatcher:
             raise TimeoutError
         return asking.result()
 
-    def _patience(self) -> float:
+    def _renewal_timeout(self) -> float:
         """How long to wait for a renewal: not until work must stop for want of it."""
         ends = [attempt.lease_ends for attempt in self.held.values() if attempt.stop_reason != "lease"]
         left = min(ends, default=self._clock.monotonic() + self._lease) - self._margin - self._clock.monotonic()

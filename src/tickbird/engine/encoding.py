@@ -29,8 +29,8 @@ def encode_value(value: Any) -> Any:
     try:
         if type(value) is EncodedResult:
             # Cut already, by the child process that it comes from.
-            return encoder.encode_whole(value.value, 3 * MAX_RESULT)
-        return encoder.encode_whole(value, MAX_RESULT)
+            return encoder.encode_or_cut(value.value, 3 * MAX_RESULT)
+        return encoder.encode_or_cut(value, MAX_RESULT)
     except BaseException as error:  # noqa: BLE001 - the work is done; only its result cannot be shown
         return {"unreadable": clean_text(f"{type_name(value)}: {describe(error)[:200]}")}
 
@@ -42,7 +42,7 @@ class _Encoder:
         self._values = 0
         self._characters = 0
 
-    def encode_whole(self, value: Any, limit: int) -> Any:
+    def encode_or_cut(self, value: Any, limit: int) -> Any:
         """The value, or the first part of its text if that is longer than `limit`."""
         encoded = self._encode(value, 0)
         # No value but a text takes more than 30 characters, and no character of a text more than 6.

@@ -105,7 +105,7 @@ class Engine:
         self._heartbeat = StepLoop("heartbeat", self.upkeep.heartbeat, options.heartbeat)
         self._prune = StepLoop("prune", self._unless_copied(self.upkeep.prune), PRUNE_PAUSE)
         self._zones = StepLoop("zones", self.standing.step, PRUNE_PAUSE)
-        self.standing.on_change = self._wake_standing
+        self.standing.on_change = self._wake_readiness
         watch.on_alarm = self._wake_alarmed
         self.standing.on_outdated = self.drain
         self.standing.on_drained = self.drain
@@ -123,7 +123,7 @@ class Engine:
     def _wake_plan(self) -> None:
         self._plan.wake()
 
-    def _wake_standing(self) -> None:
+    def _wake_readiness(self) -> None:
         for repeat in (self._zones, self._claim, self._plan, self._rescue, self._prune):
             repeat.wake()
 
@@ -160,7 +160,7 @@ class Engine:
             for repeat in (self._zones, self._plan, self._claim, self._rescue, self._prune):
                 repeat.stop()
             self.execution.stop_claiming()
-            await self._tell_draining()
+            await self._report_draining()
             await self.execution.drain(self._options.drain)
         finally:
             listening.cancel()
@@ -172,7 +172,7 @@ class Engine:
         if self.standing.outdated:
             raise SchemaError(self.standing.outdated)
 
-    async def _tell_draining(self) -> None:
+    async def _report_draining(self) -> None:
         try:
             await self.upkeep.drain()
         except StoreError as error:
@@ -186,10 +186,10 @@ class Engine:
 
     async def _listen(self) -> None:
         """Wake the steps when another process has made work; the safety poll covers what gets lost."""
-        listen = StepLoop("wake-ups", self._listen_once, self._options.safety_poll)
+        listen = StepLoop("wake-ups", self._listen_until_error, self._options.safety_poll)
         await listen.run()
 
-    async def _listen_once(self) -> float | None:
+    async def _listen_until_error(self) -> float | None:
         async with self._store.wakeups() as wakeups:
             # What came while nobody listened is not told again, so look at once.
             self._wake_all()

@@ -69,9 +69,9 @@ class RunExecutor:
                 self.ended(attempt, attempt.fail(error))
         if self._waiting and not self._looking:
             self._looking = True
-            self._loop.call_later(_LONGEST_WAIT, self._look)
+            self._loop.call_later(_LONGEST_WAIT, self._requeue_delayed)
 
-    def _look(self) -> None:
+    def _requeue_delayed(self) -> None:
         """Put back what has waited too long: what is executing takes longer than it used to."""
         self._looking = False
         overdue = self._loop.time() - _LONGEST_WAIT
@@ -83,7 +83,7 @@ class RunExecutor:
         """Ask an attempt to stop; one that has not begun just ends."""
         waiting = next((each for each in self._waiting if each[1] is attempt), None)
         if waiting is None:
-            attempt.ask_to_stop(reason)
+            attempt.request_stop(reason)
         else:
             self._waiting.remove(waiting)
             self._leave(attempt, reason)

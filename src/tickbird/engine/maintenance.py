@@ -71,7 +71,7 @@ class Maintenance:
         """Publish this worker, then bring the store to what its code declares, unless it is a copy."""
         await self._standing.begin()
         reported = await self._report()
-        await self._look_at_clock(reported)
+        await self._check_clock(reported)
         if self._standing.may_work:
             await self._sync(reported)
 
@@ -79,7 +79,7 @@ class Maintenance:
         """Stay live; bring definitions in step again when some worker's code may count no more."""
         before, reported = self._reported, await self._report()
         if self._standing.doubt:
-            await self._look_at_clock(reported)
+            await self._check_clock(reported)
         if before is None or self._has_lost(before, reported):
             self._in_step = None
         since = None if self._in_step is None else (reported.now - self._in_step).total_seconds()
@@ -90,9 +90,9 @@ class Maintenance:
             await self._sync(reported)
         return self._heartbeat
 
-    async def _look_at_clock(self, reported: HeartbeatResult) -> None:
+    async def _check_clock(self, reported: HeartbeatResult) -> None:
         before = self._standing.doubt
-        await self._standing.look_at_clock(self.worker.namespace, reported.now)
+        await self._standing.check_clock(self.worker.namespace, reported.now)
         if bool(before) != bool(self._standing.doubt):
             # The clock that it has seen so far is not the one that counts.
             self._watch.forget()

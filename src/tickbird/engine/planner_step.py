@@ -84,7 +84,7 @@ class PlannerStep:
         planned = await (plan(None) if self._hand_off is None else self._hand_off(plan, sharers))
         if planned.runs > len(planned.leased):
             self._on_runs()
-        _tell(planned)
+        _log_result(planned)
         return planned
 
     def _adapt(self, took: float) -> int:
@@ -96,7 +96,7 @@ class PlannerStep:
         return self._store.planners if took < _BRISK else 1
 
 
-def _tell(planned: PlanResult) -> None:
+def _log_result(planned: PlanResult) -> None:
     for name in planned.parked:
         log.error("schedule %s is parked: `tickbird show %s` tells why", name, name)
     for refused in planned.refused[:_MOST_LOGGED]:

@@ -60,12 +60,12 @@ class WorkerReadiness:
 
     async def begin(self) -> None:
         """Compare before anything is planned or claimed."""
-        self._see_copy((await self._store.check_place()).copied)
+        self._see_copy((await self._store.check_identity()).copied)
         if self._off:
             log.warning("this worker %s", self._off)
         await self._compare()
 
-    async def look_at_clock(self, namespace: str, now: datetime) -> None:
+    async def check_clock(self, namespace: str, now: datetime) -> None:
         """A new worker cannot know by itself that the store's clock has jumped, so it asks those who do."""
         workers = await self._store.list_workers(namespace, now=self._clock.now())
         found = who_distrusts([worker for worker in workers if not self._is_silent(worker)], now)
@@ -112,7 +112,7 @@ class WorkerReadiness:
         if self._reached is None:
             return None
         followed = await self._store.follow_zones(self._reached, now=self._clock.now())
-        self._tell(followed.moved)
+        self._log_moves(followed.moved)
         self._reached = followed.reached
         if self._reached is not None:
             return 0.0
@@ -155,7 +155,7 @@ class WorkerReadiness:
         if changed:
             self.on_change()
 
-    def _tell(self, moved: Sequence[MovedSchedule]) -> None:
+    def _log_moves(self, moved: Sequence[MovedSchedule]) -> None:
         for each in moved:
             if self._moved < _TOLD:
                 log.warning(

@@ -149,13 +149,13 @@ class DocumentReader(Triggers, Policies):
         for each, value in fields.items():
             if each in POLICIES:
                 read[each] = self.policy(each, value, tz)
-        definition = self.put_together(read, fields, node)
+        definition = self.build_definition(read, fields, node)
         if definition is not None and len(self.mistakes) == before:
             if len(self.schedules) == MOST_SCHEDULES:
                 self.wrong(node.key, f"more than {MOST_SCHEDULES:,} schedules; split them into several apps.")
             self.schedules[name] = definition
 
-    def put_together(self, read: dict[str, Any], fields: Mapping[str, Node], node: Node) -> Definition | None:
+    def build_definition(self, read: dict[str, Any], fields: Mapping[str, Node], node: Node) -> Definition | None:
         """The definition; where fields do not fit, each is told, then left out to see what else does not."""
         wrong = {name for name, value in read.items() if value is WRONG}
         while True:

@@ -303,7 +303,7 @@ class _Planner:
             return
         self.same += 1
         if schedule.overrides or schedule.pause is not None:
-            self.stays.append(Unchanged(schedule.name, _kept(schedule, encoded), schedule.pause))
+            self.stays.append(Unchanged(schedule.name, _kept_overrides(schedule, encoded), schedule.pause))
 
     def _resume(self, schedule: Schedule, revision: int) -> None:
         command = Resume(actor=self.actor, revision=revision, note="in the files again")
@@ -332,7 +332,7 @@ class _Planner:
             command,
             after,
             _fields(schedule, after) if schedule else (),
-            _kept(schedule, encoded),
+            _kept_overrides(schedule, encoded),
             schedule.pause if schedule and not is_removed(schedule) else None,
             compare(schedule, after, floor(self.now), self.budget),
             _late(schedule, self.now),
@@ -426,7 +426,7 @@ def _fields(before: Schedule, after: Schedule) -> tuple[FieldChange, ...]:
     return tuple(FieldChange(*each) for each in pairs if not alike(each[1], each[2]))
 
 
-def _kept(schedule: Schedule | None, encoded: Mapping[str, Any]) -> tuple[KeptOverride, ...]:
+def _kept_overrides(schedule: Schedule | None, encoded: Mapping[str, Any]) -> tuple[KeptOverride, ...]:
     overrides = schedule.overrides if schedule else {}
     return tuple(KeptOverride(name, overrides[name], encoded.get(name)) for name in sorted(overrides))
 

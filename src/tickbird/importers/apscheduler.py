@@ -13,7 +13,7 @@ from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, spelled
 from tickbird.importers.databases import fetch
 from tickbird.importers.dst_differences import Horizon
 from tickbird.importers.entries import Fires, Imported, ImportedSchedule
-from tickbird.importers.sandbox import ask_child
+from tickbird.importers.sandbox import run_child
 from tickbird.store.shared.sql import load_statements
 
 # APScheduler's weekdays begin with Monday.
@@ -49,7 +49,7 @@ def read_jobs(url: str, source: str, horizon: Horizon, *, python: str | None = N
 def _unpickled(states: Iterable[bytes], horizon: Horizon, python: str | None) -> Sequence[dict[str, Any]]:
     jobs = [base64.b64encode(state).decode() for state in states]
     asked = {"jobs": jobs, "after": horizon.after, "until": horizon.until}
-    answers = ask_child("apscheduler_child", python=python, asked=asked, what="opens the pickles")
+    answers = run_child("apscheduler_child", python=python, asked=asked, what="opens the pickles")
     if not isinstance(answers, list) or len(answers) != len(jobs):
         raise InvalidError("the process that opens the pickles gave no answer.")
     return answers
@@ -115,10 +115,10 @@ def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horiz
         entry.fields["spread"] = int(trigger["jitter"])
         entry.notes.append("jitter: here every run is late by the same part of it, each schedule by its own.")
     if kind == "DateTrigger":
-        at = datetime.fromisoformat(_whole(trigger["at"]))
+        at = datetime.fromisoformat(_without_fraction(trigger["at"]))
         return {"at": at.isoformat()}, lambda after, until: [int(at.timestamp())]
-    window = {"end_at": _whole(trigger["end"])} if trigger["end"] else {}
-    start = None if trigger["start"] is None else datetime.fromisoformat(_whole(trigger["start"]))
+    window = {"end_at": _without_fraction(trigger["end"])} if trigger["end"] else {}
+    start = None if trigger["start"] is None else datetime.fromisoformat(_without_fraction(trigger["start"]))
     # What began long ago has no need of a beginning.
     if start is not None and start.timestamp() > horizon.after:
         window["start_at"] = start.isoformat()
@@ -129,10 +129,10 @@ def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horiz
             raise ValueError(f"every {step:g} s: ticks lie on whole seconds, at least one apart")
         fields = {"every": f"{int(step)}s", "anchor": start.isoformat(), **window}
         return fields, _steps(int(start.timestamp()), int(step))
-    return {**_cron(trigger["fields"]), "tz": trigger["tz"] or "UTC", **window}, _fires(trigger["stretches"])
+    return {**_cron(trigger["fields"]), "tz": trigger["tz"] or "UTC", **window}, _next_firings(trigger["stretches"])
 
 
-def _whole(at: str) -> str:
+def _without_fraction(at: str) -> str:
     return re.sub(r"\.\d+", "", at)
 
 
@@ -143,7 +143,7 @@ def _steps(start: int, step: int) -> Fires:
     return fires
 
 
-def _fires(stretches: Sequence[Mapping[str, Any]]) -> Fires:
+def _next_firings(stretches: Sequence[Mapping[str, Any]]) -> Fires:
     """Those that APScheduler itself has computed."""
     known = [int(at) for each in stretches for at in each["fires"]]
 

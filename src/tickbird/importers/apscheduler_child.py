@@ -18,7 +18,7 @@ MOST = 20_000
 AROUND = timedelta(hours=36)
 
 
-def told(job: dict[str, Any], after: datetime, until: datetime) -> dict[str, Any]:
+def job_document(job: dict[str, Any], after: datetime, until: datetime) -> dict[str, Any]:
     """One job, as its state says."""
     return {
         "func": job.get("func"),
@@ -126,7 +126,7 @@ def main() -> None:
     answers = []
     for state in asked["jobs"]:
         try:
-            answers.append(told(pickle.loads(base64.b64decode(state)), after, until))  # noqa: S301 - see --trust-pickle
+            answers.append(job_document(pickle.loads(base64.b64decode(state)), after, until))  # noqa: S301 - see --trust-pickle
         except Exception as error:  # noqa: BLE001 - whatever a pickle raises
             answers.append({"error": f"{type(error).__name__}: {error}"[:300]})
     json.dump(answers, output)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from math import ceil, isfinite
 from typing import Any, Final
 
-from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, CronSets, number_of, whole
+from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, CronSets, all_values, number_of
 from tickbird.importers.entries import Fires, ImportedSchedule
 
 _FIELDS: Final = ("minute", "hour", "weekday", "day", "month")
@@ -49,7 +49,7 @@ def _starred(value: Any) -> str:
 
 
 def _field(value: Any, name: str) -> frozenset[int]:
-    everything = whole(name)
+    everything = all_values(name)
     low, high = min(everything), max(everything)
     if isinstance(value, bool) or value is None:
         raise ValueError(f"{name}: {value!r} is not what a crontab has there")

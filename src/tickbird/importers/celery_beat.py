@@ -10,7 +10,7 @@ from typing import Any, Final
 from tickbird.domain.errors import InvalidError
 from tickbird.importers import celery
 from tickbird.importers.entries import Imported, ImportedSchedule, short
-from tickbird.importers.sandbox import ask_child
+from tickbird.importers.sandbox import run_child
 
 _SCHEDULES: Final = ("beat_schedule", "CELERY_BEAT_SCHEDULE", "CELERYBEAT_SCHEDULE")
 _ZONES: Final = ("timezone", "CELERY_TIMEZONE")
@@ -267,7 +267,7 @@ def _when(when: Any, tz: str, entry: ImportedSchedule) -> None:
 
 def execute_settings(file: str, source: str, *, tz: str | None = None, python: str | None = None) -> Imported:
     """The same by executing the file, in a process of its own that has Celery."""
-    answer = ask_child("celery_child", file, python=python, what="executes the settings")
+    answer = run_child("celery_child", file, python=python, what="executes the settings")
     found = Imported("Celery", source, notes=list(celery.NOTES))
     zone = answer["zone"] or tz or "UTC"
     if answer["local"] and not answer["zone"] and tz is None:
@@ -281,7 +281,7 @@ def execute_settings(file: str, source: str, *, tz: str | None = None, python: s
             if not isinstance(told["task"], str):
                 raise ValueError("it names no task")
             entry = ImportedSchedule(name, {"task": told["task"], "overlap": "allow"}, origin)
-            _when(_told(told), zone, entry)
+            _when(_schedule_of(told), zone, entry)
             if told["nowfun"]:
                 entry.notes.append(celery.NOWFUN)
             values = {part: _carried(told[part], part, entry) for part in ("args", "kwargs", "options")}
@@ -294,7 +294,7 @@ def execute_settings(file: str, source: str, *, tz: str | None = None, python: s
     return found
 
 
-def _told(told: dict[str, Any]) -> Any:
+def _schedule_of(told: dict[str, Any]) -> Any:
     """A schedule as it would be read of a file."""
     if "crontab" in told:
         return "crontab", told["crontab"], {}

@@ -15,7 +15,7 @@ ZONES = ("timezone", "CELERY_TIMEZONE")
 CRONTAB = ("minute", "hour", "day_of_week", "day_of_month", "month_of_year")
 
 
-def told(name: str, entry: Any) -> dict[str, Any]:
+def entry_document(name: str, entry: Any) -> dict[str, Any]:
     """One entry, its schedule by kind."""
     schedule = entry["schedule"]
     made: dict[str, Any] = {
@@ -68,7 +68,11 @@ def main() -> None:
     local = local or any(names.get(name) is False for name in ("enable_utc", "CELERY_ENABLE_UTC"))
     zone = next((names[name] for name in ZONES if isinstance(names.get(name), str)), zone)
     json.dump(
-        {"zone": str(zone) if zone else None, "local": local, "entries": [told(*each) for each in entries.items()]},
+        {
+            "zone": str(zone) if zone else None,
+            "local": local,
+            "entries": [entry_document(*each) for each in entries.items()],
+        },
         output,
     )
 

@@ -94,7 +94,7 @@ class CronSets:
             day += timedelta(days=1)
 
 
-def whole(name: str) -> frozenset[int]:
+def all_values(name: str) -> frozenset[int]:
     """All values of a field."""
     low, high = _ALL[name]
     return frozenset(range(low, high + 1))
@@ -103,7 +103,7 @@ def whole(name: str) -> frozenset[int]:
 def spelled(values: Iterable[int], name: str) -> str:
     """A set as a field of cron: `*`, or numbers and ranges."""
     kept = sorted(set(values))
-    if set(kept) == whole(name):
+    if set(kept) == all_values(name):
         return "*"
     runs: list[list[int]] = []
     for value in kept:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tickbird.domain.errors import InvalidError
 from tickbird.files.parse.nodes import Unreadable
 from tickbird.files.parse.yaml import read_yaml_documents
-from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, CronSets, number_of, whole
+from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, CronSets, all_values, number_of
 from tickbird.importers.entries import Imported, ImportedSchedule, short
 
 _NICKNAMES: Final = {
@@ -47,7 +47,7 @@ def read_cronjobs(text: str, source: str, *, tz: str = "UTC") -> Imported:
     found.notes.append(f"Times are those of {tz} where no timeZone says otherwise; --tz names the zone of the cluster.")
     for each in objects_of(text):
         if each.get("kind") == "CronJob":
-            _job(each, tz, found)
+            _cron_job(each, tz, found)
         elif each:
             name = full_name(each) if at_path(each, "metadata", "name") else ""
             found.leave(f"{each.get('kind', 'an object')} {name}".strip(), "it is no CronJob")
@@ -112,7 +112,7 @@ def full_name(document: Mapping[str, Any]) -> str:
     return f"{namespace}.{name}" if namespace not in (None, "default") else str(name)
 
 
-def _job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
+def _cron_job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
     spec = at_path(document, "spec")
     name, when = full_name(document), at_path(spec, "schedule")
     if not isinstance(when, str):
@@ -279,7 +279,7 @@ def _field(text: str, name: str) -> tuple[frozenset[int], bool]:
     values: set[int] = set()
     star = False
     for part in text.split(","):
-        low, high = min(whole(name)), max(whole(name))
+        low, high = min(all_values(name)), max(all_values(name))
         span, slash, step = part.partition("/")
         count = int(step) if step.isdigit() else 0
         if slash and count < 1:

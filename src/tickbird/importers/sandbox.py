@@ -19,7 +19,7 @@ _LONGEST_ANSWER: Final = 64 * 2**20
 _LAST_WORDS: Final = 10_000
 
 
-def ask_child(script: str, *words: str, python: str | None, asked: Any = None, what: str) -> Any:
+def run_child(script: str, *words: str, python: str | None, asked: Any = None, what: str) -> Any:
     """What a script of this package answers in another interpreter, as JSON; `what` it does is told when it fails.
 
     It has a session of its own, and neither the terminal nor what Tickbird itself is given by its environment. What it

@@ -22,7 +22,7 @@ def lifespan(bird: Tickbird, worker: bool, within: Lifespan | None, options: Map
         raise TypeError(f"{', '.join(options)}: options of a worker; give worker=True too.")
 
     @asynccontextmanager
-    async def whole(app: Any) -> AsyncIterator[Any]:
+    async def lifespan_of(app: Any) -> AsyncIterator[Any]:
         if within is None:
             async with _inner(bird, worker, options):
                 yield None
@@ -31,7 +31,7 @@ def lifespan(bird: Tickbird, worker: bool, within: Lifespan | None, options: Map
             async with within(app) as state, _inner(bird, worker, options):
                 yield state
 
-    return whole
+    return lifespan_of
 
 
 @asynccontextmanager
@@ -52,17 +52,17 @@ async def _inner(bird: Tickbird, worker: bool, options: Mapping[str, Any]) -> As
 async def _working(process: WorkerProcess) -> AsyncIterator[None]:
     loop, started = asyncio.get_running_loop(), asyncio.Event()
 
-    def tell() -> None:
+    def notify() -> None:
         loop.call_soon_threadsafe(started.set)
 
-    process.on_started = tell
+    process.on_started = notify
     working = asyncio.create_task(process.run(), name="tickbird worker")
     starting = asyncio.create_task(started.wait())
     await asyncio.wait({working, starting}, return_when=asyncio.FIRST_COMPLETED)
     starting.cancel()
     if working.done():
         await working
-    working.add_done_callback(_tell_failure)
+    working.add_done_callback(_log_failure)
     log.info("worker %s works inside this process", process.worker.id)
     try:
         yield
@@ -72,6 +72,6 @@ async def _working(process: WorkerProcess) -> AsyncIterator[None]:
         log.info("worker %s has ended", process.worker.id)
 
 
-def _tell_failure(working: asyncio.Task[None]) -> None:
+def _log_failure(working: asyncio.Task[None]) -> None:
     if not working.cancelled() and (error := working.exception()) is not None:
         log.critical("the worker inside this process has ended: %s", error)

@@ -54,7 +54,7 @@ def _is(connection: Any, module: str, *names: str) -> bool:
     return loaded is not None and isinstance(connection, tuple(getattr(loaded, name) for name in names))
 
 
-def _known(name: str) -> Dialect:
+def _dialect(name: str) -> Dialect:
     for dialect in _DIALECTS:
         if name == dialect:
             return dialect
@@ -118,7 +118,7 @@ def _on_sqlalchemy(connection: Any, work: Work[T]) -> T:
         answer = connection.exec_driver_sql(statement, dict(values))
         return answer.fetchall() if answer.returns_rows else []
 
-    if _known(connection.dialect.name) == "sqlite":
+    if _dialect(connection.dialect.name) == "sqlite":
         # Also tells SQLAlchemy that a transaction has begun.
         with _plainly():
             execute_driver("SELECT 1", {})
@@ -140,7 +140,7 @@ def _on_django(connection: Any, work: Work[T]) -> T:
             cursor.execute(statement, values or None)
             return cursor.fetchall() if cursor.description else []
 
-    if _known(connection.vendor) == "sqlite":
+    if _dialect(connection.vendor) == "sqlite":
         connection.ensure_connection()
         return _on_sqlite(connection.connection, execute, work)
     steps, texts = work("postgresql")
@@ -163,12 +163,12 @@ def _on_sqlite(raw: Any, execute: Callable[[str, Mapping[str, Any]], Rows], work
             raise
         if not begins:
             execute("RELEASE tickbird", {})
-        elif _commits_at_once(raw):
+        elif _autocommits(raw):
             execute("COMMIT", {})
         return result
 
 
-def _commits_at_once(raw: Any) -> bool:
+def _autocommits(raw: Any) -> bool:
     mode = getattr(raw, "autocommit", -1)
     return bool(mode is True or (mode == -1 and raw.isolation_level is None))
 

@@ -153,7 +153,7 @@ class Run:
         """Has the run been asked to stop? A function in a thread should look at this now and then."""
         return self._cancelled
 
-    def ask_to_stop(self) -> None:
+    def request_stop(self) -> None:
         """Set `cancelled`."""
         self._cancelled = True
 

@@ -99,10 +99,10 @@ def read_clock(cookies: dict[str, str], now: datetime) -> Clock:
     """The clock that a browser asks for; each schedule's own where it asks for none that there is."""
     chosen = cookies.get(CHOICE, "schedule")
     choice: Choice = "mine" if chosen == "mine" else "utc" if chosen == "utc" else "schedule"
-    return Clock(choice, known_zone(cookies.get(MINE, "")) or "UTC", now)
+    return Clock(choice, find_zone(cookies.get(MINE, "")) or "UTC", now)
 
 
-def known_zone(name: str) -> str | None:
+def find_zone(name: str) -> str | None:
     """The zone of this name, if there is one."""
     try:
         return zone(name).name

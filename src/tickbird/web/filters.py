@@ -13,7 +13,7 @@ FIELDS: Final = ("q", "state", "tag", "app", "queue", "failing")
 _STATES: Final = get_args(State)
 
 
-def asked_for(visit: PageRequest) -> ScheduleFilter:
+def requested_filter(visit: PageRequest) -> ScheduleFilter:
     """The filter of an address, however it was spelled; states that there are not are passed over."""
     asked = visit.request.query_params
     given = {word for text in asked.getlist("state") for word in text.split(",")}
@@ -43,4 +43,4 @@ def query_of(wanted: ScheduleFilter) -> dict[str, str]:
 def is_spelled(visit: PageRequest) -> bool:
     """Does the address say it in the one way that is kept?"""
     pairs = [(key, value) for key, value in visit.request.query_params.multi_items() if key in FIELDS]
-    return dict(pairs) == query_of(asked_for(visit)) and len(pairs) == len(dict(pairs))
+    return dict(pairs) == query_of(requested_filter(visit)) and len(pairs) == len(dict(pairs))

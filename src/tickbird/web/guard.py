@@ -100,12 +100,12 @@ class PageGuard:
                 request.scope.setdefault("state", {})["patience"] = patience
                 self._check_site(request)
                 caller, sure = await self._caller(request)
-                _check_pace(self._paces.take(caller.held))
+                _check_rate(self._paces.take(caller.held))
                 form = await self._form(request)
                 patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
                 if not sure:
                     raise _away()
-                visit = await self._visit(door, request, caller, form)
+                visit = await self._page_request(door, request, caller, form)
                 answer = await door.page(visit)
                 if isinstance(answer, RenderedPage):
                     await answer.fill()
@@ -190,7 +190,7 @@ class PageGuard:
         secret = self._secret if self.tokenless else request.cookies.get(SESSION, "")
         return hashlib.blake2b(b"form", key=secret.encode()[:64], digest_size=16).hexdigest()
 
-    async def _visit(self, door: PageRoute, request: Request, caller: Caller, form: Form) -> PageRequest:
+    async def _page_request(self, door: PageRoute, request: Request, caller: Caller, form: Form) -> PageRequest:
         if not allows(caller.role, door.role):
             raise Problem(
                 403,
@@ -218,7 +218,7 @@ class PageGuard:
 
     def check_lookup(self, request: Request) -> None:
         """Nobody tries tokens faster than this."""
-        _check_pace(self._lookups.take(request.client.host if request.client else ""))
+        _check_rate(self._lookups.take(request.client.host if request.client else ""))
 
     def forget(self, request: Request) -> None:
         """Somebody has left."""
@@ -255,7 +255,7 @@ def _where(request: Request) -> str:
     return f"{request.url.path}?{request.url.query}"
 
 
-def _check_pace(wait: float) -> None:
+def _check_rate(wait: float) -> None:
     if wait > 0:
         raise Problem(429, "too-many", "You ask too often;", hint=f"wait {wait:.0f} s.", headers={"Retry-After": "5"})
 

@@ -47,7 +47,7 @@ class NamespaceNotifier:
         self._task: asyncio.Task[None] | None = None
 
     @property
-    def is_heard(self) -> bool:
+    def has_subscribers(self) -> bool:
         """Does anybody listen?"""
         return bool(self._heard)
 
@@ -79,7 +79,7 @@ class NamespaceNotifier:
             async for block in events:
                 if block.startswith(b"event:"):
                     self._readings.expire(self._namespace)
-                    self._tell()
+                    self._notify()
                     # A store that takes long to be read is not asked again before it has answered.
                     await asyncio.sleep(min(max(_REST, 2 * self._readings.slow), _LONGEST_REST))
         except TickbirdError as error:
@@ -87,9 +87,9 @@ class NamespaceNotifier:
         finally:
             await events.aclose()
             # Whoever waits comes again, to a new one.
-            asyncio.get_running_loop().call_soon(self._tell)
+            asyncio.get_running_loop().call_soon(self._notify)
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for news in self._heard:
             news.set()
 
@@ -104,7 +104,7 @@ class LiveUpdates:
 
     def of(self, namespace: str) -> NamespaceNotifier:
         """The one of a namespace; those that nobody hears any more are left behind."""
-        self._beats = {name: beat for name, beat in self._beats.items() if beat.is_heard or name == namespace}
+        self._beats = {name: beat for name, beat in self._beats.items() if beat.has_subscribers or name == namespace}
         return self._beats.setdefault(namespace, NamespaceNotifier(self._feed, self._readings, namespace))
 
 

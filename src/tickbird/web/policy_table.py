@@ -10,7 +10,7 @@ from tickbird.domain.schedules.codec import default_field, encode_field
 from tickbird.domain.schedules.definition import FIELDS
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.web.rendering import value
 
 # Told elsewhere on the page.
@@ -88,12 +88,12 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
         encoded, default = encode_field(name, getattr(definition, name)), default_field(name)
         over = None
         if name in schedule.overrides:
-            over = "(not known)" if declared is None else _words(name, declared.get(name, default))
+            over = "(not known)" if declared is None else _text(name, declared.get(name, default))
         found.append(
             Fact(
                 name=name,
                 meaning=_MEANINGS.get(name, ""),
-                text=_words(name, encoded),
+                text=_text(name, encoded),
                 is_default=encoded == default and over is None,
                 declared=over,
             )
@@ -116,7 +116,7 @@ def declared_by(records: Sequence[RevisionRecord]) -> Mapping[str, Any] | None:
     return None
 
 
-def _words(name: str, encoded: Any) -> str:
+def _text(name: str, encoded: Any) -> str:
     try:
         known = _CHOICES.get((name, encoded))
     except TypeError:
@@ -124,11 +124,11 @@ def _words(name: str, encoded: Any) -> str:
     if known is not None:
         return known if encoded is None else f"{encoded}: {known}"
     if name in _LENGTHS and isinstance(encoded, int) and not isinstance(encoded, bool):
-        return in_words(encoded) if encoded else "none"
+        return duration_text(encoded) if encoded else "none"
     if name == "backoff" and isinstance(encoded, Mapping):
         base, most = encoded.get("base", 1), encoded.get("most", 300)
         if isinstance(base, int) and isinstance(most, int):
-            return f"up to {in_words(base)}, twice as much each time, at most {in_words(most)}"
+            return f"up to {duration_text(base)}, twice as much each time, at most {duration_text(most)}"
     if isinstance(encoded, bool):
         return "yes" if encoded else "no"
     if isinstance(encoded, list):

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tickbird.domain.explain.run_history import brief
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.web.schedule_urls import name_in_path, schedule_path
 from tickbird.web.static_files import asset_path
 
@@ -77,7 +77,7 @@ def duration(seconds: float | None) -> str:
     """A length of time in words, exact where it is short."""
     if seconds is None:
         return "—"
-    return f"{seconds:.1f} s" if 1 <= abs(seconds) < 10 else in_words(seconds)
+    return f"{seconds:.1f} s" if 1 <= abs(seconds) < 10 else duration_text(seconds)
 
 
 def pretty(value: object) -> str:

@@ -62,9 +62,11 @@ class Drawn:
     def timeline(self) -> Chart:
         """Decisions and ticks to come around now, on a scale of time that shows some of both."""
         since, until = self._window()
-        runs = [self._run_mark(each) for each in self.marks if isinstance(each, views.RunPoint)]
-        skips = [self._skip_mark(each) for each in self.marks if isinstance(each, views.SkipPoint)]
-        row = TimelineRow(name=self.name, runs=runs, skips=skips, coming=[self._coming(each) for each in self.coming])
+        runs = [self._run_symbol(each) for each in self.marks if isinstance(each, views.RunPoint)]
+        skips = [self._skip_symbol(each) for each in self.marks if isinstance(each, views.SkipPoint)]
+        row = TimelineRow(
+            name=self.name, runs=runs, skips=skips, coming=[self._upcoming_symbol(each) for each in self.coming]
+        )
         return timeline([row], since, until, self.now, self.tz, width=_WIDE, title="Around now")
 
     def _window(self) -> tuple[datetime, datetime]:
@@ -78,7 +80,7 @@ class Drawn:
         behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _SHORTEST)
         return self.now - behind, self.now + (ahead if self.coming else min(ahead, behind / 4))
 
-    def _run_mark(self, mark: views.RunPoint) -> RunMark:
+    def _run_symbol(self, mark: views.RunPoint) -> RunMark:
         href = self.run(mark.id) if mark.scheduled_for is None else self.why(mark.scheduled_for)
         note = "" if mark.origin == "schedule" else mark.origin.replace("_", " ")
         return RunMark(
@@ -90,12 +92,12 @@ class Drawn:
             href=href,
         )
 
-    def _skip_mark(self, mark: views.SkipPoint) -> SkipMark:
+    def _skip_symbol(self, mark: views.SkipPoint) -> SkipMark:
         return SkipMark(
             first_at=mark.first, last_at=mark.last, count=mark.count, reason=mark.reason, href=self.why(mark.last)
         )
 
-    def _coming(self, tick: UpcomingTick) -> ComingMark:
+    def _upcoming_symbol(self, tick: UpcomingTick) -> ComingMark:
         moved = tick.scheduled_for if tick.override is not None and tick.override.moved else None
         return ComingMark(due_at=tick.due_at, skipped=tick.skipped, moved_from=moved, href=self.why(tick.scheduled_for))
 

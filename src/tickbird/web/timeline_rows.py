@@ -22,18 +22,18 @@ def timeline_row(
     visit: PageRequest, schedule: Schedule, marks: Sequence[views.Marked], now: datetime, until: datetime
 ) -> TimelineRow:
     """One schedule's row."""
-    coming, more = coming_marks(visit, schedule, now, until)
+    coming, more = upcoming_symbols(visit, schedule, now, until)
     return TimelineRow(
         name=schedule.name,
         href=visit.schedule(schedule.name),
-        runs=[run_mark(visit, each) for each in marks if isinstance(each, views.RunPoint)],
-        skips=[skip_mark(visit, schedule.name, each) for each in marks if isinstance(each, views.SkipPoint)],
+        runs=[run_symbol(visit, each) for each in marks if isinstance(each, views.RunPoint)],
+        skips=[skip_symbol(visit, schedule.name, each) for each in marks if isinstance(each, views.SkipPoint)],
         coming=coming,
         more=more,
     )
 
 
-def run_mark(visit: PageRequest, run: views.RunPoint) -> RunMark:
+def run_symbol(visit: PageRequest, run: views.RunPoint) -> RunMark:
     """A run."""
     return RunMark(
         due_at=run.due_at,
@@ -45,7 +45,7 @@ def run_mark(visit: PageRequest, run: views.RunPoint) -> RunMark:
     )
 
 
-def skip_mark(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipMark:
+def skip_symbol(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipMark:
     """A range of ticks that did not run."""
     return SkipMark(
         first_at=skip.first,
@@ -56,7 +56,7 @@ def skip_mark(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipMark:
     )
 
 
-def coming_marks(
+def upcoming_symbols(
     visit: PageRequest, schedule: Schedule, now: datetime, until: datetime
 ) -> tuple[Sequence[ComingMark], int]:
     """Ticks up to an instant, and how many more there are than are drawn."""

@@ -316,7 +316,7 @@ def skip_document(skip: SkipRecord) -> dict[str, Any]:
     }
 
 
-def happening_document(happening: Activity) -> dict[str, Any]:
+def activity_document(happening: Activity) -> dict[str, Any]:
     """Something that happened: to a run, a skip, or what somebody did."""
     return {
         "at": iso(happening.at),
@@ -330,7 +330,7 @@ def happening_document(happening: Activity) -> dict[str, Any]:
 
 def event_document(happening: Activity) -> dict[str, Any]:
     """Something that happened, as it is sent to all who follow: a run without its payload and result."""
-    document = happening_document(happening)
+    document = activity_document(happening)
     if (run := document["run"]) is not None:
         del run["payload"], run["result"]
     return document
@@ -401,7 +401,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
             }
             for tick in preview.ticks
         ],
-        "warnings": [caution_document(each) for each in preview.cautions],
+        "warnings": [warning_document(each) for each in preview.cautions],
         "load": None
         if load is None
         else {
@@ -415,7 +415,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
     }
 
 
-def caution_document(caution: DefinitionWarning) -> dict[str, Any]:
+def warning_document(caution: DefinitionWarning) -> dict[str, Any]:
     """What is unusual about a definition; `at` is null where it is about no instant in particular."""
     return {"code": caution.code, "text": caution.text, "at": iso(caution.at)}
 
@@ -475,7 +475,7 @@ def decisions_document(decisions: TickDecisions) -> dict[str, Any]:
     }
 
 
-def place_document(place: StoreIdentity) -> dict[str, Any]:
+def identity_document(place: StoreIdentity) -> dict[str, Any]:
     """Where a store is, where it says it is, and why it is taken for a copy; empty where it is none."""
     return {"here": dict(place.here), "stored": dict(place.stored), "copied": place.copied}
 

@@ -23,7 +23,9 @@ def plan_document(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
         "changes": {kind: plan.count(kind) for kind in KINDS},
         "same": plan.same,
         "left": list(plan.left),
-        "stays": [{"name": each.name, "kept": _kept(each.kept), "pause": _pause(each.pause)} for each in plan.stays],
+        "stays": [
+            {"name": each.name, "kept": _kept_overrides(each.kept), "pause": _pause(each.pause)} for each in plan.stays
+        ],
         "schedules": [_change(change) for change in plan.schedules],
         "settings": [
             {"part": each.part, "name": each.name, "before": each.before, "after": each.after} for each in plan.settings
@@ -32,12 +34,12 @@ def plan_document(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
             {"at": utc_text(each.at), "schedules": each.schedules, "names": list(each.names)} for each in plan.crowds
         ],
         "unserved": list(plan.unserved),
-        "mistakes": [mistake_document(each) for each in plan.mistakes],
-        "conflicts": [mistake_document(each) for each in plan.conflicts],
+        "mistakes": [diagnostic_document(each) for each in plan.mistakes],
+        "conflicts": [diagnostic_document(each) for each in plan.conflicts],
     }
 
 
-def mistake_document(mistake: Diagnostic) -> dict[str, Any]:
+def diagnostic_document(mistake: Diagnostic) -> dict[str, Any]:
     """Something that is wrong, and where it stands."""
     place = mistake.place
     return {"file": place.file, "line": place.line, "column": place.column, "text": mistake.text}
@@ -49,7 +51,7 @@ def _change(change: ScheduleChange) -> dict[str, Any]:
         "name": change.name,
         "kind": change.kind,
         "fields": [{"name": each.name, "before": each.before, "after": each.after} for each in change.fields],
-        "kept": _kept(change.kept),
+        "kept": _kept_overrides(change.kept),
         "pause": _pause(change.pause),
         "ticks": _ticks(change.ticks),
         "late": None if late is None else {"ticks": late.ticks, "catch_up": late.catch_up},
@@ -58,7 +60,7 @@ def _change(change: ScheduleChange) -> dict[str, Any]:
     }
 
 
-def _kept(kept: Sequence[KeptOverride]) -> list[dict[str, Any]]:
+def _kept_overrides(kept: Sequence[KeptOverride]) -> list[dict[str, Any]]:
     return [{"name": each.name, "value": each.value, "declared": each.declared} for each in kept]
 
 

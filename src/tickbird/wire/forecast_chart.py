@@ -24,7 +24,7 @@ _STYLE: Final = """
 """
 
 
-def picture(found: ForecastComparison, title: str = "Simulation") -> str:
+def forecast_chart(found: ForecastComparison, title: str = "Simulation") -> str:
     """Both forecasts, one below the other, where there are two."""
     panels = [("", found.baseline)]
     if found.changed is not None:
@@ -38,18 +38,18 @@ def picture(found: ForecastComparison, title: str = "Simulation") -> str:
         y += _HEIGHT + _GAP
         parts.append(_panel(f"{said}most slots busy at once", "busy", columns, [h.busy for h in columns], slots, y))
         y += _HEIGHT + _GAP
-    told = " ".join(_told(said, forecast) for said, forecast in panels)
+    told = " ".join(_title(said, forecast) for said, forecast in panels)
     width = _LEFT + _WIDTH + 24
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" width="{width}" height="{y}" role="img" '
         f'aria-labelledby="title desc">\n'
-        f'  <title id="title">{_words(title)}</title>\n  <desc id="desc">{_words(told)}</desc>\n'
+        f'  <title id="title">{_escape(title)}</title>\n  <desc id="desc">{_escape(told)}</desc>\n'
         f"  <style>{_STYLE}  </style>\n"
-        f'  <text class="head" x="{_LEFT}" y="22">{_words(title)}</text>\n' + "".join(parts) + "</svg>\n"
+        f'  <text class="head" x="{_LEFT}" y="22">{_escape(title)}</text>\n' + "".join(parts) + "</svg>\n"
     )
 
 
-def _told(said: str, forecast: Forecast) -> str:
+def _title(said: str, forecast: Forecast) -> str:
     slots = "any number of" if forecast.slots is None else f"{forecast.slots:,}"
     return (
         f"From {to_datetime(forecast.start):%Y-%m-%d %H:%M} to {to_datetime(forecast.end):%Y-%m-%d %H:%M} UTC, "
@@ -57,7 +57,7 @@ def _told(said: str, forecast: Forecast) -> str:
     )
 
 
-def _words(text: str) -> str:
+def _escape(text: str) -> str:
     """Text between tags, without what XML cannot have."""
     return escape("".join(letter if letter.isprintable() else " " for letter in text)[:300])
 
@@ -79,7 +79,7 @@ def _panel(
     """Bars over time; with a line for the slots."""
     most = max([1, *values, slots or 0])
     base, wide = top + _HEIGHT, _WIDTH / max(1, len(columns))
-    parts = [f'  <text class="head" x="{_LEFT}" y="{top - 8}">{_words(title)}</text>\n']
+    parts = [f'  <text class="head" x="{_LEFT}" y="{top - 8}">{_escape(title)}</text>\n']
     for place, value in enumerate(values):
         if value:
             height = _HEIGHT * value / most

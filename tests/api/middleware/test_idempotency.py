@@ -122,7 +122,7 @@ async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
     async def away(*_: Any, **__: Any) -> Any:
         raise StoreUnavailableError("the store is away;")
 
-    monkeypatch.setattr(type(memory.store), "end_answer", away)
+    monkeypatch.setattr(type(memory.store), "finish_request", away)
     assert (await post(memory, "/schedules", NEW)).status_code == 201
     assert "an answer could not be kept" in caplog.text
     refused(await post(memory, "/schedules", NEW), 409, "in-progress")
@@ -155,7 +155,7 @@ async def test_without_a_key_nothing_is_kept(memory: Api, monkeypatch: pytest.Mo
     async def never(*_: Any, **__: Any) -> Any:
         raise AssertionError("somebody asked for an answer")
 
-    for verb in ("begin_answer", "end_answer"):
+    for verb in ("begin_request", "finish_request"):
         monkeypatch.setattr(type(memory.store), verb, never)
     assert (await memory.ask("POST", PATH, "editor", json=NEW)).status_code == 201
     assert (await memory.ask("GET", PATH, "editor", headers={HEADER: "one"})).status_code == 200

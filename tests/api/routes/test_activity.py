@@ -146,8 +146,8 @@ async def test_an_id_from_too_long_ago_or_ahead_tells_to_look_anew(api: Api, mon
         await ahead.hears("reset", "ended")
         last = ahead.id
     await work(api.store, count=5)
-    real = type(api.store).happened
-    monkeypatch.setattr(type(api.store), "happened", lambda *args: real(*args, limit=4))
+    real = type(api.store).read_activity
+    monkeypatch.setattr(type(api.store), "read_activity", lambda *args: real(*args, limit=4))
     async with Listener(api, token, last) as listener:
         await listener.hears("reset")
         assert listener.kinds == ["reset"]
@@ -281,7 +281,7 @@ async def test_two_hundred_clients_cost_one_query_stream(
         for listener in listeners:
             await listener.hears(*["ended"] * 10)
         looks = sent["settled"]
-        reading = {name: sent[name] for name in ("happened", "told_runs", "told_skips", "told_audit")}
+        reading = {name: sent[name] for name in ("read_activity", "told_runs", "told_skips", "told_audit")}
         assert looks >= 1
         assert max(reading.values()) <= looks + 1, sent
         # What is asked about tokens is one question for all of them.

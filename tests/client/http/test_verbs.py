@@ -180,8 +180,8 @@ async def test_runs_are_the_same(both: Both) -> None:
     assert cancelled == await both.local.run(again.id)
     assert (cancelled.status, cancelled.reason) == ("cancelled", "not now")
     since = NOW - timedelta(days=10_000)
-    assert await both.remote.happenings(since) == await both.local.happenings(since)
-    assert await both.remote.happenings(await both.local.now() + timedelta(hours=1)) == []
+    assert await both.remote.activity(since) == await both.local.activity(since)
+    assert await both.remote.activity(await both.local.now() + timedelta(hours=1)) == []
 
 
 async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.wire.decode.forecast import read_simulation
 from tickbird.wire.forecast import simulation_document
-from tickbird.wire.forecast_chart import picture
+from tickbird.wire.forecast_chart import forecast_chart
 
 # A Sunday, at midnight.
 START = 1_798_329_600
@@ -203,11 +203,11 @@ def test_the_same_again_and_over_the_wire() -> None:
 @given(st.text(max_size=40))
 def test_the_picture_is_xml_whatever_it_is_called(title: str) -> None:
     """It has words for those who cannot see it, both forecasts, and the line of the slots."""
-    drawn = ElementTree.fromstring(picture(SMALL, title))
+    drawn = ElementTree.fromstring(forecast_chart(SMALL, title))
     names = {name: drawn.find(f"{{http://www.w3.org/2000/svg}}{name}") for name in ("title", "desc")}
     assert all(found is not None for found in names.values())
     assert sum(each.get("class") == "slots" for each in drawn.iter()) == 1
-    assert "<script" not in picture(SMALL, "</title><script>")
+    assert "<script" not in forecast_chart(SMALL, "</title><script>")
 
 
 def test_run_lengths() -> None:

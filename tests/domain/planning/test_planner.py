@@ -19,7 +19,7 @@ from tickbird.domain.planning.planner import (
     PlannedRun,
     at_plan,
     begin,
-    next_look,
+    next_wakeup,
     park,
     pass_over,
     plan,
@@ -427,7 +427,7 @@ def test_rescheduled(made: Schedule, seconds: int, ran: Any, skipped: Any, follo
 
 def test_rescheduled_beyond_the_last_tick_still_runs() -> None:
     late = moved(60, 500, end_at=later(100))
-    assert next_look(late, late.cursor) == BASE + 500
+    assert next_wakeup(late, late.cursor) == BASE + 500
     made = look(late, 500)
     assert (runs(made), made.state) == ([(60, "schedule", "queued")], "ended")
 
@@ -450,7 +450,7 @@ def test_ticks_to_skip_are_recorded_when_they_come() -> None:
 def test_a_tick_moved_before_those_to_skip_comes_first() -> None:
     cursor = Cursor(planned_until=BASE, tick_overrides=(move(180, 30),))
     both = skipping(120, cursor=cursor)
-    assert next_look(both, both.cursor) == BASE + 30
+    assert next_wakeup(both, both.cursor) == BASE + 30
     made = look(both, 30)
     assert (runs(made), skips(made)) == (
         [(180, "schedule", "queued")],
@@ -462,7 +462,7 @@ def test_a_tick_moved_before_those_to_skip_comes_first() -> None:
 def test_ticks_to_skip_before_a_moved_one_are_recorded_in_time() -> None:
     cursor = Cursor(planned_until=BASE, tick_overrides=(move(180, 400),))
     both = skipping(120, cursor=cursor)
-    assert next_look(both, both.cursor) == BASE + 60
+    assert next_wakeup(both, both.cursor) == BASE + 60
     made = look(both, 60)
     assert (skips(made), made.cursor.tick_overrides, made.cursor.next_run_at) == (
         [("operator", 60, 60, 1)],
@@ -649,7 +649,7 @@ def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, A
 def test_a_tick_is_decided_after_those_before_it_though_it_was_moved_to_an_earlier_instant() -> None:
     """Nobody can ask for that, but another spread can lead to it."""
     known = moved(120, 50, overlap="allow")
-    assert next_look(known, known.cursor) == BASE + 60
+    assert next_wakeup(known, known.cursor) == BASE + 60
     early = look(known, 55)
     assert (runs(early), early.cursor.tick_overrides) == ([], known.cursor.tick_overrides)
     made = look(known, 60)

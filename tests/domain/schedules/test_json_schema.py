@@ -10,13 +10,13 @@ from jsonschema import Draft202012Validator
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.codec import decode_definition, encode_definition
 from tickbird.domain.schedules.definition import FIELDS, Definition, Target, command_target
-from tickbird.domain.schedules.json_schema import changes_schema, field_schemas, trigger_schema, whole_schema
+from tickbird.domain.schedules.json_schema import changes_schema, definition_schema, field_schemas, trigger_schema
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.targets.command import command
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 
-WHOLE = Draft202012Validator(whole_schema())
+WHOLE = Draft202012Validator(definition_schema())
 PLAIN: dict[str, Any] = {"v": 1, "trigger": {"cron": "0 9 * * *"}, "target": {"task": "digest"}}
 
 FULL = policies(
@@ -51,7 +51,7 @@ FULL = policies(
 
 def test_every_field_is_described() -> None:
     assert tuple(field_schemas()) == FIELDS
-    for schema in (whole_schema(), changes_schema(), trigger_schema()):
+    for schema in (definition_schema(), changes_schema(), trigger_schema()):
         Draft202012Validator.check_schema(schema)
 
 
@@ -99,7 +99,7 @@ def test_what_the_domain_writes_fits_the_schema() -> None:
     ],
 )
 def test_what_the_schema_refuses_the_domain_refuses_too(change: dict[str, Any]) -> None:
-    checked = Draft202012Validator(whole_schema(), format_checker=Draft202012Validator.FORMAT_CHECKER)
+    checked = Draft202012Validator(definition_schema(), format_checker=Draft202012Validator.FORMAT_CHECKER)
     assert not checked.is_valid({**PLAIN, **change})
     with pytest.raises(InvalidError):
         decode_definition({**PLAIN, **change})

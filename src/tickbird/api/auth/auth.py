@@ -200,7 +200,7 @@ def _check_role(caller: Caller, role: Role) -> None:
         )
 
 
-def _check_whole(caller: Caller) -> None:
+def _check_all_namespaces(caller: Caller) -> None:
     if caller.namespaces is not None:
         raise Problem(
             403,
@@ -227,7 +227,7 @@ def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
         await reject_unknown_params(request)
         chosen = choose(caller.namespaces, namespace)
         if whole:
-            _check_whole(caller)
+            _check_all_namespaces(caller)
         return Access(caller, chosen, request.app.state.clients(chosen))
 
     _ROLES[admit] = role

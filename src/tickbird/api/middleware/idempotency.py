@@ -61,7 +61,7 @@ class IdempotencyMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request; one without a key, or that only makes a run, is none of our business."""
         found = [value for name, value in scope.get("headers", ()) if name == b"idempotency-key"]
-        place = self._place(scope) if found and scope["type"] == "http" and scope["method"] == "POST" else None
+        place = self._scope(scope) if found and scope["type"] == "http" and scope["method"] == "POST" else None
         if place is None:
             await self._app(scope, receive, send)
             return
@@ -73,9 +73,11 @@ class IdempotencyMiddleware:
         if known is not None:
             await _again(known, request, send)
             return
-        await self._answer(place[0], key, request, scope, _replay(message, receive), send)
+        await self._respond(place[0], key, request, scope, _replay(message, receive), send)
 
-    async def _answer(self, namespace: str, key: str, request: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _respond(
+        self, namespace: str, key: str, request: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Answer for the first time; what failed may be asked anew.
 
         Where it took too long, nobody knows what was done: then the key stays taken until everybody has given up.
@@ -100,7 +102,7 @@ class IdempotencyMiddleware:
             # It was done, or refused: that is told all the same.
             log.warning("an answer could not be kept: %s", error)
 
-    def _place(self, scope: Scope) -> tuple[str, Caller] | None:
+    def _scope(self, scope: Scope) -> tuple[str, Caller] | None:
         """The namespace of the key, and whose it is; None where the request is not for us, or will be refused."""
         caller: Caller | None = scope.get("state", {}).get("caller")
         if self._known is None:

@@ -35,12 +35,12 @@ async def reject_unknown_params(request: Request) -> None:
         _check_number(known.get(name), name, text)
     for field in route.dependant.path_params:
         _check_number(field, field.alias, str(request.path_params.get(field.alias, "")))
-    _check_conditions(request, route)
+    _check_preconditions(request, route)
     if route.body_field is not None and (body := await request.body()):
-        await run_if_large(len(body), _check_once, body)
+        await run_if_large(len(body), _check_unique, body)
 
 
-def _check_conditions(request: Request, route: Any) -> None:
+def _check_preconditions(request: Request, route: Any) -> None:
     """A change that was only to be made under a condition is not made without looking at it."""
     if request.method in ("GET", "HEAD"):
         return
@@ -52,7 +52,7 @@ def _check_conditions(request: Request, route: Any) -> None:
             )
 
 
-def _check_once(body: bytes) -> None:
+def _check_unique(body: bytes) -> None:
     """A key that is there twice means one of two things, and nobody knows which."""
 
     def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

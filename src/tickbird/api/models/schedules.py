@@ -11,7 +11,7 @@ from tickbird.api.models.runs import RunModel, Wait
 from tickbird.api.models.tick_overrides import TickOverrideModel
 from tickbird.api.query_types import InstantText
 from tickbird.domain.planning.commands import MOST_SKIPPED
-from tickbird.domain.schedules.json_schema import NAME, changes_schema, whole_schema
+from tickbird.domain.schedules.json_schema import NAME, changes_schema, definition_schema
 from tickbird.domain.schedules.schedule import State
 
 
@@ -81,7 +81,7 @@ class ChangedSchedule(BaseModel):
 
 
 # Looked at by the domain, which tells better what is wrong; described here.
-Whole = Annotated[Json, WithJsonSchema(whole_schema())]
+Whole = Annotated[Json, WithJsonSchema(definition_schema())]
 Some = Annotated[Json, WithJsonSchema(changes_schema())]
 
 

@@ -14,7 +14,7 @@ from tickbird.api.models.decisions import DecisionsModel, Happenings, TickAuditM
 from tickbird.api.models.runs import RunList
 from tickbird.api.paging import write_items
 from tickbird.api.query_types import InstantText, read_instant
-from tickbird.wire.encode import decisions_document, happening_document, run_document
+from tickbird.wire.encode import activity_document, decisions_document, run_document
 
 router = APIRouter(prefix=PREFIX, tags=["ticks"])
 Many = Annotated[int, Query(ge=1, le=10_000, description="At most so many of each kind.")]
@@ -72,12 +72,12 @@ async def list_active_runs(access: Viewer, name: str) -> Any:
 
 
 @router.get("/happenings", summary="What happened lately", operation_id="list_happenings", response_model=Happenings)
-async def list_happenings(
+async def list_activity(
     access: Viewer,
     since: Annotated[InstantText, Query(description="What happened since then.")],
     schedule: Annotated[str | None, Query(max_length=200, description="Only of this schedule.")] = None,
     limit: Many = 1_000,
 ) -> Any:
     """Runs that were planned, runs that ended and ticks that were skipped, oldest first; of each kind the newest."""
-    found = await access.client.happenings(read_instant(since, "since"), schedule=schedule, limit=limit)
-    return {"items": await write_items(found, happening_document)}
+    found = await access.client.activity(read_instant(since, "since"), schedule=schedule, limit=limit)
+    return {"items": await write_items(found, activity_document)}

@@ -66,10 +66,10 @@ async def export(
 
 
 def _written(plan: FilePlan, *, applied: bool) -> Response:
-    return JSONResponse(told_plan(plan, applied=applied))
+    return JSONResponse(plan_response(plan, applied=applied))
 
 
-def told_plan(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
+def plan_response(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
     """The plan as the command line tells it, each change with the schedule as it will be."""
     told = plan_document(plan, applied=applied)
     changes = [

@@ -40,11 +40,11 @@ class ReadinessProbe:
         """Why not; None when all is well."""
         async with self._lock:
             if self._clock() >= self._until:
-                self._reason = await self._look()
+                self._reason = await self._probe()
                 self._until = self._clock() + LOOK_EVERY
             return self._reason
 
-    async def _look(self) -> str | None:
+    async def _probe(self) -> str | None:
         try:
             findings = await self._client.doctor()
         except SchemaError:

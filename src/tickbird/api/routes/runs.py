@@ -21,7 +21,7 @@ from tickbird.api.models.runs import (
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.query_types import read_instant
 from tickbird.api.run_response import RunKey, run_response, scoped_key, waited_for
-from tickbird.api.streams.log_feed import PLACE, LogFeeds, place_text, read_place
+from tickbird.api.streams.log_feed import PLACE, LogFeeds, format_position, parse_position
 from tickbird.api.streams.sse import MEDIA_TYPE as EVENTS
 from tickbird.api.streams.sse import SseConnections, wants_events
 from tickbird.domain.errors import InvalidError
@@ -135,13 +135,13 @@ async def read_logs(
     ] = None,
 ) -> Any:
     """Lines in order, also while it runs. As events, one line each until the run has ended, which `end` tells."""
-    client, place = access.client, read_place(after, "after")
+    client, place = access.client, parse_position(after, "after")
     if last_event_id is not None:
-        place = read_place(last_event_id, "Last-Event-ID")
+        place = parse_position(last_event_id, "Last-Event-ID")
     if not follow and not wants_events(request):
         found = await client.read_logs(id, after=place, limit=limit + 1)
         shown = found.lines[:limit]
-        following = place_text(shown[-1]) if len(found.lines) > limit else None
+        following = format_position(shown[-1]) if len(found.lines) > limit else None
         items = [log_document(line) for line in shown]
         return {"run_id": id, "status": found.status, "items": items, "next": following}
     await client.run(id)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Access, Editor, Operator, Viewer
-from tickbird.api.definition_body import read_changes, read_whole
+from tickbird.api.definition_body import read_changes, read_definition
 from tickbird.api.etags import IfMatch, IfNoneMatch, etag, parse_if_match, read_either
 from tickbird.api.models.parts import NoteBody
 from tickbird.api.models.runs import TriggeredRun
@@ -72,7 +72,7 @@ async def create_schedule(access: Editor, body: NewSchedule, response: Response)
 
     A setting that is not stated is the task's.
     """
-    fields, _ = read_whole(body.definition, body.none)
+    fields, _ = read_definition(body.definition, body.none)
     await check_command(access, body.name, fields)
     made = await _create(access, body.name, fields, body.first, unknown_task_ok=body.unknown_task_ok)
     return await changed_schedule(access, made, response)
@@ -121,7 +121,7 @@ async def put_schedule(
 
     Other fields get their defaults. A field of a schedule from code goes back to what code declares.
     """
-    fields, left_out = read_whole(body.definition, body.none)
+    fields, left_out = read_definition(body.definition, body.none)
     await check_command(access, name, fields)
     revision = read_either(if_match, if_none_match)
     if revision == 0:

@@ -20,7 +20,7 @@ from tickbird.api.models.system import (
 from tickbird.api.paging import Limit
 from tickbird.domain.doctor.checks import to_json
 from tickbird.domain.time.instants import utc_text
-from tickbird.wire.encode import moves_document, place_document, zone_record_document, zones_document
+from tickbird.wire.encode import identity_document, moves_document, zone_record_document, zones_document
 
 router = APIRouter(prefix=PREFIX, tags=["store"])
 # It looks at everything.
@@ -43,13 +43,13 @@ async def doctor(request: Request, access: Keeper) -> Any:
 @router.get("/place", summary="Where the store is", operation_id="place", response_model=PlaceModel)
 async def place(access: Keeper) -> Any:
     """Where the store is and where it says it is; `copied` tells why it is taken for a copy."""
-    return place_document(await access.client.place())
+    return identity_document(await access.client.place())
 
 
 @router.post("/place/accept-copy", summary="Accept a copy", operation_id="accept_copy", response_model=PlaceModel)
 async def accept_copy(access: Keeper) -> Any:
     """Let a copy of a store go on where it is, as a store of its own; 409 where it is none."""
-    return place_document(await access.client.accept_copy(actor=access.actor))
+    return identity_document(await access.client.accept_copy(actor=access.actor))
 
 
 @router.get("/zones", summary="Zone rules", operation_id="zones", response_model=ZonesModel)

@@ -14,7 +14,7 @@ from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
 from tickbird.api.query_types import read_instant
 from tickbird.client import Client
-from tickbird.domain.access.tokens import Namespaces, TokenRecord, covers, no_such_token, wanted_namespaces
+from tickbird.domain.access.tokens import Namespaces, TokenRecord, covers, no_such_token, requested_namespaces
 from tickbird.wire.encode import token_document
 
 router = APIRouter(prefix=f"{PREFIX}/tokens", tags=["tokens"])
@@ -71,7 +71,7 @@ async def find_token(request: Request, caller: Caller, token_id: str) -> TokenRe
 
 def handed_out(caller: Caller, namespaces: Collection[str] | None, *, everything: bool) -> Namespaces:
     """The namespaces that a new token is to open, all of them among those of who makes it."""
-    opened = wanted_namespaces(caller.namespaces, namespaces, everything=everything)
+    opened = requested_namespaces(caller.namespaces, namespaces, everything=everything)
     if not covers(caller.namespaces, opened):
         raise Problem(
             403,

@@ -121,10 +121,10 @@ class ActivityFeed:
             # Another server has seen more than this one has.
             follower.begin = after.place
             return [_at(after)]
-        missed = await self._client.source.happened({follower.namespace}, after, horizon)
+        missed = await self._client.source.read_activity({follower.namespace}, after, horizon)
         if missed.more:
             return [_reset(horizon.mark)]
-        told = [_told(mark, each) for mark, each in missed.items if follower.wants(each)]
+        told = [_format(mark, each) for mark, each in missed.items if follower.wants(each)]
         return [*told, _at(horizon.mark)]
 
     async def _next(self, follower: Subscriber) -> bytes:
@@ -167,7 +167,7 @@ class ActivityFeed:
             self._woken.clear()
             try:
                 async with self._lock:
-                    await self._look()
+                    await self._poll()
                 pause = self._pauses.poll
             except TickbirdError as error:
                 pause = min(2 * pause, _LONGEST_PAUSE)
@@ -176,7 +176,7 @@ class ActivityFeed:
                 pause = _LONGEST_PAUSE
                 log.exception("what happens cannot be read at the moment")
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         before = self._horizon
         assert before is not None
         horizon = await self._client.source.settle(before)
@@ -185,7 +185,7 @@ class ActivityFeed:
         found = ActivityPage(more=True)
         if horizon.at >= before.at:
             namespaces = {each.namespace for each in self._followers}
-            found = await self._client.source.happened(namespaces, before.mark, horizon)
+            found = await self._client.source.read_activity(namespaces, before.mark, horizon)
         self._horizon = horizon
         if found.more:
             for follower in self._followers:
@@ -193,7 +193,7 @@ class ActivityFeed:
             if not all(each.has_enough for each in self._followers):
                 log.warning("those who follow what happens are told to look anew: too much, or the clock went back")
         for mark, happening in found.items:
-            block = _told(mark, happening)
+            block = _format(mark, happening)
             for follower in self._followers:
                 if follower.wants(happening) and mark.place > follower.begin:
                     follower.offer(block, self._pauses.waiting)
@@ -211,7 +211,7 @@ def _at(mark: ActivityCursor) -> bytes:
     return f": still here\nid: {mark}\n\n".encode()
 
 
-def _told(mark: ActivityCursor, happening: Activity) -> bytes:
+def _format(mark: ActivityCursor, happening: Activity) -> bytes:
     return event(event_document(happening), name=happening.kind, place=str(mark))
 
 

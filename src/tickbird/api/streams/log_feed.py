@@ -30,17 +30,17 @@ _SOON, _SELDOM = 0.5, 2.0
 PLACE: Final = r"^([0-9]{1,9})(?:\.([0-9]{1,9}))?$"
 
 
-def place_of(line: LogLine) -> Place:
+def position_of(line: LogLine) -> Place:
     """Where a line stands in the log of its run."""
     return line.attempt, line.number
 
 
-def place_text(line: LogLine) -> str:
+def format_position(line: LogLine) -> str:
     """The place of a line as it is sent: that of line 17 of attempt 2 is `2.17`."""
     return f"{line.attempt}.{line.number}"
 
 
-def read_place(text: str | None, field: str) -> Place:
+def parse_position(text: str | None, field: str) -> Place:
     """The place that a text stands for; the start where there is none."""
     if text is None:
         return START
@@ -78,8 +78,8 @@ class LogFeeds:
                         after = feed.begins
                         continue
                 if lines:
-                    yield b"".join(event(log_document(line), place=place_text(line)) for line in lines)
-                    after = place_of(lines[-1])
+                    yield b"".join(event(log_document(line), place=format_position(line)) for line in lines)
+                    after = position_of(lines[-1])
                 elif feed.ended:
                     yield event({"run_id": run_id, "status": feed.status}, name="end")
                     return
@@ -113,7 +113,7 @@ class _Feed:
         """Some lines behind a place; None where they are no longer at hand."""
         if place < self.begins:
             return None
-        first = bisect_right(self._lines, place, key=place_of)
+        first = bisect_right(self._lines, place, key=position_of)
         return self._lines[first : first + _PAGE]
 
     async def close(self) -> None:
@@ -127,7 +127,7 @@ class _Feed:
             pause = _SOON
             while not self.ended:
                 try:
-                    found = await self._look()
+                    found = await self._poll()
                 except NotFoundError:
                     # It was pruned.
                     self.status = None
@@ -140,9 +140,9 @@ class _Feed:
                     await asyncio.sleep(pause)
         finally:
             self.ended = True
-            self._tell()
+            self._notify()
 
-    async def _look(self) -> bool:
+    async def _poll(self) -> bool:
         """Read what is new; was there anything?"""
         found = False
         while True:
@@ -158,12 +158,12 @@ class _Feed:
 
     def _take(self, lines: Sequence[LogLine]) -> None:
         self._lines += lines
-        self._reached = place_of(lines[-1])
+        self._reached = position_of(lines[-1])
         if len(self._lines) > _AT_HAND:
-            self.begins = place_of(self._lines[-_AT_HAND // 2 - 1])
+            self.begins = position_of(self._lines[-_AT_HAND // 2 - 1])
             del self._lines[: -_AT_HAND // 2]
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         told, self.news = self.news, asyncio.Event()
         told.set()

@@ -17,7 +17,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INTERRUPTED
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, relative, warn
-from tickbird.cli.params import LARGEST_ID, read_payload, words
+from tickbird.cli.params import LARGEST_ID, read_payload, storable_text
 from tickbird.cli.shell_completion import backfill_ids, schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.domain.explain.run_history import count, unserved_reason
@@ -31,9 +31,11 @@ _PAUSE = 0.5
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words, required=False, shell_complete=schedule_names)
-@click.option("--from", "first", type=words, metavar="INSTANT", help="The first instant; a day begins at midnight.")
-@click.option("--to", "last", type=words, metavar="INSTANT", help="The last instant; of a day, its end.")
+@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+@click.option(
+    "--from", "first", type=storable_text, metavar="INSTANT", help="The first instant; a day begins at midnight."
+)
+@click.option("--to", "last", type=storable_text, metavar="INSTANT", help="The last instant; of a day, its end.")
 @click.option(
     "--concurrency", type=click.IntRange(1, MOST_AT_ONCE), default=1, show_default=True, help="Runs at a time."
 )
@@ -41,7 +43,9 @@ _PAUSE = 0.5
     "--order", type=click.Choice(get_args(Order)), default="oldest", show_default=True, help="Which tick runs first."
 )
 @click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
-@click.option("--note", type=words, default="", metavar="TEXT", help="Why; shown with the backfill and in the audit.")
+@click.option(
+    "--note", type=storable_text, default="", metavar="TEXT", help="Why; shown with the backfill and in the audit."
+)
 @click.option("--dry-run", is_flag=True, help="Only tell what would run.")
 @click.option("--detach", is_flag=True, help="Do not wait for the end.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -102,7 +106,7 @@ def backfill(
             instant = InstantParser(
                 await client.now(), settings.tz, None if definition is None else definition.trigger.tz
             )
-            start, end = instant(first, "from").at, instant(_whole_day(last), "to").at
+            start, end = instant(first, "from").at, instant(_end_of_day(last), "to").at
             plan = await client.backfill(name, start, end, dry_run=dry, **asked)
             target = None if definition is None else (definition.queue, definition.target.name)
             unserved = "" if target is None else unserved_reason(*target, await client.workers())
@@ -134,7 +138,7 @@ def backfill(
     return _follow(settings, plan, plan.backfill_id, detach=detach)
 
 
-def _whole_day(text: str) -> str:
+def _end_of_day(text: str) -> str:
     """The end of a day that is the end of a range: it is included."""
     found = _DAY.fullmatch(" ".join(text.split()))
     if found is None:
@@ -273,7 +277,7 @@ def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, st
     "backfill_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False, shell_complete=backfill_ids
 )
 @click.option(
-    "--schedule", type=words, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
+    "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
 )
 @click.option("-c", "--count", "wanted", type=click.IntRange(1, 1_000), default=20, show_default=True, help="How many.")
 @click.pass_obj

@@ -12,7 +12,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import Cell, Printer, Text, print_result, warn
-from tickbird.cli.params import words
+from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import tag_names
 from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError
@@ -38,10 +38,17 @@ def many_options(command: F) -> F:
     options = (
         click.option("--all", "everything", is_flag=True, help="Every schedule that matches, or all, instead of NAME."),
         click.option(
-            "--tag", type=words, metavar="TAG", shell_complete=tag_names, help="With --all: those with this tag."
+            "--tag",
+            type=storable_text,
+            metavar="TAG",
+            shell_complete=tag_names,
+            help="With --all: those with this tag.",
         ),
         click.option(
-            "--contains", type=words, metavar="TEXT", help="With --all: those whose name, tag or target contains this."
+            "--contains",
+            type=storable_text,
+            metavar="TEXT",
+            help="With --all: those whose name, tag or target contains this.",
         ),
         click.option(
             "--state",
@@ -71,7 +78,7 @@ def selected(settings: GlobalOptions, name: str | None, given: dict[str, Any]) -
         if any(value is not None for value in (*given.values(), expected)) or yes:
             raise click.UsageError("--tag, --contains, --state, --expect and --yes go with --all.", context)
         return None
-    if not yes and (settings.as_json or not _asks()):
+    if not yes and (settings.as_json or not _is_interactive()):
         raise click.UsageError("there is nobody to ask; confirm with --yes.", context)
     return Selection({**given, "contains": given["contains"] or ""}, expected, yes)
 
@@ -85,12 +92,12 @@ def change_many(
     """Ask, change them, and tell what was changed and what was left alone."""
     which, expected, yes = selection
 
-    async def look() -> Sequence[str]:
+    async def read() -> Sequence[str]:
         async with connect(settings) as client:
             return [row.schedule.name for row in await client.list(**which, limit=MOST + 1)]
 
     if not yes:
-        found = run_async(look(), settings)
+        found = run_async(read(), settings)
         if not found:
             raise _nothing()
         more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
@@ -122,7 +129,7 @@ def change_many(
     return 0
 
 
-def _asks() -> bool:
+def _is_interactive() -> bool:
     """Is there somebody to ask?"""
     return sys.stdin.isatty()
 

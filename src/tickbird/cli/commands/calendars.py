@@ -11,7 +11,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, Group, actor_option
 from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, warn
-from tickbird.cli.params import length, read_payload, words
+from tickbird.cli.params import length, read_payload, storable_text
 from tickbird.cli.shell_completion import calendar_names
 from tickbird.client.calendar_service import HORIZON
 from tickbird.domain.calendars.calendar import BUILT_IN, calendar_to_json
@@ -19,7 +19,7 @@ from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.wire.encode import calendar_document, calendar_report_document
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,20 +35,22 @@ def calendar() -> None:
 def _defined(function: F) -> F:
     """The options that define a calendar."""
     options = (
-        click.option("--weekday", "weekdays", multiple=True, type=words, metavar="DAY", help="A weekday: sat."),
+        click.option("--weekday", "weekdays", multiple=True, type=storable_text, metavar="DAY", help="A weekday: sat."),
         click.option(
             "--date",
             "dates",
             multiple=True,
-            type=words,
+            type=storable_text,
             metavar="DATE",
             help="2026-12-24, 2026-12-24/2026-12-31, or every year 12-25 or 12-24/01-02.",
         ),
-        click.option("--include", multiple=True, type=words, metavar="DATE", help="Open whatever else says."),
-        click.option("--country", type=words, metavar="CODE", help="Public holidays of a country: DE."),
-        click.option("--subdivision", type=words, metavar="CODE", help="Those of a part of the country: BW."),
-        click.option("--years", type=words, metavar="FIRST-LAST", help="Holidays of these years; else -1 to +10."),
-        click.option("--description", type=words, default="", metavar="TEXT", help="What it is for."),
+        click.option("--include", multiple=True, type=storable_text, metavar="DATE", help="Open whatever else says."),
+        click.option("--country", type=storable_text, metavar="CODE", help="Public holidays of a country: DE."),
+        click.option("--subdivision", type=storable_text, metavar="CODE", help="Those of a part of the country: BW."),
+        click.option(
+            "--years", type=storable_text, metavar="FIRST-LAST", help="Holidays of these years; else -1 to +10."
+        ),
+        click.option("--description", type=storable_text, default="", metavar="TEXT", help="What it is for."),
         click.option("--file", "document", metavar="JSON|@FILE|-", help="All of it as one JSON object instead."),
         click.option(
             "--horizon", type=length, default=HORIZON, metavar="LENGTH", help="Tell of ticks so far ahead; else a year."
@@ -84,7 +86,7 @@ def _years(text: str | None) -> list[int] | None:
 
 
 @calendar.command(cls=Command)
-@click.argument("name", type=words, shell_complete=calendar_names)
+@click.argument("name", type=storable_text, shell_complete=calendar_names)
 @_defined
 @actor_option
 @click.pass_obj
@@ -99,11 +101,11 @@ def put(settings: GlobalOptions, /, name: str, horizon: int, actor: str, **given
     report = run_async(work(), settings)
     for schedule, reason in report.failed:
         warn(f"schedule {schedule} was not brought up to it: {reason}")
-    _tell(settings, report, "stored")
+    _report(settings, report, "stored")
 
 
 @calendar.command(cls=Command)
-@click.argument("name", type=words, shell_complete=calendar_names)
+@click.argument("name", type=storable_text, shell_complete=calendar_names)
 @_defined
 @click.pass_obj
 def preview(settings: GlobalOptions, /, name: str, horizon: int, **given: Any) -> None:
@@ -114,7 +116,7 @@ def preview(settings: GlobalOptions, /, name: str, horizon: int, **given: Any) -
         async with connect(settings) as client:
             return await client.preview_calendar(name, definition, horizon=horizon)
 
-    _tell(settings, run_async(work(), settings), "not stored")
+    _report(settings, run_async(work(), settings), "not stored")
 
 
 @calendar.command(cls=Command)
@@ -149,7 +151,7 @@ def ls(settings: GlobalOptions) -> None:
 
 
 @calendar.command(cls=Command)
-@click.argument("name", type=words, shell_complete=calendar_names)
+@click.argument("name", type=storable_text, shell_complete=calendar_names)
 @click.pass_obj
 def show(settings: GlobalOptions, name: str) -> None:
     """Show one calendar: its days, and where they come from."""
@@ -179,7 +181,7 @@ def show(settings: GlobalOptions, name: str) -> None:
 
 
 @calendar.command(cls=Command)
-@click.argument("name", type=words, shell_complete=calendar_names)
+@click.argument("name", type=storable_text, shell_complete=calendar_names)
 @actor_option
 @click.pass_obj
 def rm(settings: GlobalOptions, name: str, actor: str) -> None:
@@ -201,10 +203,10 @@ def _in_short(record: CalendarRecord) -> str:
     return ", ".join(parts)
 
 
-def _tell(settings: GlobalOptions, report: CalendarReport, done: str) -> None:
+def _report(settings: GlobalOptions, report: CalendarReport, done: str) -> None:
     def show_report(screen: Printer) -> None:
         told = f"Calendar {report.name} is {done}; {count(report.schedules, 'schedule')} with it."
-        within = f"within {in_words(report.horizon)}"
+        within = f"within {duration_text(report.horizon)}"
         screen.line(f"{told} These ticks change {within}:" if report.effects else f"{told} No tick changes {within}.")
         if not report.complete:
             screen.line("There may be more: not all of their ticks were looked at.")

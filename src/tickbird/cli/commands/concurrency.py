@@ -9,7 +9,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Printer, print_result
-from tickbird.cli.params import words
+from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import key_names
 from tickbird.domain.limits.concurrency import LARGEST_LIMIT, ConcurrencyLimit
 from tickbird.wire.encode import limit_document
@@ -31,14 +31,14 @@ def limits(settings: GlobalOptions) -> None:
             screen.line('No concurrency keys in use. Give a schedule one, concurrency_key="warehouse".')
             return
         heads = ("KEY", "LIMIT", "ACTIVE", "WAITING")
-        screen.table(heads, ((each.key, _most(each), str(each.active), str(each.waiting)) for each in found))
+        screen.table(heads, ((each.key, _limit_text(each), str(each.active), str(each.waiting)) for each in found))
 
     print_result(settings, lambda: {"limits": [limit_document(each) for each in found]}, show)
 
 
 @click.command(cls=Command)
 @click.argument("action", type=click.Choice(["set", "rm"]))
-@click.argument("key", type=words, shell_complete=key_names)
+@click.argument("key", type=storable_text, shell_complete=key_names)
 @click.argument("most", type=click.IntRange(1, LARGEST_LIMIT), metavar="[N]", required=False)
 @actor_option
 @click.pass_obj
@@ -53,13 +53,13 @@ def limit(settings: GlobalOptions, action: str, key: str, most: int | None, acto
                 return await client.remove_limit(key, actor=actor)
             return await client.set_limit(key, most, actor=actor)
 
-    _told(settings, run_async(change(), settings))
+    _print(settings, run_async(change(), settings))
 
 
-def _told(settings: GlobalOptions, changed: ConcurrencyLimit) -> None:
-    text = f"{changed.key}: {_most(changed)} at once; {changed.active} active, {changed.waiting} waiting."
+def _print(settings: GlobalOptions, changed: ConcurrencyLimit) -> None:
+    text = f"{changed.key}: {_limit_text(changed)} at once; {changed.active} active, {changed.waiting} waiting."
     print_result(settings, lambda: limit_document(changed), lambda screen: screen.line(text))
 
 
-def _most(limit: ConcurrencyLimit) -> str:
+def _limit_text(limit: ConcurrencyLimit) -> str:
     return f"{limit.most}" if limit.is_set else f"{limit.most} (default)"

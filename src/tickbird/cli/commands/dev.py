@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from tickbird.cli.app_loading import app_argument, given_app
+from tickbird.cli.app_loading import app_argument, app_name
 from tickbird.cli.errors import FAILED
 from tickbird.cli.file_watcher import Watch, project_files
 from tickbird.cli.options import Command, GlobalOptions
@@ -68,7 +68,7 @@ def dev(
     if no_server and port is not None:
         raise click.UsageError("--port does not go with --no-server.", click.get_current_context())
     settings.need_store()
-    given = given_app(app, app_option)
+    given = app_name(app, app_option)
     args = ["--slots", str(slots), "--drain", str(drain)]
     for option, value in (("--url", settings.url), ("--namespace", settings.namespace)):
         args += [option, value] if value else []
@@ -203,7 +203,7 @@ class Dev:
         time.sleep(_QUIET)
         changed += self._watch.changed()
         names = sorted({os.path.relpath(file, self._folder) for file in changed})
-        self._tell("changed", f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''} changed.", files=names)
+        self._print("changed", f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''} changed.", files=names)
         if self._candidate is not None:
             self._candidate.kill()
             self._forget(self._candidate)
@@ -215,11 +215,11 @@ class Dev:
         if worker is not None:
             ended = worker.process.poll()
             for document in worker.said():
-                self._look_at(document["files"])
+                self._watch_files(document["files"])
             if ended is not None:
                 self._worker = None
                 self._forget(worker)
-                self._tell(
+                self._print(
                     "ended", f"The worker has ended by itself with code {ended}; waiting for a change.", code=ended
                 )
         if candidate is not None:
@@ -235,7 +235,7 @@ class Dev:
             self._fail(candidate, document)
             return
         self._candidate = None
-        self._look_at(document["files"])
+        self._watch_files(document["files"])
         if self._worker is not None:
             self._stop(self._worker)
         self._worker = candidate
@@ -253,11 +253,11 @@ class Dev:
             self._code = document["code"]
             return
         self._started = True
-        self._look_at([*document["files"], *project_files(self._folder)])
+        self._watch_files([*document["files"], *project_files(self._folder)])
         left = "the last good code goes on" if self._worker is not None else "nothing is running"
-        self._tell("failed", f"This cannot be started; {left}. Waiting for a change.", code=document["code"])
+        self._print("failed", f"This cannot be started; {left}. Waiting for a change.", code=document["code"])
 
-    def _look_at(self, files: list[str]) -> None:
+    def _watch_files(self, files: list[str]) -> None:
         self._watch.look_at(sorted(set(files)))
 
     def _stop(self, child: Child) -> None:
@@ -286,7 +286,7 @@ class Dev:
         if self._served is not None:
             self._served.stop()
         if self._started:
-            self._tell("stopped", "Stopped.")
+            self._print("stopped", "Stopped.")
 
     def _show(self, document: dict[str, Any]) -> None:
         """The first screen; later, one line."""
@@ -294,7 +294,7 @@ class Dev:
         has = f"{count(len(document['tasks']), 'task')}, {count(len(document['schedules']), 'schedule')}"
         facts = {key: document[key] for key in ("app", "url", "api", "tasks", "schedules")}
         if self._started or self._settings.as_json:
-            self._tell("ready", f"Ready: {has}.", **facts)
+            self._print("ready", f"Ready: {has}.", **facts)
             self._started = True
             return
         self._started = True
@@ -329,7 +329,7 @@ class Dev:
             return [("dashboard", "not served: pip install 'tickbird[server]'")]
         return [("dashboard", f"{address}/"), ("api", f"{address}/api/v1")]
 
-    def _tell(self, event: str, text: str, **fields: Any) -> None:
+    def _print(self, event: str, text: str, **fields: Any) -> None:
         click.echo(json.dumps({"event": event, **fields}) if self._settings.as_json else f"tickbird: {text}")
         sys.stdout.flush()
 

@@ -17,13 +17,13 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INVALID, Failed
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, clean, clock, print_result, warn
-from tickbird.cli.params import words
+from tickbird.cli.params import storable_text
 from tickbird.cli.progress_bar import bar
 from tickbird.cli.shell_completion import file_names
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.schedules.schedule import PauseState
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.trigger import trigger_from_json
 from tickbird.files.diagnostics import Diagnostic, DocumentError, OwnedError
@@ -38,7 +38,7 @@ _MISTAKES = 200
 _SHOWN = 50
 # More changes than these get a bar that shows how far they are.
 _MANY = 200
-_WITHIN = in_words(HORIZON)
+_WITHIN = duration_text(HORIZON)
 _MARKS = {
     "create": Cell("+", "green"),
     "change": Cell("~", "yellow"),
@@ -102,7 +102,7 @@ def apply(
     All files together are one document. Schedules of its app are created or changed; what operators have paused or set
     stays so. Those that no file has are left alone, unless --prune deletes them.
     """
-    plan = _planned(settings, read_given(files, spelling), actor, prune=prune, adopt=adopt, dry_run=dry_run)
+    plan = _planned(settings, read_documents(files, spelling), actor, prune=prune, adopt=adopt, dry_run=dry_run)
     _refuse(settings, plan)
     _emit(settings, plan, applied=not dry_run)
 
@@ -117,14 +117,16 @@ def diff(settings: GlobalOptions, files: Sequence[str], spelling: Format | None,
     """Show what applying files would change, ticks included; exit code 1 if anything."""
     # As of diff itself: 0 the same, 1 different, 2 trouble of any kind.
     settings.error_code = INVALID
-    plan = _planned(settings, read_given(files, spelling), "diff", prune=prune, adopt=adopt, dry_run=True)
+    plan = _planned(settings, read_documents(files, spelling), "diff", prune=prune, adopt=adopt, dry_run=True)
     _refuse(settings, plan)
     _emit(settings, plan, applied=False)
     return 0 if plan.is_empty else FAILED
 
 
 @click.command(cls=Command)
-@click.option("--app", type=words, metavar="NAME", help="Schedules of this app; else of the only owner there is.")
+@click.option(
+    "--app", type=storable_text, metavar="NAME", help="Schedules of this app; else of the only owner there is."
+)
 @click.option("--all", "everything", is_flag=True, help="Schedules of all owners, for another store.")
 @click.option("--format", "spelling", type=click.Choice(FORMATS), help="How to write it; else as the file's name says.")
 @click.option(
@@ -198,7 +200,7 @@ def schema(settings: GlobalOptions) -> None:
     click.echo(json.dumps(json_schema(), indent=2))
 
 
-def read_given(files: Sequence[str], spelling: Format | None) -> Document:
+def read_documents(files: Sequence[str], spelling: Format | None) -> Document:
     """The document of all files, or every mistake in them on a line of its own."""
     try:
         if "-" not in files:
@@ -213,7 +215,7 @@ def read_given(files: Sequence[str], spelling: Format | None) -> Document:
             )
         return read_bytes(data, "stdin", found)
     except DocumentError as error:
-        _tell(error.mistakes)
+        _print_diagnostics(error.mistakes)
         raise Mistaken(error.mistakes) from None
 
 
@@ -233,7 +235,7 @@ class Conflicts(ConflictError):
         self.mistakes = tuple(mistakes)
 
 
-def _tell(mistakes: Sequence[Diagnostic]) -> None:
+def _print_diagnostics(mistakes: Sequence[Diagnostic]) -> None:
     for mistake in mistakes[:_MISTAKES]:
         click.echo(clean(str(mistake)), err=True)
     if len(mistakes) > _MISTAKES:
@@ -245,7 +247,7 @@ def _refuse(settings: GlobalOptions, plan: FilePlan) -> None:
     if not plan.mistakes and not plan.conflicts:
         return
     settings.beside = plan_document(plan, applied=False)
-    _tell([*plan.mistakes, *plan.conflicts])
+    _print_diagnostics([*plan.mistakes, *plan.conflicts])
     raise Mistaken([*plan.mistakes, *plan.conflicts]) if plan.mistakes else Conflicts(plan.conflicts)
 
 
@@ -266,10 +268,10 @@ def _planned(
     try:
         return run_async(work(), settings)
     except DocumentError as error:
-        _tell(error.mistakes)
+        _print_diagnostics(error.mistakes)
         raise Mistaken(error.mistakes) from None
     except OwnedError as error:
-        _tell(error.mistakes)
+        _print_diagnostics(error.mistakes)
         raise Conflicts(error.mistakes) from None
 
 
@@ -295,7 +297,7 @@ def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: 
     if len(plan.schedules) > _SHOWN:
         screen.line(f"… and {count(len(plan.schedules) - _SHOWN, 'schedule')} more; --json has all.")
     for each in plan.stays[:_SHOWN]:
-        for line in _kept(each.kept, each.pause):
+        for line in _print_overrides(each.kept, each.pause):
             screen.line(f"= {each.name}: {line}")
     if len(plan.stays) > _SHOWN:
         screen.line(f"… and {count(len(plan.stays) - _SHOWN, 'schedule')} more that stay so; --json has all.")
@@ -328,7 +330,7 @@ def _summary(plan: FilePlan, *, applied: bool) -> str:
     return f"App {plan.app}{where}: {', '.join(counts)}{same}."
 
 
-def _kept(kept: Sequence[KeptOverride], pause: PauseState | None) -> Iterator[str]:
+def _print_overrides(kept: Sequence[KeptOverride], pause: PauseState | None) -> Iterator[str]:
     """What people have done beside the files, and what stays."""
     for each in kept:
         declared = "" if each.value == each.declared else f"; the files say {_value(each.declared)}"
@@ -347,8 +349,8 @@ def _show_change(screen: Printer, change: ScheduleChange, settings: GlobalOption
         about = f": {definition.trigger.describe()}; {definition.target.kind} {definition.target.name}"
     screen.line(Cell(f"{mark.text} {change.name}: {done}{about}", mark.style))
     for each in change.fields:
-        screen.line(f"    {each.name}: {_in_words(each.name, each.before)} → {_in_words(each.name, each.after)}")
-    for line in _kept(change.kept, None if change.kind == "delete" else change.pause):
+        screen.line(f"    {each.name}: {_describe(each.name, each.before)} → {_describe(each.name, each.after)}")
+    for line in _print_overrides(change.kept, None if change.kind == "delete" else change.pause):
         screen.line(f"    {line}")
     tz = settings.tz or ("UTC" if definition is None else definition.trigger.tz)
     for line in _ticks(change.ticks, tz):
@@ -385,7 +387,7 @@ def _ticks(ticks: TickChanges, tz: str) -> Iterator[str]:
         yield f"{shown} {verb if shown != '1 tick' else verb + 's'} within {_WITHIN}: {', '.join(listed)}{more}"
 
 
-def _in_words(name: str, value: Any) -> str:
+def _describe(name: str, value: Any) -> str:
     """The value of a field; triggers as people speak of them, where they can be read."""
     if name == "trigger":
         with suppress(InvalidError):

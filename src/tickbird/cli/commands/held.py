@@ -14,7 +14,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, clock, print_result, relative, warn
-from tickbird.cli.params import name_argument, words
+from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.domain.explain.run_history import count as counted
 from tickbird.domain.runs.held import MOST, HeldSchedule
@@ -24,11 +24,11 @@ from tickbird.wire.encode import held_document, run_document
 _count_option = click.option(
     "--count", type=click.IntRange(1, MOST), metavar="N", help="Only so many, the oldest; else all."
 )
-_note_option = click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
+_note_option = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit.")
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words, required=False, shell_complete=schedule_names)
+@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
 @click.option(
     "-c", "--count", "wanted", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many runs."
 )
@@ -95,7 +95,7 @@ def release(
 
     done, left = run_async(work(), settings)
     rate = f", {per_minute:,} a minute" if per_minute else ""
-    _tell(settings, name, "released", done, left, rate)
+    _report(settings, name, "released", done, left, rate)
 
 
 @click.command(cls=Command)
@@ -121,11 +121,11 @@ def drop(settings: GlobalOptions, name: str, count: int | None, note: str, yes: 
             return done, sum(each.count for each in await client.held(name))
 
     done, left = run_async(work(), settings)
-    _tell(settings, name, "dropped", done, left, "")
+    _report(settings, name, "dropped", done, left, "")
     return 0
 
 
-def _tell(settings: GlobalOptions, name: str, what: str, done: int, left: int, rate: str) -> None:
+def _report(settings: GlobalOptions, name: str, what: str, done: int, left: int, rate: str) -> None:
     still = f" {left:,} still held." if left else ""
     print_result(
         settings,

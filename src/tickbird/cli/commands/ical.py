@@ -11,7 +11,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import Failed
 from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import print_result, warn
-from tickbird.cli.params import words
+from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import file_names, schedule_names, tag_names
 from tickbird.client.ical import Written, write_ical
 from tickbird.domain.explain.run_history import count
@@ -48,19 +48,19 @@ def ical_options(command: Any) -> Any:
         ),
         click.option(
             "--schedule",
-            type=words,
+            type=storable_text,
             metavar="NAME",
             shell_complete=schedule_names,
             help="With --ical: ticks of this schedule.",
         ),
         click.option(
             "--tag",
-            type=words,
+            type=storable_text,
             metavar="TAG",
             shell_complete=tag_names,
             help="With --ical: ticks of schedules with this tag.",
         ),
-        click.option("--contains", type=words, metavar="TEXT", help="With --ical: … with this in their name."),
+        click.option("--contains", type=storable_text, metavar="TEXT", help="With --ical: … with this in their name."),
     )
     for option in reversed(options):
         command = option(command)

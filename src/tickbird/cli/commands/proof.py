@@ -13,7 +13,7 @@ from tickbird.cli.errors import FAILED
 from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import Cell, Printer, print_result, warn
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 
 _MOST = 20
 
@@ -29,7 +29,7 @@ def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | N
     proof = import_module("tickbird.testing.proof").Proof(url, seconds=60.0 * minutes, processes=processes, seed=seed)
     what = "a schema" if url.partition(":")[0].lower().startswith("postgres") else "a file"
     if not settings.as_json:
-        lasts = in_words(proof.seconds)
+        lasts = duration_text(proof.seconds)
         warn(f"{count(processes, 'worker')} on {store.url} for {lasts}, killed, frozen and cut off; seed {proof.seed}.")
         warn(f"In {what} of its own, {proof.name}, which is dropped in the end; your schedules are not touched.")
     with _progress(proof, settings):
@@ -68,10 +68,10 @@ def _progress(proof: Any, settings: GlobalOptions) -> Iterator[None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=proof.seconds)
 
-        def tell(done: float, text: str) -> None:
+        def show_progress(done: float, text: str) -> None:
             progress.update(task, completed=done, description=text or None)
 
-        proof.on_progress = tell
+        proof.on_progress = show_progress
         yield
 
 
@@ -88,7 +88,13 @@ def _show(screen: Printer, report: Any, minutes: float) -> None:
                 f"{sum(verdict.skipped.values()):,} skipped" + (f" ({skipped})" if skipped else ""),
             ),
             ("", Cell(f"{verdict.doubled} doubled, {verdict.lost} lost", "" if verdict.clean else "red")),
-            ("lateness", f"{in_words(late.median)} median, {in_words(late.p99)} p99, {in_words(late.worst)} worst"),
+            (
+                "lateness",
+                ", ".join(
+                    f"{duration_text(figure)} {name}"
+                    for name, figure in (("median", late.median), ("p99", late.p99), ("worst", late.worst))
+                ),
+            ),
             ("faults", faults + (f"; workers whose clock is {clocks}" if clocks else "")),
             ("again", f"{count(verdict.repeated, 'run')} executed again because the worker was lost"),
         ]

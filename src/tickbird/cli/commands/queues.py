@@ -10,11 +10,11 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Printer, both, print_result, warn
-from tickbird.cli.params import words
+from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import queue_names
 from tickbird.domain.explain.run_history import unserved
 from tickbird.domain.limits.rate_limits import QueueStatus
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 from tickbird.wire.encode import queue_document
 
@@ -42,8 +42,8 @@ def queues(settings: GlobalOptions) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("name", metavar="QUEUE", type=words, shell_complete=queue_names)
-@click.option("--rate", type=words, metavar="N/PERIOD", help='Such as "100/min" or "5/3s"; "none" removes it.')
+@click.argument("name", metavar="QUEUE", type=storable_text, shell_complete=queue_names)
+@click.option("--rate", type=storable_text, metavar="N/PERIOD", help='Such as "100/min" or "5/3s"; "none" removes it.')
 @actor_option
 @click.pass_obj
 def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> None:
@@ -80,4 +80,4 @@ def _row(queue: QueueStatus, now: datetime, tz: str) -> Sequence[str]:
 def _spelled(queue: QueueStatus) -> str:
     assert queue.rate is not None
     runs = "1 run begins" if queue.rate.count == 1 else f"{queue.rate.count:,} runs begin"
-    return f"{runs} within any {in_words(queue.rate.seconds)}"
+    return f"{runs} within any {duration_text(queue.rate.seconds)}"

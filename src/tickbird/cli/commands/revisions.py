@@ -12,7 +12,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
 from tickbird.cli.output import Cell, Printer, Text, both, print_result, warn
-from tickbird.cli.params import name_argument, words
+from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import revision_numbers
 from tickbird.domain.explain.run_history import executes, unserved_reason
 from tickbird.domain.planning.commands import override_notice
@@ -80,7 +80,7 @@ def _text(value: Any) -> str:
     metavar="N",
     help="The revision to go back to.",
 )
-@click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
+@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit.")
 @revision_option
 @actor_option
 @click.pass_obj

@@ -12,15 +12,15 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, relative, warn
-from tickbird.cli.params import LARGEST_ID, read_payload, words
+from tickbird.cli.params import LARGEST_ID, read_payload, storable_text
 from tickbird.cli.shell_completion import run_ids, schedule_names
 from tickbird.client import Client
 from tickbird.domain.explain.explanation import Step
-from tickbird.domain.explain.run_history import behind_the_line, brief, in_turn, unserved_reason
+from tickbird.domain.explain.run_history import brief, deferral_reason, in_turn, unserved_reason
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 from tickbird.wire.encode import attempt_document, progress_document, run_document, turn_document
 
@@ -42,7 +42,7 @@ STYLES: dict[Status, str] = {
 @click.command(cls=Command)
 @click.argument("run_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False, shell_complete=run_ids)
 @click.option(
-    "--schedule", type=words, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
+    "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
 )
 @click.option("--status", type=click.Choice(get_args(Status)), help="Only those in this status.")
 @click.option("-c", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many runs.")
@@ -61,7 +61,7 @@ def runs(settings: GlobalOptions, run_id: int | None, schedule: str | None, stat
 
 @click.command(cls=Command)
 @click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
-@click.option("--reason", type=words, default="", metavar="TEXT", help="Why; shown wherever the run is.")
+@click.option("--reason", type=storable_text, default="", metavar="TEXT", help="Why; shown wherever the run is.")
 @actor_option
 @click.pass_obj
 def cancel(settings: GlobalOptions, run_id: int, reason: str, actor: str) -> None:
@@ -172,7 +172,7 @@ def _attempt(run: RunRecord, now: datetime, tz: str) -> str:
 
 
 def _took(run: RunRecord) -> str:
-    return "" if run.duration is None else in_words(run.duration)
+    return "" if run.duration is None else duration_text(run.duration)
 
 
 def _remark(run: RunRecord, slow: Slow, now: datetime, tz: str) -> str:
@@ -226,7 +226,7 @@ def _detail(settings: GlobalOptions, run_id: int) -> None:
         if turn is not None and turn.rate is not None:
             screen.fields([("rate", in_turn(turn, both(turn.at, now, tz)))])
         if turn is not None and turn.behind_until is not None:
-            screen.fields([("line", behind_the_line(turn, both(turn.behind_until, now, tz)))])
+            screen.fields([("line", deferral_reason(turn, both(turn.behind_until, now, tz)))])
         if progress is not None:
             screen.fields(
                 [("progress", f"{json.dumps(progress.value, ensure_ascii=False)} ({relative(progress.at, now)})")]
@@ -249,7 +249,7 @@ def _detail(settings: GlobalOptions, run_id: int) -> None:
 
 def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
     covers = run.covers
-    late = "" if run.lateness is None else f", {in_words(run.lateness)} after due"
+    late = "" if run.lateness is None else f", {duration_text(run.lateness)} after due"
     revision = f" r{run.revision}" if run.revision else ""
     return (
         ("schedule", f"{run.schedule}{revision}" if run.schedule else ""),

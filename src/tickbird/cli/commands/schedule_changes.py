@@ -18,10 +18,10 @@ from tickbird.cli.errors import FAILED
 from tickbird.cli.field_values import SETTABLE, read_fields, split_fields
 from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
 from tickbird.cli.output import Printer, clock, iso, print_result, warn
-from tickbird.cli.params import name_argument, read_payload, words
+from tickbird.cli.params import name_argument, read_payload, storable_text
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.cli.time_input import InstantParser
-from tickbird.cli.wait import FOREVER, logged, patience, tell_end, wait_for
+from tickbird.cli.wait import FOREVER, logged, print_end, wait_for, wait_seconds
 from tickbird.client import Client
 from tickbird.domain.explain.run_history import count as in_numbers
 from tickbird.domain.explain.run_history import executes, unserved_reason
@@ -33,8 +33,8 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
 from tickbird.wire.encode import run_document, schedule_document
 
-_name_or_many = click.argument("name", type=words, required=False, shell_complete=schedule_names)
-_note = click.option("--note", type=words, default="", metavar="TEXT", help="Why, for the audit.")
+_name_or_many = click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+_note = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit.")
 # So many runs are looked through for those that a deletion cancelled.
 _NEWEST = 1_000
 
@@ -53,7 +53,7 @@ async def reader(client: Client, name: str, settings: GlobalOptions) -> tuple[Sc
     "--wait",
     is_flag=False,
     flag_value=FOREVER,
-    type=patience,
+    type=wait_seconds,
     metavar="[SECONDS]",
     help="Wait for its end, at most so long (90, 10m), and show what it logs; exit code 1 unless it succeeds.",
 )
@@ -92,7 +92,7 @@ def trigger(
 
     run, lines = run_async(work(), settings)
     if waits:
-        return tell_end(settings, run, lines)
+        return print_end(settings, run, lines)
     print_result(
         settings,
         lambda: {"run": run_document(run)},
@@ -103,8 +103,10 @@ def trigger(
 
 @click.command(cls=Command)
 @_name_or_many
-@click.option("--note", type=words, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
-@click.option("--until", type=words, metavar="INSTANT", help='When it goes on by itself: "2h", "tomorrow 09:00".')
+@click.option("--note", type=storable_text, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
+@click.option(
+    "--until", type=storable_text, metavar="INSTANT", help='When it goes on by itself: "2h", "tomorrow 09:00".'
+)
 @click.option("--cancel-runs", is_flag=True, help="Cancel its runs that are not final; a running one is asked to stop.")
 @many_options
 @actor_option
@@ -142,7 +144,7 @@ def pause(
                 end = read(until, "until", ahead=True).at
             return await client.pause(name, actor=actor, note=note, until=end, cancel_runs=cancel_runs)
 
-    _tell_state(settings, run_async(work(), settings))
+    _print_state(settings, run_async(work(), settings))
     return 0
 
 
@@ -167,11 +169,11 @@ def resume(settings: GlobalOptions, /, name: str | None, note: str, actor: str, 
         async with connect(settings) as client:
             return await client.resume(name, actor=actor, note=note)
 
-    _tell_state(settings, run_async(work(), settings))
+    _print_state(settings, run_async(work(), settings))
     return 0
 
 
-def _tell_state(settings: GlobalOptions, schedule: Schedule) -> None:
+def _print_state(settings: GlobalOptions, schedule: Schedule) -> None:
     def show_state(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
         text = f"{schedule.name} is {state_text(schedule, tz).text}."
@@ -185,7 +187,7 @@ def _tell_state(settings: GlobalOptions, schedule: Schedule) -> None:
 # Unknown options are left alone, so that -1h is an instant, and refused as one.
 @click.command(cls=Command, context_settings={"ignore_unknown_options": True})
 @name_argument
-@click.argument("when", type=words)
+@click.argument("when", type=storable_text)
 @_note
 @revision_option
 @actor_option
@@ -228,7 +230,7 @@ def reschedule(settings: GlobalOptions, name: str, when: str, note: str, revisio
 @click.command(cls=Command)
 @name_argument
 @click.option("-c", "--count", type=click.IntRange(1, 10_000), metavar="N", help="So many ticks; else one.")
-@click.option("--until", type=words, metavar="INSTANT", help='All before this instant: "2h", "tomorrow 09:00".')
+@click.option("--until", type=storable_text, metavar="INSTANT", help='All before this instant: "2h", "tomorrow 09:00".')
 @_note
 @revision_option
 @actor_option
@@ -284,7 +286,9 @@ def skip(
 @click.command("set", cls=Command)
 @name_argument
 @click.argument("fields", metavar="[FIELD=VALUE]...", nargs=-1, shell_complete=lambda *_: [f"{n}=" for n in SETTABLE])
-@click.option("--unset", type=words, multiple=True, metavar="FIELD", help="Back to the code's value, or the default.")
+@click.option(
+    "--unset", type=storable_text, multiple=True, metavar="FIELD", help="Back to the code's value, or the default."
+)
 @revision_option
 @actor_option
 @click.pass_obj
@@ -360,12 +364,12 @@ def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revisio
     if not yes and (settings.as_json or not sys.stdin.isatty()):
         raise click.UsageError("there is nobody to ask; confirm with --yes.", click.get_current_context())
 
-    async def look() -> tuple[Schedule, Sequence[RunRecord]]:
+    async def read_schedule() -> tuple[Schedule, Sequence[RunRecord]]:
         async with connect(settings) as client:
             return await client.get(name), await client.active_runs(name)
 
     if not yes:
-        schedule, active = run_async(look(), settings)
+        schedule, active = run_async(read_schedule(), settings)
         warn(f"{name} · {what(schedule)}, {state_text(schedule, zone_of(schedule, settings)).text}.")
         warn(_fate(active, cancel_runs))
         if not click.confirm(f"Delete {name}?", err=True):

@@ -14,13 +14,13 @@ from tickbird.cli.commands.ticks import override_table, tick_table
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, Text, both, clock, iso, print_result, relative
-from tickbird.cli.params import name_argument, words
+from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import tag_names
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.explain.run_history import reason
 from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
 from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import ScheduleSummary
@@ -61,9 +61,13 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
 
 @click.command(cls=Command)
 @click.option("--state", type=click.Choice(get_args(State)), help="Only those in this state.")
-@click.option("--tag", type=words, metavar="TAG", shell_complete=tag_names, help="Only those with this tag.")
+@click.option("--tag", type=storable_text, metavar="TAG", shell_complete=tag_names, help="Only those with this tag.")
 @click.option(
-    "--contains", type=words, default="", metavar="TEXT", help="Only those whose name, tag or target contains this."
+    "--contains",
+    type=storable_text,
+    default="",
+    metavar="TEXT",
+    help="Only those whose name, tag or target contains this.",
 )
 @click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="At most so many; else all.")
 @click.pass_obj
@@ -220,7 +224,7 @@ def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
         if name in _OWN_LINES and not override:
             continue
         is_length = name in _SECONDS and isinstance(value, int)
-        text = in_words(value) if is_length else json.dumps(value, ensure_ascii=False).strip('"')
+        text = duration_text(value) if is_length else json.dumps(value, ensure_ascii=False).strip('"')
         if name == "depends_on" and schedule.definition is not None:
             text = "; ".join(map(str, schedule.definition.depends_on))
         shown.append((name, f"{text} (set by an operator over the code)" if override else text))

@@ -14,7 +14,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INVALID
 from tickbird.cli.options import Command, GlobalOptions, Group
 from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result, warn
-from tickbird.cli.params import length, name_argument, words
+from tickbird.cli.params import length, name_argument, storable_text
 from tickbird.cli.shadow_ledger import recorded, shadows_of
 from tickbird.cli.shadow_source import Source, own_zone, read_pings
 from tickbird.cli.shell_completion import schedule_names
@@ -44,7 +44,7 @@ def shadow() -> None:
 
 @shadow.command(cls=Command)
 @name_argument
-@click.option("--at", type=words, metavar="INSTANT", help="When it really ran; else now.")
+@click.option("--at", type=storable_text, metavar="INSTANT", help="When it really ran; else now.")
 @click.pass_obj
 def ping(settings: GlobalOptions, name: str, at: str | None) -> None:
     """Tell that the old system really ran it: to be called by the old job itself."""
@@ -66,22 +66,28 @@ _file = click.Path(dir_okay=False, allow_dash=True)
 
 
 @shadow.command(cls=Command)
-@click.argument("names", type=words, nargs=-1, metavar="[NAME]...", shell_complete=schedule_names)
+@click.argument("names", type=storable_text, nargs=-1, metavar="[NAME]...", shell_complete=schedule_names)
 @click.option(
     "--log", "logs", type=_file, multiple=True, help="A log with lines of cron, also .gz; `-` is standard input."
 )
 @click.option("--table", "tables", type=_file, multiple=True, help="CSV, JSON or JSON lines with names and times.")
 @click.option("--kubernetes", type=_file, multiple=True, help="What `kubectl get jobs -A -o json` prints.")
-@click.option("--django-celery-results", "celery", type=words, metavar="URL", help="Its database, or a file of SQLite.")
+@click.option(
+    "--django-celery-results", "celery", type=storable_text, metavar="URL", help="Its database, or a file of SQLite."
+)
 @click.option("--pings", is_flag=True, help="What the old jobs told by `tickbird shadow ping`.")
-@click.option("--since", type=words, metavar="INSTANT", help="From here on; else from what the source first tells.")
-@click.option("--until", type=words, metavar="INSTANT", help="Up to here; else up to what is decided.")
+@click.option(
+    "--since", type=storable_text, metavar="INSTANT", help="From here on; else from what the source first tells."
+)
+@click.option("--until", type=storable_text, metavar="INSTANT", help="Up to here; else up to what is decided.")
 @click.option("--tolerance", type=length, default=60, show_default="60s", help="So far apart is still the same.")
-@click.option("--map", "maps", type=words, multiple=True, metavar="OLD=NEW", help="The schedule of another name.")
-@click.option("--app", type=words, metavar="APP", help="Only the shadows of this app.")
-@click.option("--user", type=words, metavar="NAME", help="With --log: only what this user ran.")
-@click.option("--name-column", type=words, metavar="COLUMN", help="With --table: where the names are.")
-@click.option("--time-column", type=words, metavar="COLUMN", help="With --table: where the times are.")
+@click.option(
+    "--map", "maps", type=storable_text, multiple=True, metavar="OLD=NEW", help="The schedule of another name."
+)
+@click.option("--app", type=storable_text, metavar="APP", help="Only the shadows of this app.")
+@click.option("--user", type=storable_text, metavar="NAME", help="With --log: only what this user ran.")
+@click.option("--name-column", type=storable_text, metavar="COLUMN", help="With --table: where the names are.")
+@click.option("--time-column", type=storable_text, metavar="COLUMN", help="With --table: where the times are.")
 @click.pass_obj
 def report(
     settings: GlobalOptions,
@@ -273,11 +279,11 @@ def _row(each: ShadowReport, tz: str) -> Sequence[Text]:
         since,
         until,
         *(f"{number:,}" for number in numbers),
-        _apart(each),
+        _difference(each),
     )
 
 
-def _apart(each: ShadowReport) -> str:
+def _difference(each: ShadowReport) -> str:
     if each.earliest is None or each.latest is None:
         return ""
     ends = sorted({round(each.earliest), round(each.latest)})

@@ -12,13 +12,13 @@ from pathlib import Path
 import click
 
 from tickbird.app import DEFAULT_URL, open_store
-from tickbird.cli.commands.files import format_option, read_given
+from tickbird.cli.commands.files import format_option, read_documents
 from tickbird.cli.commands.ical import STDOUT
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import Failed
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, clock, print_result, warn
-from tickbird.cli.params import length, words
+from tickbird.cli.params import length, storable_text
 from tickbird.cli.progress_bar import bar
 from tickbird.cli.shell_completion import file_names, schedule_names
 from tickbird.cli.time_input import InstantParser
@@ -33,7 +33,7 @@ from tickbird.domain.forecast.forecast import (
     ForecastComparison,
     WhatIf,
 )
-from tickbird.domain.time.durations import in_words, seconds
+from tickbird.domain.time.durations import duration_text, seconds
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.files.document import Document
 from tickbird.files.loader import Format
@@ -45,10 +45,10 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 
 @click.command(cls=Command)
-@click.argument("names", metavar="[NAME]...", nargs=-1, type=words, shell_complete=schedule_names)
+@click.argument("names", metavar="[NAME]...", nargs=-1, type=storable_text, shell_complete=schedule_names)
 @click.option("--days", type=click.IntRange(1, MOST_DAYS), metavar="N", help="So many days; a week if not said.")
-@click.option("--from", "start", type=words, metavar="INSTANT", help="From then on; else from now on.")
-@click.option("--to", "end", type=words, metavar="INSTANT", help="Up to then, instead of --days.")
+@click.option("--from", "start", type=storable_text, metavar="INSTANT", help="From then on; else from now on.")
+@click.option("--to", "end", type=storable_text, metavar="INSTANT", help="Up to then, instead of --days.")
 @click.option(
     "-f",
     "--file",
@@ -60,10 +60,12 @@ _BARS = " ▁▂▃▄▅▆▇█"
 )
 @format_option
 @click.option("--alone", is_flag=True, help="Only what the files have, without any store.")
-@click.option("--outage", "outages", multiple=True, type=words, metavar="INSTANT/LENGTH", help="Nothing works then.")
+@click.option(
+    "--outage", "outages", multiple=True, type=storable_text, metavar="INSTANT/LENGTH", help="Nothing works then."
+)
 @click.option("--more", type=click.IntRange(0, MOST_SCHEDULES), default=0, metavar="N", help="So many more schedules.")
 @click.option("--slots", type=click.IntRange(1, 1_000_000), metavar="N", help="So many slots, for everything.")
-@click.option("--workers", type=words, metavar="N|SHARE", help="So many workers, or a share of them: 0.5, 50%.")
+@click.option("--workers", type=storable_text, metavar="N|SHARE", help="So many workers, or a share of them: 0.5, 50%.")
 @click.option("--slower", type=float, default=1.0, metavar="TIMES", help="Runs take so many times as long.")
 @click.option("--duration", type=length, metavar="LENGTH", help="What a run takes where no history tells; else 10 s.")
 @click.option("--limit", type=click.IntRange(0, MOST_ROWS), default=20, show_default=True, help="Schedules shown.")
@@ -95,7 +97,7 @@ def simulate(
     if svg == STDOUT and settings.as_json:
         raise click.UsageError("--svg - and --json cannot both be printed.", click.get_current_context())
     number, share = _workers(workers)
-    document = read_given(files, spelling) if files else None
+    document = read_documents(files, spelling) if files else None
     alone = alone or (document is not None and not _has_store(settings))
     if document is not None:
         namespace = settings.namespace or document.namespace or "default"
@@ -130,7 +132,7 @@ def simulate(
 
     found, _ = run_async(work(), settings)
     if svg == STDOUT:
-        click.echo(_picture(found), nl=False)
+        click.echo(_chart(found), nl=False)
         return
     if svg is not None:
         _draw(svg, found)
@@ -190,15 +192,15 @@ def _outage(reader: InstantParser, given: str) -> tuple[int, int]:
     return begin, begin + seconds(long.strip(), "outage", least=1)
 
 
-def _picture(found: ForecastComparison) -> str:
-    from tickbird.wire.forecast_chart import picture
+def _chart(found: ForecastComparison) -> str:
+    from tickbird.wire.forecast_chart import forecast_chart
 
-    return picture(found, "What the next days bring")
+    return forecast_chart(found, "What the next days bring")
 
 
 def _draw(path: str, found: ForecastComparison) -> None:
     try:
-        Path(path).write_text(_picture(found), encoding="utf-8")
+        Path(path).write_text(_chart(found), encoding="utf-8")
     except OSError as error:
         raise Failed(f"the file {path} cannot be written ({error.strerror});", hint="choose another one.") from None
 
@@ -242,7 +244,7 @@ def _show_basis(screen: Printer, base: Forecast) -> None:
         have = "has" if base.without_history == 1 else "have"
         screen.line(
             f"{base.without_history:,} of them {have} no successful run yet: "
-            f"taken to last {in_words(base.assumed)} each (--duration)."
+            f"taken to last {duration_text(base.assumed)} each (--duration)."
         )
     if base.slots is None:
         screen.line("No live worker is known: as many slots as are needed (--slots or --workers sets them).")
@@ -354,4 +356,4 @@ def _reasons(skips: Mapping[str, int]) -> str:
 
 
 def _late(length_: float) -> str:
-    return in_words(length_) if length_ else ""
+    return duration_text(length_) if length_ else ""

@@ -13,7 +13,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import clean, clock, warn
-from tickbird.cli.params import words
+from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
@@ -21,8 +21,8 @@ from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.explain.run_history import brief
 from tickbird.domain.explain.run_history import count as in_numbers
 from tickbird.domain.ledger.activity import Activity
-from tickbird.domain.time.durations import in_words
-from tickbird.wire.encode import happening_document
+from tickbird.domain.time.durations import duration_text
+from tickbird.wire.encode import activity_document
 
 _POLL = 0.5
 _LONGEST_WAIT = 5.0
@@ -31,8 +31,12 @@ _OVERLAP = timedelta(seconds=30)
 
 
 @click.command(cls=Command)
-@click.option("--schedule", type=words, metavar="NAME", shell_complete=schedule_names, help="Only of this schedule.")
-@click.option("--since", type=words, metavar="INSTANT", help='Begin with what happened since: "-1h", "10m ago".')
+@click.option(
+    "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only of this schedule."
+)
+@click.option(
+    "--since", type=storable_text, metavar="INSTANT", help='Begin with what happened since: "-1h", "10m ago".'
+)
 @click.option("--no-follow", is_flag=True, help="Print what happened since, and end.")
 @click.pass_obj
 def tail(settings: GlobalOptions, schedule: str | None, since: str | None, no_follow: bool) -> None:
@@ -62,7 +66,7 @@ class _Tail:
             mark, wait = begin, _POLL
             while True:
                 try:
-                    mark = await self._look(client, begin, mark)
+                    mark = await self._poll(client, begin, mark)
                 except StoreUnavailableError as error:
                     if no_follow:
                         raise
@@ -77,21 +81,21 @@ class _Tail:
                     return
                 await asyncio.sleep(wait)
 
-    async def _look(self, client: Client, begin: datetime, mark: datetime) -> datetime:
+    async def _poll(self, client: Client, begin: datetime, mark: datetime) -> datetime:
         now = await client.now()
         since = max(begin, mark - _OVERLAP)
-        found = await client.happenings(since, schedule=self._schedule)
+        found = await client.activity(since, schedule=self._schedule)
         fresh = [each for each in found if each.key not in self._seen]
         self._print(fresh)
         self._seen |= {each.key: each.at for each in fresh}
         self._seen = {key: at for key, at in self._seen.items() if at >= mark - 2 * _OVERLAP}
         return now
 
-    def _print(self, happenings: Iterable[Activity]) -> None:
+    def _print(self, activity: Iterable[Activity]) -> None:
         tz = self._settings.tz or "UTC"
-        for each in happenings:
+        for each in activity:
             if self._settings.as_json:
-                click.echo(json.dumps(happening_document(each)))
+                click.echo(json.dumps(activity_document(each)))
             else:
                 click.echo(clean(f"{clock(each.at, tz)}  {_text(each, tz)}"))
         sys.stdout.flush()
@@ -111,6 +115,6 @@ def _text(happening: Activity, tz: str) -> str:
         covers = f", covers {run.covers.count:,} ticks" if run.covers else ""
         by = f" by {run.actor}" if run.actor else ""
         return f"{name} planned{of} ({run.origin}{by}{covers})"
-    took = "" if run.duration is None else f" after {in_words(run.duration)}"
+    took = "" if run.duration is None else f" after {duration_text(run.duration)}"
     why = brief(run.error) if run.status == "failed" else run.reason if run.status == "cancelled" else ""
     return f"{name} {run.status}{took}" + (f": {why}" if why else "")

@@ -14,7 +14,7 @@ from tickbird.cli.commands.ticks import override_table
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
 from tickbird.cli.output import Printer, clock, iso, print_result, warn
-from tickbird.cli.params import name_argument, read_payload, words
+from tickbird.cli.params import name_argument, read_payload, storable_text
 from tickbird.cli.time_input import Instant
 from tickbird.client import Client
 from tickbird.domain.explain.run_history import count as in_numbers
@@ -27,13 +27,15 @@ from tickbird.wire.encode import override_document, schedule_document, tick_docu
 # Unknown options are left alone, so that -1h is an instant, and refused as one.
 @click.command(cls=Command, context_settings={"ignore_unknown_options": True})
 @name_argument
-@click.argument("tick", type=words, required=False)
+@click.argument("tick", type=storable_text, required=False)
 @click.option("--skip", is_flag=True, help="Do not run it; it is recorded as skipped when it comes.")
-@click.option("--move-to", type=words, metavar="INSTANT", help='Make it due then: "2h", "tomorrow 15:00".')
+@click.option("--move-to", type=storable_text, metavar="INSTANT", help='Make it due then: "2h", "tomorrow 15:00".')
 @click.option("--payload", metavar="JSON|@FILE|-", help="The payload of its run, instead of the schedule's.")
 @click.option("--list", "listed", is_flag=True, help="Show the ticks for which something was decided.")
-@click.option("--undo", type=words, metavar="TICK", help="Let this tick be as if nothing had been decided for it.")
-@click.option("--note", type=words, default="", metavar="TEXT", help="Why; shown wherever the tick is.")
+@click.option(
+    "--undo", type=storable_text, metavar="TICK", help="Let this tick be as if nothing had been decided for it."
+)
+@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why; shown wherever the tick is.")
 @revision_option
 @actor_option
 @click.pass_obj
@@ -104,7 +106,7 @@ def _decide(
             return schedule, made, [at] if to is None else [at, to]
 
     schedule, made, instants = run_async(work(), settings)
-    _tell_reading(instants)
+    _print_readings(instants)
 
     def show_override(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
@@ -114,7 +116,7 @@ def _decide(
     print_result(settings, lambda: {"schedule": name, "override": override_document(made)}, show_override)
 
 
-def _tell_reading(instants: Sequence[Instant]) -> None:
+def _print_readings(instants: Sequence[Instant]) -> None:
     for each in instants:
         if each.read_as:
             warn(f"{each.read_as}.")
@@ -135,10 +137,10 @@ def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: in
             _, read = await reader(client, name, settings)
             at = read(tick, "TICK", ahead=True)
             schedule = await client.undo_override(name, at.at, actor=actor, note=note, revision=revision)
-            return schedule, await _coming(client, name, at.at), at
+            return schedule, await _upcoming(client, name, at.at), at
 
     schedule, coming, at = run_async(work(), settings)
-    _tell_reading([at])
+    _print_readings([at])
 
     def show_undone(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
@@ -153,7 +155,7 @@ def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: in
     print_result(settings, lambda: document, show_undone)
 
 
-async def _coming(client: Client, name: str, at: datetime) -> UpcomingTick | None:
+async def _upcoming(client: Client, name: str, at: datetime) -> UpcomingTick | None:
     """What will become of a tick, if it is among the next ones."""
     return next((each for each in await client.next_ticks(name, 1_000) if each.scheduled_for == at), None)
 

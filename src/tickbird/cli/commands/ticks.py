@@ -11,7 +11,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, both, clock, iso, print_result, relative, warn
-from tickbird.cli.params import name_argument, words
+from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.cli.time_input import Instant, InstantParser
 from tickbird.client import Client
@@ -27,7 +27,7 @@ from tickbird.domain.schedules.warnings import DefinitionWarning, definition_war
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron as parse_cron
 from tickbird.domain.triggers.trigger import Trigger
-from tickbird.wire.encode import caution_document, tick_document
+from tickbird.wire.encode import tick_document, warning_document
 
 _MARKS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
 _VERDICT_STYLES = {
@@ -83,10 +83,12 @@ def override_table(screen: Printer, overrides: Sequence[OverrideRecord], tz: str
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words, required=False, shell_complete=schedule_names)
+@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
 @click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
 @click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
-@click.option("--after", type=words, metavar="INSTANT", help="The ticks of --cron after this instant; else after now.")
+@click.option(
+    "--after", type=storable_text, metavar="INSTANT", help="The ticks of --cron after this instant; else after now."
+)
 @click.pass_obj
 def preview(settings: GlobalOptions, name: str | None, count: int, expr: str | None, after: str | None) -> None:
     """Show the next ticks of a schedule or of a cron expression.
@@ -123,7 +125,7 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
         if schedule.state != "active":
             screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
         tick_table(screen, ticks, settings.tz or (trigger.tz if trigger else "UTC"), now)
-        _show_cautions(screen, found)
+        _print_warnings(screen, found)
 
     document = {
         "schedule": name,
@@ -131,12 +133,12 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
         "what": trigger.describe() if trigger else None,
         "zone": trigger.tz if trigger else None,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
-        "warnings": [caution_document(each) for each in found],
+        "warnings": [warning_document(each) for each in found],
     }
     print_result(settings, lambda: document, show_ticks)
 
 
-def _show_cautions(screen: Printer, found: Sequence[DefinitionWarning]) -> None:
+def _print_warnings(screen: Printer, found: Sequence[DefinitionWarning]) -> None:
     for each in found:
         screen.line(Cell(f"! {each.text}", "yellow"))
 
@@ -151,14 +153,14 @@ def _preview_cron(settings: GlobalOptions, expr: str, tz: str, after: str | None
     def show_ticks(screen: Printer) -> None:
         screen.line(Cell(f"{expr} · {found.what}", "bold"))
         tick_table(screen, ticks, found.zone, now)
-        _show_cautions(screen, found.cautions)
+        _print_warnings(screen, found.cautions)
 
     document = {
         "cron": expr,
         "what": found.what,
         "zone": found.zone,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
-        "warnings": [caution_document(each) for each in found.cautions],
+        "warnings": [warning_document(each) for each in found.cautions],
     }
     print_result(settings, lambda: document, show_ticks)
 
@@ -166,7 +168,7 @@ def _preview_cron(settings: GlobalOptions, expr: str, tz: str, after: str | None
 # Unknown options are left alone, so that -1h is an instant.
 @click.command(cls=Command, context_settings={"ignore_unknown_options": True})
 @name_argument
-@click.argument("at", type=words, required=False)
+@click.argument("at", type=storable_text, required=False)
 @click.pass_obj
 def why(settings: GlobalOptions, name: str, at: str | None) -> None:
     """Explain why a tick ran, did not run, or will not.
@@ -177,7 +179,7 @@ def why(settings: GlobalOptions, name: str, at: str | None) -> None:
 
     async def read() -> tuple[list[Instant], list[Explanation]]:
         async with connect(settings) as client:
-            instants = await _asked(client, name, at, settings.tz)
+            instants = await _requested(client, name, at, settings.tz)
             return instants, [await client.why(name, instant.at, tz=settings.tz) for instant in instants]
 
     instants, explanations = run_async(read(), settings)
@@ -196,7 +198,7 @@ def why(settings: GlobalOptions, name: str, at: str | None) -> None:
     print_result(settings, lambda: {"explanations": [each.to_json() for each in explanations]}, show_explanations)
 
 
-async def _asked(client: Client, name: str, at: str | None, tz: str | None) -> list[Instant]:
+async def _requested(client: Client, name: str, at: str | None, tz: str | None) -> list[Instant]:
     """The instant that was asked for; else the last tick and the next one, where there are such."""
     now = await client.now()
     try:

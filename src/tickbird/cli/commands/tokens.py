@@ -10,7 +10,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, Group, actor_option
 from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, warn
-from tickbird.cli.params import words
+from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import token_ids
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
@@ -28,10 +28,12 @@ def token() -> None:
 
 
 @token.command(cls=Command)
-@click.argument("name", type=words)
+@click.argument("name", type=storable_text)
 @click.option("--role", type=click.Choice(ROLES), required=True, help="What it may do; each role may do all before it.")
 @click.option("--all-namespaces", is_flag=True, help="Open every namespace, also those to come.")
-@click.option("--expires", type=words, metavar="INSTANT", help='When it ends: "90d", "2027-01-01 UTC"; else never.')
+@click.option(
+    "--expires", type=storable_text, metavar="INSTANT", help='When it ends: "90d", "2027-01-01 UTC"; else never.'
+)
 @actor_option
 @click.pass_obj
 def create(
@@ -90,7 +92,7 @@ def list_(settings: GlobalOptions, everything: bool) -> None:
 
 
 @token.command(cls=Command)
-@click.argument("which", metavar="ID|NAME", type=words, shell_complete=token_ids)
+@click.argument("which", metavar="ID|NAME", type=storable_text, shell_complete=token_ids)
 @actor_option
 @click.pass_obj
 def revoke(settings: GlobalOptions, which: str, actor: str) -> None:

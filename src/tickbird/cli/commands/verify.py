@@ -12,7 +12,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result
-from tickbird.cli.params import words
+from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
@@ -24,9 +24,11 @@ _PAGE = 500
 
 
 @click.command(cls=Command)
-@click.argument("name", type=words, required=False, shell_complete=schedule_names)
-@click.option("--from", "first", type=words, metavar="INSTANT", help="Ticks from here on; else since it was created.")
-@click.option("--to", "last", type=words, metavar="INSTANT", help="Ticks up to here; else up to now.")
+@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+@click.option(
+    "--from", "first", type=storable_text, metavar="INSTANT", help="Ticks from here on; else since it was created."
+)
+@click.option("--to", "last", type=storable_text, metavar="INSTANT", help="Ticks up to here; else up to now.")
 @click.pass_obj
 def audit(settings: GlobalOptions, name: str | None, first: str | None, last: str | None) -> int:
     """Prove that every expected tick has one decision, or name those that do not.

@@ -48,7 +48,7 @@ class Remote(ClientBase):
     async def _get(
         self, path: str, read: Callable[[Document], T], query: Query | None = None, *, patience: float = 0.0
     ) -> T:
-        return await self._ask(read, HttpRequest("GET", path, self._query(query), patience=patience, repeatable=True))
+        return await self._send(read, HttpRequest("GET", path, self._query(query), patience=patience, repeatable=True))
 
     async def _post(
         self,
@@ -64,7 +64,7 @@ class Remote(ClientBase):
         """Have something done; with a key that servers keep, what is asked twice is done once."""
         headers = {**self._key(key), **_match(revision)}
         stated = {name: value for name, value in (body or {}).items() if value is not None}
-        return await self._ask(read, HttpRequest("POST", path, self._query(), stated, headers, patience, keyed))
+        return await self._send(read, HttpRequest("POST", path, self._query(), stated, headers, patience, keyed))
 
     def _key(self, given: str | None = None) -> dict[str, str]:
         """The header that tells a request from every other; the same again where the same is asked again."""
@@ -84,7 +84,7 @@ class Remote(ClientBase):
         query: Query | None = None,
         revision: int | None = None,
     ) -> T:
-        return await self._ask(read, HttpRequest(method, path, self._query(query), body, _match(revision)))
+        return await self._send(read, HttpRequest(method, path, self._query(query), body, _match(revision)))
 
     async def _pages(
         self, path: str, read: Callable[[Document], T], limit: int, place: str | int | None, query: Query | None = None
@@ -101,7 +101,7 @@ class Remote(ClientBase):
                 break
         return found
 
-    async def _ask(self, read: Callable[[Document], T], question: HttpRequest) -> T:
+    async def _send(self, read: Callable[[Document], T], question: HttpRequest) -> T:
         return self._transport.understood(read, await self._transport.ask(question))
 
     def _query(self, given: Query | None = None) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from tickbird.client.concurrency import Limits, check_limit_key, check_most
+from tickbird.client.concurrency import Limits, check_limit_key, check_max_running
 from tickbird.client.http.base import Remote
 from tickbird.domain.limits.concurrency import LONGEST_KEY, ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
@@ -21,7 +21,7 @@ class RemoteLimits(Remote, Limits):
 
     async def set_limit(self, key: str, most: int, *, actor: str) -> ConcurrencyLimit:
         """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
-        body = {"most": check_most(most)}
+        body = {"most": check_max_running(most)}
         return await self._other("PUT", _path(check_limit_key(key)), read_limit, body)
 
     async def remove_limit(self, key: str, *, actor: str) -> ConcurrencyLimit:

@@ -66,7 +66,7 @@ class RemoteFiles(Remote, Files):
 
     async def _planned(self, path: str, document: Document, body: Mapping[str, Any]) -> FilePlan:
         question = HttpRequest("POST", path, self._query(), body, self._key(), _APPLY, repeatable=True)
-        plan = await self._ask(read_plan, question)
+        plan = await self._send(read_plan, question)
         return replace(plan, mistakes=_placed(document, plan.mistakes), conflicts=_placed(document, plan.conflicts))
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:

@@ -71,4 +71,4 @@ class RemoteSimulations(Remote, Simulations):
             return read_simulation(answer)
 
         question = HttpRequest("POST", "/simulate", self._query(), stated, None, _PATIENCE, repeatable=True)
-        return await self._ask(read, question)
+        return await self._send(read, question)

@@ -58,7 +58,7 @@ class RemoteRuns(Remote, Runs):
             seconds(wait, "wait")
         key = None if idempotency_key is None else check_key(idempotency_key)
         body = {"payload": None if payload is None else sent(payload)}
-        run = await self._post(f"{schedule_path(name)}/trigger", _made, body, key=key, revision=revision)
+        run = await self._post(f"{schedule_path(name)}/trigger", _created_run, body, key=key, revision=revision)
         return run if wait is None else await self.wait(run.id, timeout=wait)
 
     async def enqueue(
@@ -99,7 +99,7 @@ class RemoteRuns(Remote, Runs):
             **{name: settings.get(name) for name in (*given, "concurrency_key")},
             "none": ["concurrency_key"] if settings.get("concurrency_key", "") is None else None,
         }
-        return (await self._post("/runs", _made, body, key=key)).id
+        return (await self._post("/runs", _created_run, body, key=key)).id
 
     async def runs(
         self,
@@ -215,7 +215,7 @@ class RemoteRuns(Remote, Runs):
         """
         key = None if idempotency_key is None else check_key(idempotency_key)
         body = {"payload": None if payload is None else sent(payload)}
-        return await self._post(f"{_path(run_id)}/retry", _made, body, key=key)
+        return await self._post(f"{_path(run_id)}/retry", _created_run, body, key=key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ class _LogPage:
         return cls(document["status"], [read_log(run_id, each) for each in document["items"]], document["next"])
 
 
-def _made(document: Document) -> RunRecord:
+def _created_run(document: Document) -> RunRecord:
     return read_run(document["run"])
 
 

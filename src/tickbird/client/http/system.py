@@ -20,8 +20,8 @@ from tickbird.wire.decode.schedules import read_row
 from tickbird.wire.decode.system import (
     read_audit_record,
     read_finding,
+    read_identity,
     read_moves,
-    read_place,
     read_zone_record,
     read_zones,
 )
@@ -57,11 +57,11 @@ class RemoteSystem(Remote, System):
 
     async def place(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
-        return await self._get("/place", read_place)
+        return await self._get("/place", read_identity)
 
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
-        return await self._post("/place/accept-copy", read_place)
+        return await self._post("/place/accept-copy", read_identity)
 
     async def zones(self) -> Zones:
         """The zone rules of the server's process beside those that the store goes by."""

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from tickbird.client.http.base import instant, read_changed, schedule_path, sent
 from tickbird.client.http.ticks import RemoteTicks
-from tickbird.client.tick_overrides import Overrides, whole_second
+from tickbird.client.tick_overrides import Overrides, without_fraction
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import iso
@@ -58,4 +58,4 @@ class RemoteOverrides(RemoteTicks, Overrides):
 
 
 def _path(name: str, tick: datetime) -> str:
-    return f"{schedule_path(name)}/overrides/{quote(iso(whole_second(tick, 'tick')))}"
+    return f"{schedule_path(name)}/overrides/{quote(iso(without_fraction(tick, 'tick')))}"

@@ -14,7 +14,7 @@ from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.ledger.verification import LedgerReport
 from tickbird.domain.planning.upcoming import UpcomingTick, check_count
 from tickbird.store.protocol.store import TickDecisions
-from tickbird.wire.decode.ticks import read_audit, read_decisions, read_explanation, read_happening, read_tick
+from tickbird.wire.decode.ticks import read_activity, read_audit, read_decisions, read_explanation, read_tick
 
 # An audit goes through a whole ledger.
 _AUDIT = 300.0
@@ -45,10 +45,10 @@ class RemoteTicks(Remote, Ticks):
         query = {"first": instant(first), "last": instant(last)}
         return await self._get(f"{schedule_path(name)}/audit", read_audit, query, patience=_AUDIT)
 
-    async def happenings(
+    async def activity(
         self, since: datetime, *, schedule: str | None = None, limit: int = 10_000
     ) -> Sequence[Activity]:
         """The ticks decided and the runs ended since an instant, oldest first; of each kind the newest `limit`."""
         query = {"since": instant(since), "schedule": schedule, "limit": page_size(limit)}
-        found = await self._get("/happenings", lambda page: [*map(read_happening, page["items"])], query)
+        found = await self._get("/happenings", lambda page: [*map(read_activity, page["items"])], query)
         return [each for each in found if each.at >= since]

@@ -94,16 +94,16 @@ class Transport:
         """The document that answers a question; a domain error where it is refused or does not come."""
         question = self._placed(question)
         try:
-            return await self._ask(question)
+            return await self._request(question)
         except NoNamespaceError as unchosen:
             if not self._may_choose():
                 raise
             try:
-                return await self._ask(self._placed(question))
+                return await self._request(self._placed(question))
             except ClosedNamespaceError:
                 raise unchosen from None
 
-    async def _ask(self, question: HttpRequest) -> Any:
+    async def _request(self, question: HttpRequest) -> Any:
         for apart in _APART:
             try:
                 answer = await self._send(question)

@@ -22,7 +22,7 @@ class StoreOnly(Remote, Tokens, Sessions, System):
         """Refused: `GET /api/v1/events` tells what happens."""
         raise _refused("what happens is read")
 
-    async def happened(self, namespaces: Collection[str], after: ActivityCursor, until: Watermark) -> ActivityPage:
+    async def read_activity(self, namespaces: Collection[str], after: ActivityCursor, until: Watermark) -> ActivityPage:
         """Refused: `GET /api/v1/events` tells what happens."""
         raise _refused("what happens is read")
 

@@ -164,7 +164,7 @@ def check_namespaces(namespaces: Collection[str] | None) -> Namespaces:
     return tuple(sorted({check_name(name, "namespace") for name in namespaces}))
 
 
-def wanted_namespaces(mine: Namespaces, given: Collection[str] | None, *, everything: bool) -> Namespaces:
+def requested_namespaces(mine: Namespaces, given: Collection[str] | None, *, everything: bool) -> Namespaces:
     """What a new token is to open; without a word, what its maker's own does, if that is counted."""
     if everything:
         if given is not None:

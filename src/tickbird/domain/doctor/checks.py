@@ -14,7 +14,7 @@ from tickbird.domain.doctor.finding import Finding, ok, problem, unseen, warning
 from tickbird.domain.doctor.snapshot import MOST, StoreSnapshot, Workload
 from tickbird.domain.explain.run_history import brief, count, is_program, named, reason, unserved_reason
 from tickbird.domain.runs.unreadable_runs import published, published_count
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 
 # Seconds: by how much clocks may differ before it is said, and how late planning and execution may be.
@@ -93,8 +93,8 @@ def _clock(condition: StoreSnapshot) -> Iterator[Finding]:
         if not isinstance(apart, int | float) or abs(apart) <= CLOCKS_APART:
             continue
         text = (
-            f"The clock of worker {worker.id} is {in_words(abs(apart))} {'ahead of' if apart > 0 else 'behind'} the "
-            "store's. Decisions are right all the same; what its tasks read from the clock is not."
+            f"The clock of worker {worker.id} is {duration_text(abs(apart))} {'ahead of' if apart > 0 else 'behind'} "
+            "the store's. Decisions are right all the same; what its tasks read from the clock is not."
         )
         yield warning("clock", text, "Let that machine follow a time server (timedatectl set-ntp true).", apart=apart)
 
@@ -104,10 +104,14 @@ def _own_clock(condition: StoreSnapshot, asked_at: datetime, answered_at: dateti
     # The store's clock was read at some moment between the question and the answer.
     apart = behind if behind > 0 else -ahead if ahead > 0 else 0.0
     if abs(apart) <= CLOCKS_APART:
-        told = f"{in_words(abs(apart))} apart from this machine's" if abs(apart) >= 1 else "The same as this machine's"
+        told = (
+            f"{duration_text(abs(apart))} apart from this machine's"
+            if abs(apart) >= 1
+            else "The same as this machine's"
+        )
         return ok("clock", f"{told}; all decisions use the store's.", apart=apart)
     text = (
-        f"The store's clock is {in_words(abs(apart))} {'behind' if apart > 0 else 'ahead of'} this machine's. All "
+        f"The store's clock is {duration_text(abs(apart))} {'behind' if apart > 0 else 'ahead of'} this machine's. All "
         "decisions use the store's, so if that one is wrong, every tick is."
     )
     return problem("clock", text, "Let both machines follow a time server (timedatectl set-ntp true).", apart=apart)
@@ -209,8 +213,8 @@ def _planning(condition: StoreSnapshot) -> Iterator[Finding]:
     due, late = condition.work.due, _age(condition, condition.work.due.since)
     figures = {"due": due.count, "late_seconds": round(late, 1), "new": due.new, "planners": condition.planners}
     if not condition.planners and (late > LATE or due.new):
-        what = f"{_at_least(due.count + due.new, 'schedule')} to be planned"
-        since = f", the oldest for {in_words(late)}" if due.count else ""
+        what = f"{_count(due.count + due.new, 'schedule')} to be planned"
+        since = f", the oldest for {duration_text(late)}" if due.count else ""
         text = (
             f"Nobody plans: no live worker does, and there {'are' if due.count + due.new != 1 else 'is'} {what}{since}."
         )
@@ -218,7 +222,7 @@ def _planning(condition: StoreSnapshot) -> Iterator[Finding]:
             "planning", text, "tickbird worker MODULE:APP   # and look that TICKBIRD_PLANNING is not off", **figures
         )
     elif late > LATE:
-        text = f"{_at_least(due.count, 'schedule')} due and not planned yet, the oldest for {in_words(late)}."
+        text = f"{_count(due.count, 'schedule')} due and not planned yet, the oldest for {duration_text(late)}."
         fix = "Look at the logs of the workers and at what is said here of locks and zone data; start more workers."
         yield (problem if late > VERY_LATE else warning)("planning", _sentence(text), fix, **figures)
     else:
@@ -232,8 +236,8 @@ def _leases(condition: StoreSnapshot) -> Iterator[Finding]:
     expired, late = condition.work.expired, _age(condition, condition.work.expired.since)
     figures = {"expired": expired.count, "late_seconds": round(late, 1)}
     if late > VERY_LATE:
-        runs = _at_least(expired.count, "run")
-        text = f"{runs} of lost workers that nobody takes over, the oldest for {in_words(late)}."
+        runs = _count(expired.count, "run")
+        text = f"{runs} of lost workers that nobody takes over, the oldest for {duration_text(late)}."
         yield problem(
             "leases", _sentence(text), "tickbird worker MODULE:APP   # workers that plan also rescue", **figures
         )
@@ -261,20 +265,23 @@ def _queues(condition: StoreSnapshot) -> Iterator[Finding]:
         waited = max((_age(condition, each.since) for each in work.waiting if each.queue == queue), default=0.0)
         if waited > RATED and not any(queue == one for one, _ in told):
             told.add((queue, ""))
-            text = f"The oldest run in queue {queue!r} has waited for {in_words(waited)}: its rate is {rate}."
+            text = f"The oldest run in queue {queue!r} has waited for {duration_text(waited)}: its rate is {rate}."
             fix = f"tickbird queue {quote(queue)} --rate …   # a higher one, if what is behind it can take that"
             yield warning("queues", text, fix, queue=queue, rate=str(rate), oldest_seconds=round(waited, 1))
     if oldest > VERY_LATE and not told:
-        text = f"The oldest run that could start has waited for {in_words(oldest)}: the workers that serve it are busy."
+        text = (
+            f"The oldest run that could start has waited for {duration_text(oldest)}: "
+            "the workers that serve it are busy."
+        )
         yield warning("queues", text, "Start more workers, or give them more --slots.", oldest_seconds=round(oldest, 1))
     elif not told:
-        text = f"The oldest run in line has waited for {in_words(oldest)}." if work.waiting else "Nothing waits."
+        text = f"The oldest run in line has waited for {duration_text(oldest)}." if work.waiting else "Nothing waits."
         yield ok("queues", text, oldest_seconds=round(oldest, 1))
 
 
 def _unserved(condition: StoreSnapshot, queue: str, task: str, number: int, waited: float, why: str) -> Finding:
-    runs = f"{_at_least(number, 'run')} of {named(task)} in queue {queue!r}"
-    text = f"{runs} wait{'s' if number == 1 else ''} for nobody: {why}; the oldest for {in_words(waited)}."
+    runs = f"{_count(number, 'run')} of {named(task)} in queue {queue!r}"
+    text = f"{runs} wait{'s' if number == 1 else ''} for nobody: {why}; the oldest for {duration_text(waited)}."
     fix = _server(queue, task)
     figures = {"queue": queue, "task": task, "runs": number, "oldest_seconds": round(waited, 1)}
     return (problem if waited > VERY_LATE else warning)("queues", _sentence(text), fix, **figures)
@@ -296,7 +303,7 @@ def _unserved_schedules(condition: StoreSnapshot, work: Workload, told: set[tupl
         if not why or why.startswith("every worker that could take it is draining"):
             continue
         told.add((each.queue, each.task))
-        soon = f"; the next is due in {in_words(max(1.0, -_age(condition, each.next_at)))}" if each.next_at else ""
+        soon = f"; the next is due in {duration_text(max(1.0, -_age(condition, each.next_at)))}" if each.next_at else ""
         schedules = count(each.count, "schedule")
         text = f"{schedules} of {named(each.task)} in queue {each.queue!r} would wait for nobody: {why}{soon}."
         fix = _server(each.queue, each.task)
@@ -313,7 +320,7 @@ def _parked(condition: StoreSnapshot) -> Iterator[Finding]:
         yield problem("parked", text, fix, schedule=each.name)
     if len(parked) > _NAMED:
         more = len(parked) - _NAMED
-        text = f"{_at_least(more, 'other')} are parked as well."
+        text = f"{_count(more, 'other')} are parked as well."
         yield problem("parked", _sentence(text), "tickbird ls --state parked", more=more)
     yield from _refused(condition.work)
     if not parked and not condition.work.refused:
@@ -331,7 +338,7 @@ def _refused(work: Workload) -> Iterator[Finding]:
             text = f"{schedule.name} is in a newer format than this version of tickbird reads, and is left alone."
             yield warning("parked", text, "pip install --upgrade tickbird", schedule=schedule.name)
     if (more := len(work.refused) - _NAMED) > 0:
-        text = _sentence(f"{_at_least(more, 'other')} are not planned either.")
+        text = _sentence(f"{_count(more, 'other')} are not planned either.")
         yield problem("parked", text, "tickbird ls", more=more)
 
 
@@ -342,7 +349,7 @@ def _calendars(condition: StoreSnapshot) -> Iterator[Finding]:
         behind.setdefault(calendar, []).append(schedule)
     for calendar, schedules in behind.items():
         text = (
-            f"{_at_least(len(schedules), 'schedule')} still {'have' if len(schedules) != 1 else 'has'} what calendar "
+            f"{_count(len(schedules), 'schedule')} still {'have' if len(schedules) != 1 else 'has'} what calendar "
             f"{calendar!r} said before ({_names(schedules)}): putting it was interrupted."
         )
         fix = f"tickbird calendar put {quote(calendar)} …   # with the same definition again"
@@ -377,7 +384,7 @@ def _failing(condition: StoreSnapshot) -> Iterator[Finding]:
         )
     if len(failing) > _NAMED:
         more = len(failing) - _NAMED
-        yield problem("failing", _sentence(f"{_at_least(more, 'other')} fail as well."), "tickbird ls", more=more)
+        yield problem("failing", _sentence(f"{_count(more, 'other')} fail as well."), "tickbird ls", more=more)
     if not failing:
         yield ok("failing", "No schedule fails again and again.")
 
@@ -388,7 +395,7 @@ def _held(condition: StoreSnapshot) -> Iterator[Finding]:
     figures = {"runs": work.held_runs, "schedules": work.held_schedules}
     if work.held_runs:
         text = (
-            f"{_at_least(work.held_runs, 'late run')} of {count(work.held_schedules, 'schedule')} "
+            f"{_count(work.held_runs, 'late run')} of {count(work.held_schedules, 'schedule')} "
             f"{'are' if work.held_runs != 1 else 'is'} held until a person releases or drops them."
         )
         yield warning(
@@ -434,7 +441,7 @@ def _age(condition: StoreSnapshot, since: datetime | None) -> float:
     return 0.0 if since is None else (condition.now - since).total_seconds()
 
 
-def _at_least(number: int, thing: str) -> str:
+def _count(number: int, thing: str) -> str:
     return ("at least " if number >= MOST else "") + count(number, thing)
 
 

@@ -16,7 +16,7 @@ from tickbird.domain.runs.held import HeldSchedule
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.views import FailureStreak, OverdueRun
 from tickbird.domain.workers import Worker
 
@@ -65,7 +65,7 @@ class FindingsInput:
     capped: bool = False
 
 
-def troubles(seen: FindingsInput, most: int) -> FindingsOverview:
+def overview_findings(seen: FindingsInput, most: int) -> FindingsOverview:
     """The most serious first, in the order in which each kind was seen."""
     kinds = (_workers, _lost, _late, _unplanned, _failing, _parked, _held)
     found = [trouble for kind in kinds for trouble in kind(seen)]
@@ -103,7 +103,7 @@ def _lost(seen: FindingsInput) -> Iterator[OverviewFinding]:
             yield OverviewFinding(
                 kind="lost",
                 severity="problem",
-                text=f"{text} takes it over, for {in_words(late)}.",
+                text=f"{text} takes it over, for {duration_text(late)}.",
                 fix="tickbird worker MODULE:APP   # workers that plan also rescue",
                 since=run.lease_until,
                 schedule=run.schedule,
@@ -132,7 +132,7 @@ def _late(seen: FindingsInput) -> Iterator[OverviewFinding]:
         yield OverviewFinding(
             kind="late",
             severity="problem" if waited > VERY_LATE and rate is None else "warning",
-            text=f"{what} {in_words(waited)} late: {why}.",
+            text=f"{what} {duration_text(waited)} late: {why}.",
             fix=f"tickbird worker MODULE:APP --queues {queue}",
             since=runs[0].available_at,
             schedule=one,
@@ -150,9 +150,9 @@ def _unplanned(seen: FindingsInput) -> Iterator[OverviewFinding]:
             yield OverviewFinding(
                 kind="unplanned",
                 severity="problem" if late > VERY_LATE else "warning",
-                text=f"{schedule.name} is {in_words(late)} late: no worker has planned it."
+                text=f"{schedule.name} is {duration_text(late)} late: no worker has planned it."
                 if not schedule.error
-                else f"{schedule.name} is {in_words(late)} late: it cannot be planned ({reason(schedule.error)}).",
+                else f"{schedule.name} is {duration_text(late)} late: it cannot be planned ({reason(schedule.error)}).",
                 fix="tickbird worker MODULE:APP   # and check that TICKBIRD_PLANNING is not off"
                 if not schedule.error
                 else "Remove the cause; the schedule is tried again by itself.",

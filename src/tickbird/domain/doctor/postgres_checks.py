@@ -9,7 +9,7 @@ from typing import Final
 from tickbird.domain.doctor.finding import Finding, in_bytes, ok, problem, unseen, warning
 from tickbird.domain.doctor.snapshot import PostgresSnapshot, StoreSnapshot, TableStats
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 
 OLDEST: Final = 140_000
 # Seconds for which a transaction may be open.
@@ -87,7 +87,7 @@ def time_outs(condition: StoreSnapshot) -> Iterator[Finding]:
     if server.tcp_user_timeout == 0:
         text = "tcp_user_timeout is off: a network that swallows packets hangs a worker for minutes."
         found.append(warning("time-outs", text, "Take tcp_user_timeout=0 out of the URL.", **figures))
-    told = ", ".join(f"{name.removesuffix('_timeout')} {in_words((figures[name] or 0) / 1000)}" for name in names)
+    told = ", ".join(f"{name.removesuffix('_timeout')} {duration_text((figures[name] or 0) / 1000)}" for name in names)
     yield from found or [ok("time-outs", f"In force: {told}.", **figures)]
 
 
@@ -205,8 +205,8 @@ def snapshots(condition: StoreSnapshot) -> Iterator[Finding]:
         what = "idle in a transaction" if idle else "in one transaction"
         locks = ", and holds locks on Tickbird's tables" if session.locks else ""
         text = (
-            f"Session {session.pid} of {session.role}{program} has been {what} for {in_words(long)}{locks}: dead rows "
-            "cannot be removed meanwhile."
+            f"Session {session.pid} of {session.role}{program} has been {what} for {duration_text(long)}{locks}: "
+            "dead rows cannot be removed meanwhile."
         )
         judge = problem if idle and (session.locks or long > IDLE_LONG) else warning
         found.append(
@@ -220,7 +220,7 @@ def snapshots(condition: StoreSnapshot) -> Iterator[Finding]:
         )
     for name, seconds in server.prepared:
         if seconds > IDLE:
-            text = f"The prepared transaction {name!r} has been open for {in_words(seconds)}."
+            text = f"The prepared transaction {name!r} has been open for {duration_text(seconds)}."
             fix = f"ROLLBACK PREPARED '{name.replace(chr(39), chr(39) * 2)}';   -- or COMMIT PREPARED"
             found.append(warning("snapshots", text, fix, transaction=name, seconds=round(seconds, 1)))
     if found:
@@ -282,7 +282,7 @@ def _bloated(condition: StoreSnapshot, server: PostgresSnapshot, table: TableSta
     since = (
         "never vacuumed"
         if table.vacuumed_at is None
-        else f"last vacuumed {in_words((condition.now - table.vacuumed_at).total_seconds())} ago"
+        else f"last vacuumed {duration_text((condition.now - table.vacuumed_at).total_seconds())} ago"
     )
     text = f"{server.schema}.{table.name} has {table.dead:,} dead rows beside {table.live:,} live ones, {since}."
     fix = f"VACUUM (ANALYZE) {server.schema}.{table.name};"

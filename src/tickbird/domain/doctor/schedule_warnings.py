@@ -8,7 +8,7 @@ from datetime import datetime
 from tickbird.domain.explain.run_history import count, reason, unserved_reason
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 
 
@@ -29,5 +29,5 @@ def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held:
     if schedule.error:
         found.append(f"it cannot be planned, and is tried again: {reason(schedule.error)}")
     if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:
-        found.append(f"{in_words(late)} late: no worker has planned it")
+        found.append(f"{duration_text(late)} late: no worker has planned it")
     return found

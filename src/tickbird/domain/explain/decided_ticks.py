@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tickbird.domain.explain.context import readable
 from tickbird.domain.explain.dependencies import DependencyExplainer
-from tickbird.domain.explain.explainer import Explainer, capital, noted, stands
+from tickbird.domain.explain.explainer import Explainer, capital, noted, status_phrase
 from tickbird.domain.explain.explanation import Explanation, Step, Verdict
 from tickbird.domain.explain.run_history import RunHistory, brief, folded
 from tickbird.domain.runs.run import TICK_ORIGINS, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
 _VERDICTS: dict[Status, Verdict] = {
@@ -50,10 +50,10 @@ class RunExplainer(Explainer):
         self._caught_up(run)
         progress = RunHistory(run, definition, self.evidence, self.times)
         self.steps += progress.steps()
-        sentence = self._run_sentence(run, progress) + self._told(run) + self._retried(run)
-        return self._answer(_VERDICTS[run.status], sentence, run.id)
+        sentence = self._run_sentence(run, progress) + self._override_text(run) + self._retried(run)
+        return self._explanation(_VERDICTS[run.status], sentence, run.id)
 
-    def _told(self, run: RunRecord) -> str:
+    def _override_text(self, run: RunRecord) -> str:
         """What a person had decided for the tick, for the sentence."""
         if run.override is None:
             return ""
@@ -79,14 +79,14 @@ class RunExplainer(Explainer):
             return ""
         newest = max(again, key=lambda other: other.id)
         by = f" by {newest.actor}" if newest.actor else ""
-        text = f"Retried{by} as run {newest.id}, which {stands(newest.status)}."
+        text = f"Retried{by} as run {newest.id}, which {status_phrase(newest.status)}."
         self.steps.append(Step(None, "retry", text, newest.id, newest.created_at))
         return f" {text}"
 
     def _run_sentence(self, run: RunRecord, progress: RunHistory) -> str:
         times = self.times
         cause = progress.cause()
-        late = f", {in_words(progress.late)} late because {cause}" if cause else ""
+        late = f", {duration_text(progress.late)} late because {cause}" if cause else ""
         begun = progress.first_start
         if run.status == "waiting":
             names = ("held",) if run.held else ("dependency",) if run.awaiting else ("overlap", "limit")
@@ -158,7 +158,7 @@ class SkipExplainer(Explainer):
         if skip.count > 1:
             why += f"; so were {skip.count:,} ticks in all, from {self.times(skip.first)} to {self.times(skip.last)}"
         self.steps.append(Step(False, name, f"{capital(why)}.", skip.run_id, skip.decided_at))
-        return self._answer("skipped", f"Skipped ({skip.reason}): {why}.", skip.run_id)
+        return self._explanation("skipped", f"Skipped ({skip.reason}): {why}.", skip.run_id)
 
     def _reason(self, skip: SkipRecord, definition: Definition) -> tuple[str, str]:
         """The step's name and the reason in words."""
@@ -220,7 +220,7 @@ class SkipExplainer(Explainer):
         else:
             text = f"run {blocker.id} was planned at {self.times(blocker.created_at)} and not final"
         ended = f" at {self.times(blocker.finished_at)}" if blocker.finished_at is not None else ""
-        return f"{policy}: {text}; it {stands(blocker.status)}{ended}"
+        return f"{policy}: {text}; it {status_phrase(blocker.status)}{ended}"
 
     def _coalesced(self, skip: SkipRecord, definition: Definition) -> str:
         policy = f"catch_up={definition.catch_up}"
@@ -229,9 +229,9 @@ class SkipExplainer(Explainer):
             return f"{policy}: run {skip.run_id} caught it up with others (it is no longer stored)"
         label = f" of tick {self.times(run.scheduled_for)}" if run.scheduled_for is not None else ""
         covers = f", which stands for {run.covers.count:,} ticks" if run.covers is not None else ""
-        late = in_words((run.created_at - to_datetime(self._due_at(definition))).total_seconds())
+        late = duration_text((run.created_at - to_datetime(self._due_at(definition))).total_seconds())
         text = f"{policy}: it was {late} late when planned, and run {run.id}{label} caught it up{covers}"
-        return f"{text}; that run {stands(run.status)}"
+        return f"{text}; that run {status_phrase(run.status)}"
 
     def _misfired(self, skip: SkipRecord, definition: Definition) -> str:
         if skip.note:
@@ -239,10 +239,10 @@ class SkipExplainer(Explainer):
         late = (skip.decided_at - to_datetime(self._due_at(definition))).total_seconds()
         limit = definition.start_limit
         rule = "catch_up=skip" if definition.start_within is None else "start_within"
-        allowed = "" if limit is None else f", more than the {in_words(limit)} that {rule} allows"
+        allowed = "" if limit is None else f", more than the {duration_text(limit)} that {rule} allows"
         # A longer outage extends the row, so only of its last tick the lateness is exact.
         most = "" if to_datetime(self.tick) == skip.last else "at most "
-        return f"no worker planned it until it was {most}{in_words(late)} late{allowed}"
+        return f"no worker planned it until it was {most}{duration_text(late)} late{allowed}"
 
     def _passed_over(self, skip: SkipRecord) -> str:
         run = self.evidence.other(skip.run_id)
@@ -250,4 +250,4 @@ class SkipExplainer(Explainer):
             return "a reschedule of an earlier tick passed over it"
         tick = to_seconds(run.scheduled_for)
         text = self._past_this(tick, to_seconds(run.due_at), self.evidence.moved(tick))
-        return f"{text}; run {run.id} {stands(run.status)}"
+        return f"{text}; run {run.id} {status_phrase(run.status)}"

@@ -10,7 +10,7 @@ from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import After
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 
 _SHADOW = "a shadow (shadow=true), of which nothing runs"
@@ -128,5 +128,5 @@ class DependencyExplainer:
 
 
 def _rule(each: After) -> str:
-    within = in_words(each.within) if each.within else "0 s"
-    return f"depends_on: within {within}" + (f", wait {in_words(each.wait)}" if each.wait else "")
+    within = duration_text(each.within) if each.within else "0 s"
+    return f"depends_on: within {within}" + (f", wait {duration_text(each.wait)}" if each.wait else "")

@@ -12,7 +12,7 @@ from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.rolled_grid import RolledGrid
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 
 
@@ -48,7 +48,7 @@ class Explainer:
     def _step(self, ok: bool | None, name: str, text: str, run: int | None = None, at: int | None = None) -> None:
         self.steps.append(Step(ok, name, text, run, None if at is None else to_datetime(at)))
 
-    def _answer(self, verdict: Verdict, sentence: str, run_id: int | None = None) -> Explanation:
+    def _explanation(self, verdict: Verdict, sentence: str, run_id: int | None = None) -> Explanation:
         return Explanation(
             schedule=self.schedule.name,
             at=self.evidence.at.astimezone(UTC),
@@ -130,8 +130,9 @@ class Explainer:
         if due_at != self.tick + offset:
             self._step(None, "reschedule", f"Moved from {self.times(self.tick)} to {self.times(due_at)}.", at=due_at)
         elif offset:
-            spread = in_words(self.definition.spread)
-            text = f"Due {in_words(offset)} after the tick, at {self.times(due_at)}: its place in a spread of {spread}."
+            spread = duration_text(self.definition.spread)
+            when = f"{duration_text(offset)} after the tick, at {self.times(due_at)}"
+            text = f"Due {when}: its place in a spread of {spread}."
             self._step(None, "spread", text, at=due_at)
         return ""
 
@@ -158,7 +159,7 @@ def closed_day(definition: Definition, day: date) -> str:
     return f"{named} is closed ({'; '.join(by) or 'it does not exist'})"
 
 
-def stands(status: Status) -> str:
+def status_phrase(status: Status) -> str:
     return {"waiting": "is waiting", "queued": "is queued", "running": "is running", "cancelled": "was cancelled"}.get(
         status, status
     )

@@ -15,7 +15,7 @@ from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.runs.run import TICK_ORIGINS, AttemptRecord, RunRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, published
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.workers import Worker
 
@@ -108,8 +108,8 @@ class RunHistory:
             return f"it waited for {self._whose(blocker) if blocker else self._something()}"
         if self.attempts:
             # Another attempt overwrote whether it waited for a run or for a worker.
-            return f"its first attempt began {in_words(queued)} after it was planned"
-        return f"no worker took it for {in_words(queued)}"
+            return f"its first attempt began {duration_text(queued)} after it was planned"
+        return f"no worker took it for {duration_text(queued)}"
 
     def _planned(self) -> Step:
         run, times = self.run, self.times
@@ -118,10 +118,10 @@ class RunHistory:
             by = f" by {run.actor}" if run.actor else ""
             return Step(None, "late", f"Backfilled{by} at {times(run.created_at)}.", run.id, run.created_at)
         if after <= self.grace:
-            text = f"Planned {in_words(max(0.0, after))} after it was due at {times(run.due_at)}."
+            text = f"Planned {duration_text(max(0.0, after))} after it was due at {times(run.due_at)}."
             return Step(True, "late", text, run.id, run.created_at)
         text = (
-            f"Planned {in_words(after)} late: it was due at {times(run.due_at)}, and no worker planned it "
+            f"Planned {duration_text(after)} late: it was due at {times(run.due_at)}, and no worker planned it "
             f"until {times(run.created_at)}"
         )
         begun = [worker.started_at for worker in self.evidence.workers if worker.started_at is not None]
@@ -173,7 +173,7 @@ class RunHistory:
         behind = self._whose(blocker) if blocker else self._something()
         needed = blocker is not None and blocker.schedule_id != run.schedule_id
         rule = "" if needed else self._policy()
-        text = f"Waited {in_words(waited)} for {behind}, until {self.times(run.available_at)}{rule}."
+        text = f"Waited {duration_text(waited)} for {behind}, until {self.times(run.available_at)}{rule}."
         name = "dependency" if needed else "overlap"
         return Step(waited <= self.grace, name, text, blocker.id if blocker else None, run.available_at)
 
@@ -193,15 +193,15 @@ class RunHistory:
             return self.dependencies.waiting(self.run)
         if limit is None or limit.active < limit.most:
             return self._waits_for_its_own()
-        text = self._waits_for_a_place(limit)
+        text = self._waits_for_slot(limit)
         going = sum(other.status != "waiting" for other in self.evidence.active if other.id != self.run.id)
-        if definition is not None and definition.most_at_once is not None and going >= definition.most_at_once:
+        if definition is not None and definition.max_running is not None and going >= definition.max_running:
             own = self._waits_for_its_own()
             text += f" {own.text[:-1]} as well."
         holder = self.evidence.holders[0].id if self.evidence.holders else None
         return Step(False, "limit", text, holder, self.run.created_at)
 
-    def _waits_for_a_place(self, limit: ConcurrencyLimit) -> str:
+    def _waits_for_slot(self, limit: ConcurrencyLimit) -> str:
         holders = self.evidence.holders
         named = ", ".join(self.standing(other, whose=True) for other in holders[:3])
         more = f" and {limit.active - 3} more" if limit.active > 3 else ""
@@ -248,11 +248,11 @@ class RunHistory:
             if begun is None:
                 return None
             since = max(run.due_at, run.created_at)
-            text = f"Its first attempt began {in_words(max(0.0, _seconds(since, begun)))} after it was planned."
+            text = f"Its first attempt began {duration_text(max(0.0, _seconds(since, begun)))} after it was planned."
             return Step(_seconds(since, begun) <= self.grace, "queue", text, run.id, begun)
         since = max(run.available_at, run.created_at)
         taken = max(0.0, _seconds(since, run.started_at))
-        text = f"Taken from queue {run.queue!r} after {in_words(taken)}, at {times(run.started_at)}."
+        text = f"Taken from queue {run.queue!r} after {duration_text(taken)}, at {times(run.started_at)}."
         return Step(taken <= self.grace, "queue", text, run.id, run.started_at)
 
     def _in_queue(self) -> Step:
@@ -261,7 +261,7 @@ class RunHistory:
             text = f"Attempt {run.attempt + 1} may begin at {self.times(run.available_at)}."
             return Step(None, "queue", text, run.id, run.available_at)
         since = max(run.available_at, run.created_at)
-        text = f"In queue {run.queue!r} since {self.times(since)} ({in_words(_seconds(since, now))})"
+        text = f"In queue {run.queue!r} since {self.times(since)} ({duration_text(_seconds(since, now))})"
         if run.start_by is not None:
             text += f"; it is cancelled unless it starts by {self.times(run.start_by)}"
         return Step(None, "queue", text + ".", run.id, since)
@@ -304,7 +304,7 @@ class RunHistory:
         turn, run = self.evidence.turn, self.run
         if turn is None or run.status != "queued" or turn.behind_until is None:
             return ""
-        return f"in queue {run.queue!r} it {behind_the_line(turn, self.times(turn.behind_until))}"
+        return f"in queue {run.queue!r} it {deferral_reason(turn, self.times(turn.behind_until))}"
 
     def obstacle(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
@@ -348,7 +348,7 @@ class RunHistory:
 
     def _took(self) -> str:
         run = self.run
-        return in_words(_seconds(self.first_start or run.created_at, run.finished_at or self.evidence.now))
+        return duration_text(_seconds(self.first_start or run.created_at, run.finished_at or self.evidence.now))
 
     def failure(self) -> str:
         """Why it failed, in words."""
@@ -364,7 +364,7 @@ class RunHistory:
         run, times = self.run, self.times
         if run.reason == "misfire":
             limit = self.definition.start_limit if self.definition else None
-            within = "" if limit is None else f" within {in_words(limit)}"
+            within = "" if limit is None else f" within {duration_text(limit)}"
             until = "" if run.start_by is None else f", by {times(run.start_by)}"
             return f"it had not started{within} of being due{until} (misfire)"
         if run.reason == "dependency":
@@ -471,7 +471,7 @@ def in_turn(turn: QueuePosition, at: str) -> str:
     return f"{turn.rate}{before} it may begin at {at} at the earliest"
 
 
-def behind_the_line(turn: QueuePosition, until: str) -> str:
+def deferral_reason(turn: QueuePosition, until: str) -> str:
     """Until when others may pass a run, in words."""
     before = f"; {count(turn.ahead, 'run')} {'comes' if turn.ahead == 1 else 'come'} before it now"
     return f"lets runs of others pass until {until}, since its schedule made many at once{before}"

@@ -14,7 +14,7 @@ from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.rolled_grid import RolledGrid
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
 # Beyond so many stretches of a calendar, whether max_runs will be used up is not counted any more.
@@ -55,42 +55,42 @@ class UndecidedTickExplainer(Explainer):
     def _done(self) -> Explanation:
         text = "It was decided ahead of its time, before the grid changed, and is not decided again"
         self._step(None, "record", f"{text}.")
-        return self._answer("no record", f"{text}; what became of it was pruned.")
+        return self._explanation("no record", f"{text}; what became of it was pruned.")
 
     def _before_its_time(self) -> Explanation:
         self._go_by(self.schedule.definition)
         first = self.evidence.revisions[-1] if self.evidence.revisions else None
         if first is not None and first.revision > 1:
             self._step(None, "schedule", f"Its revisions before {first.revision} were not read.")
-            return self._answer("no record", "It is not known here what was in force so long ago.")
+            return self._explanation("no record", "It is not known here what was in force so long ago.")
         by = f" by {first.actor} at {self.times(first.at)}" if first is not None else ""
         text = f"The schedule was created{by}, after this instant."
         self._step(False, "schedule", text)
-        return self._answer("no such schedule then", text)
+        return self._explanation("no such schedule then", text)
 
     def _forgotten(self, revision: RevisionRecord) -> Explanation:
         self._go_by(self.schedule.definition)
         text = f"The revisions that followed revision {revision.revision} are no longer kept."
         self._step(None, "schedule", text)
-        return self._answer("no record", "The definition that was in force then is not known any more.")
+        return self._explanation("no record", "The definition that was in force then is not known any more.")
 
     def _deleted(self, revision: RevisionRecord) -> Explanation:
         self._go_by(readable(revision))
         text = f"The schedule was deleted by {revision.actor} at {self.times(revision.at)}."
         self.steps.append(Step(False, "schedule", text, None, revision.at))
         self.decided_by = revision.revision
-        return self._answer("no such schedule then", text)
+        return self._explanation("no such schedule then", text)
 
     def _unreadable(self, open_: bool) -> Explanation:
         version = self.schedule.raw.get("v")
         if open_ and isinstance(version, int) and version > FORMAT:
             text = f"its definition has format {version}, newer than this version of tickbird reads ({FORMAT})"
             self._step(None, "state", f"{capital(text)}.")
-            return self._answer("undecided", f"Not known here: {text}.")
+            return self._explanation("undecided", f"Not known here: {text}.")
         if open_:
             return self._parked()
         self._step(None, "state", "The definition of that time cannot be read.")
-        return self._answer("no record", "The definition of that time cannot be read, and no decision is stored.")
+        return self._explanation("no record", "The definition of that time cannot be read, and no decision is stored.")
 
     def _not_a_tick(self, definition: Definition) -> Explanation:
         grid, times, tick = definition.grid, self.times, self.tick
@@ -123,7 +123,7 @@ class UndecidedTickExplainer(Explainer):
         elif offset and grid.contains(tick - offset):
             text += f", but the tick of {times(tick - offset)} is due then"
             self._step(None, "spread", f"The tick of {times(tick - offset)} is due then.", at=tick - offset)
-        return self._answer("not a tick", f"{text}: {where}.")
+        return self._explanation("not a tick", f"{text}: {where}.")
 
     def _no_record(self, definition: Definition) -> Explanation:
         due_at, offset = self._due_at(definition), self.evidence.offset(definition)
@@ -133,17 +133,17 @@ class UndecidedTickExplainer(Explainer):
         if paused is not None and paused.holds(self.tick + offset):
             text = self._pause(paused, "paused")
             self._step(False, "state", f"{capital(text)}.")
-            return self._answer("no record", f"No decision is stored, but the schedule was {text}.")
+            return self._explanation("no record", f"No decision is stored, but the schedule was {text}.")
         if (edit := self.evidence.changed_before(decided_at)) is not None:
             self._move(self.evidence.moved(self.tick), due_at)
             text = f"{edit.action} by {edit.actor} at {self.times(edit.at)} came before it was decided"
             self.steps.append(Step(False, "schedule", f"Revision {edit.revision}, {text}.", None, edit.at))
-            return self._answer("no record", f"Dropped: {text}, at {self.times(decided_at)}.")
+            return self._explanation("no record", f"Dropped: {text}, at {self.times(decided_at)}.")
         reached = self.times(self.schedule.cursor.planned_until or 0)
         text = f"Everything up to {reached} is decided, but no decision for this tick is stored"
         ended = f", or the schedule had ended (max_runs={definition.max_runs})" if definition.max_runs else ""
         self._step(None, "record", f"{text}.")
-        return self._answer(
+        return self._explanation(
             "no record", f"{text}: it was pruned, or came before the schedule was first planned{ended}."
         )
 
@@ -162,8 +162,8 @@ class UndecidedTickExplainer(Explainer):
             text = self._pause(paused, "paused")
             self._step(False, "state", f"{capital(text)}.")
             if overdue:
-                return self._answer("undecided", f"Not run, and recorded as skipped once it is resumed: {text}.")
-            return self._answer("will be skipped", f"Will be skipped unless it is resumed before: {text}.")
+                return self._explanation("undecided", f"Not run, and recorded as skipped once it is resumed: {text}.")
+            return self._explanation("will be skipped", f"Will be skipped unless it is resumed before: {text}.")
         if paused is None:
             self._step(True, "state", "The schedule is active.")
         else:
@@ -184,8 +184,10 @@ class UndecidedTickExplainer(Explainer):
         error = reason(self.schedule.error) or "its definition cannot be read"
         self._step(False, "state", f"Parked: {error}.")
         if to_datetime(self.tick) > self.evidence.now:
-            return self._answer("will be skipped", f"Will not run unless the schedule is repaired before: {error}.")
-        return self._answer("undecided", f"Not run: the schedule is parked until it is repaired: {error}.")
+            return self._explanation(
+                "will be skipped", f"Will not run unless the schedule is repaired before: {error}."
+            )
+        return self._explanation("undecided", f"Not run: the schedule is parked until it is repaired: {error}.")
 
     def _ended(self, definition: Definition) -> Explanation:
         runs = self.schedule.cursor.runs_planned
@@ -194,12 +196,12 @@ class UndecidedTickExplainer(Explainer):
         else:
             text = "the schedule has ended"
         self._step(False, "window", f"{capital(text)}.")
-        return self._answer("ended", f"Not run: {text}.")
+        return self._explanation("ended", f"Not run: {text}.")
 
     def _overdue(self, definition: Definition, due_at: int) -> Explanation:
         """Due, and no worker has planned it."""
-        self._told(due_at)
-        late = in_words((self.evidence.now - to_datetime(due_at)).total_seconds())
+        self._change_steps(due_at)
+        late = duration_text((self.evidence.now - to_datetime(due_at)).total_seconds())
         planners = [worker for worker in self.evidence.workers if worker.kind in ("worker", "planner")]
         if planners:
             seen = f"{len(planners)} live " + ("worker has" if len(planners) == 1 else "workers have")
@@ -213,7 +215,7 @@ class UndecidedTickExplainer(Explainer):
         self._step(False, "late", f"{capital(why)}.", at=due_at)
         name, fate = self._projected(definition)
         self._step(None, name, f"{capital(fate)}.")
-        return self._answer("undecided", f"Not decided: {why}; {fate}.")
+        return self._explanation("undecided", f"Not decided: {why}; {fate}.")
 
     def _projected(self, definition: Definition) -> tuple[str, str]:
         """What the planner would decide at this moment."""
@@ -244,26 +246,26 @@ class UndecidedTickExplainer(Explainer):
         # Ticks that are passed over are decided with the moved one.
         if ended := self._used_up_before(definition, tick if passing is None else passing.tick):
             self._step(False, "window", f"{capital(ended)}.")
-            return self._answer("ended", f"Will not run: {ended}.")
+            return self._explanation("ended", f"Will not run: {ended}.")
         if passing is not None and passing.due_at is not None:
             text = self._past_this(passing.tick, passing.due_at, self.evidence.moved(passing.tick))
             self._step(False, "reschedule", f"{capital(text)}.", at=passing.due_at)
-            return self._answer("will be skipped", f"Will be skipped: {text}.")
+            return self._explanation("will be skipped", f"Will be skipped: {text}.")
         if ahead is not None and ahead.is_skipped(tick):
             by, note = (cursor.skip_by, cursor.skip_note) if override is None else (override.actor, override.note)
             text = f"{by} told it to skip this tick{noted(note)}"
             self._step(False, "skip", f"{capital(text)}.")
-            return self._answer("will be skipped", f"Will be skipped: {text}.")
+            return self._explanation("will be skipped", f"Will be skipped: {text}.")
         if override is None or override.due_at is None:
             if day := self._excluded_day(definition):
                 self._step(False, "calendar", f"{day}.")
-                return self._answer("will be skipped", f"Will be skipped: {day}.")
+                return self._explanation("will be skipped", f"Will be skipped: {day}.")
             self._calendar_allows(definition)
-        moved_by = self._told(due_at)
+        moved_by = self._change_steps(due_at)
         if definition.shadow:
             text = "it is a shadow (shadow=true), which records its ticks and runs nothing"
             self._step(False, "shadow", f"{capital(text)}.")
-            return self._answer("will be skipped", f"Will be skipped: {text}.")
+            return self._explanation("will be skipped", f"Will be skipped: {text}.")
         unless = self._in_the_way(definition, due_at)
         needs, provided = DependencyExplainer(definition, due_at, self.evidence, times).to_come()
         self.steps += needs
@@ -271,9 +273,9 @@ class UndecidedTickExplainer(Explainer):
         if unserved := unserved_reason(definition.queue, definition.target.name, self.evidence.workers):
             self._step(False, "worker", f"As things stand, {unserved}.")
             but = f", but as things stand {unserved}"
-        return self._answer("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")
+        return self._explanation("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")
 
-    def _told(self, due_at: int) -> str:
+    def _change_steps(self, due_at: int) -> str:
         """The steps that tell of a move, the spread or another payload; and the same for the sentence."""
         overrides = (each for each in self.schedule.cursor.tick_overrides if each.tick == self.tick)
         override = next(overrides, None)

@@ -202,11 +202,11 @@ def simulate(
     for stage, total in zip(stages, totals, strict=True):
         before, whole = sum(totals[: len(found)]), sum(totals)
 
-        def tell(done: int, _: int, before: int = before, whole: int = whole) -> None:
+        def report(done: int, _: int, before: int = before, whole: int = whole) -> None:
             if counted is not None:
                 counted(min(whole, before + done), whole)
 
-        tally = Simulator(stage).play(tell, total)
+        tally = Simulator(stage).play(report, total)
         workers = [] if len(found) and what_if.slots is not None else _workers(ground, what_if if found else WhatIf())
         found.append(_forecast(ground, stage, tally, len(workers), names, limit))
     return ForecastComparison(*found)

@@ -10,7 +10,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.tick_load import TickLoad
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.schedules.warnings import DefinitionWarning, definition_warnings
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import DAY, LAST_SECOND, to_datetime
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.triggers.dst import notes
@@ -73,7 +73,7 @@ def preview(
         last = tick
     told = list(definition_warnings(definition, after))
     if definition.spread and name is None:
-        width = in_words(definition.spread)
+        width = duration_text(definition.spread)
         told.append(
             DefinitionWarning("spread", f"each tick is due within {width}; how late exactly depends on the name")
         )

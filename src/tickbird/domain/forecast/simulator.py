@@ -297,7 +297,7 @@ class Simulator(Slots):
     def _plan(self, place: int, now: int, *, ordinary: bool = False) -> None:
         """Let the planner decide all that is due of a schedule; `ordinary`: its ticks are counted already."""
         while True:
-            schedule = self._as_it_stands(place)
+            schedule = self._current(place)
             crowded = self.running[place] + len(self.live[place]) >= self.crowd[place]
             try:
                 decided = plan(schedule, self._facts(place, schedule), now / MICROS)
@@ -312,7 +312,7 @@ class Simulator(Slots):
         if place in self.special and look is not None:
             self._push(look * MICROS, LOOK, place)
 
-    def _as_it_stands(self, place: int) -> Schedule:
+    def _current(self, place: int) -> Schedule:
         schedule, reached = self.schedules[place], self.reached[place]
         until = None if reached == -NEVER else reached
         return replace(schedule, cursor=replace(schedule.cursor, planned_until=until, runs_planned=self.made[place]))
@@ -348,7 +348,7 @@ class Simulator(Slots):
                     tally.ticks(tick + self.offsets[place], 1)
                     tick = schedule.grid.next(tick)
         numbers = {run.id: run for run in self.live[place]}
-        for made, behind in zip(decided.runs, self._behind(place, decided.runs, now), strict=True):
+        for made, behind in zip(decided.runs, self._deferred_until(place, decided.runs, now), strict=True):
             assert made.due_at is not None
             if not ordinary:
                 tally.ticks(made.due_at, 1)
@@ -365,7 +365,7 @@ class Simulator(Slots):
         if decided.cancel:
             self.fresh[:] = [run for run in self.fresh if not run.over]
 
-    def _behind(self, place: int, runs: Sequence[PlannedRun], now: int) -> Iterator[int]:
+    def _deferred_until(self, place: int, runs: Sequence[PlannedRun], now: int) -> Iterator[int]:
         """Until when the runs that one look makes stand behind the line of their queue."""
         definition = self.definitions[place]
         assert definition is not None

@@ -183,7 +183,7 @@ class Slots:
             self._add(place, now // MICROS, "schedule", "queued")
         begun.clear()
         for run in fresh:
-            self._line_up(run)
+            self._enqueue(run)
         fresh.clear()
         for number, lanes in enumerate(self.served_by):
             while self.free[number] > 0 and self.in_line and (first := self._first(lanes, now)) is not None:
@@ -192,7 +192,7 @@ class Slots:
         if self.in_line > self.tally.longest:
             self.tally.line(self.in_line, now)
 
-    def _line_up(self, run: SimulatedRun) -> None:
+    def _enqueue(self, run: SimulatedRun) -> None:
         definition = self.definitions[run.place]
         assert definition is not None
         heappush(self.lines_up[self.lane[run.place]], (-definition.priority, run.available, run.id, run))
@@ -294,7 +294,7 @@ class Slots:
                 if run.status == "waiting" and not run.awaits:
                     runs[run.id] = run
                     name = None if own is None else ("", own)
-                    waiters.append(WaitingRun(run.id, place, definition.priority, definition.most_at_once, name))
+                    waiters.append(WaitingRun(run.id, place, definition.priority, definition.max_running, name))
         for run_id in pick_releasable(waiters, busy, {("", name): left for name, left in self.room.items()}):
             run = runs[run_id]
             run.status = "queued"

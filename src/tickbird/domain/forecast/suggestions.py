@@ -75,7 +75,7 @@ def _crowding(schedules: Sequence[Schedule], busiest: int, names: Collection[str
         if not isinstance(trigger, Cron) or not _MINUTE.fullmatch(trigger.expr):
             continue
         if definition.grid.count(busiest - 1, busiest + 59) and not definition.grid.excludes(busiest):
-            found.append((-trigger.most_per_day, each.name, each))
+            found.append((-trigger.max_per_day, each.name, each))
     return (each for _, _, each in sorted(found, key=lambda one: one[:2])[:_CANDIDATES])
 
 

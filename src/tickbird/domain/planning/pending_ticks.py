@@ -124,7 +124,7 @@ class PendingTicks:
             passed = max(each.tick, each.due_at - self._offset)
         return reach
 
-    def next_look(self) -> int | None:
+    def next_wakeup(self) -> int | None:
         """When the next tick can be decided."""
         tick = self.next(self.decided)
         if tick is None or not self.is_skipped(tick):
@@ -161,8 +161,8 @@ class PendingTicks:
         early = self.count(max(self.decided, due_at - self._offset), tick - 1)
         if early > MAX_EARLY_TICKS:
             raise InvalidError(
-                f"move_to: before {iso(tick)} come {early:,} ticks that are skipped, and at most {MAX_EARLY_TICKS:,} can "
-                "be recorded ahead of their time;",
+                f"move_to: before {iso(tick)} come {early:,} ticks that are skipped, and at most {MAX_EARLY_TICKS:,} "
+                "can be recorded ahead of their time;",
                 field="move_to",
                 hint="choose a later instant.",
             )

@@ -281,19 +281,19 @@ def settle(schedule: Schedule, cursor: Cursor, *, skips: tuple[PlannedSkip, ...]
         until = schedule.pause.until if schedule.pause else None
         cursor = replace(cursor, next_run_at=until)
         return Plan(cursor, "paused", schedule.revision, schedule.pause, skips=skips)
-    look = next_look(schedule, cursor)
+    look = next_wakeup(schedule, cursor)
     state: State = "ended" if look is None else "active"
     return Plan(replace(cursor, next_run_at=look), state, schedule.revision, skips=skips)
 
 
-def next_look(schedule: Schedule, cursor: Cursor) -> int | None:
+def next_wakeup(schedule: Schedule, cursor: Cursor) -> int | None:
     """When the planner must look at an active schedule again: the `due_at` of its next tick to run."""
     if _used_up(schedule, cursor) or cursor.planned_until is None:
         return None
     if not cursor.tick_overrides:
         tick = schedule.grid.next(cursor.planned_until)
         return None if tick is None else tick + schedule.offset
-    return PendingTicks(schedule, cursor).next_look()
+    return PendingTicks(schedule, cursor).next_wakeup()
 
 
 def follow_zones(schedule: Schedule) -> Plan:
@@ -414,7 +414,7 @@ def goes_on(before: Schedule, after: Schedule) -> bool:
     """Is the cursor good for an edited schedule: the same ticks, and none to come of those since it ended?"""
     if not same_grid(before.definition, after.definition):
         return False
-    return before.state != "ended" or next_look(after, before.cursor) is None
+    return before.state != "ended" or next_wakeup(after, before.cursor) is None
 
 
 def _used_up(schedule: Schedule, cursor: Cursor) -> bool:
@@ -643,7 +643,7 @@ class DuePass:
             by, note = (cursor.skip_by, cursor.skip_note) if override is None else (override.actor, override.note)
             self._skip("operator", segment, actor=by, note=note)
         elif fate == "rescheduled":
-            self._skip("rescheduled", segment, self._place(override))
+            self._skip("rescheduled", segment, self._run_of_override(override))
         elif segment.excluded:
             self._skip("calendar", segment)
         elif self.policy.shadow:
@@ -659,9 +659,9 @@ class DuePass:
         elif self.last is not None:
             self._run_last(segment, self.last)
         else:
-            self._run_each(segment)
+            self._run_every_tick(segment)
 
-    def _place(self, override: TickOverride | None) -> int | None:
+    def _run_of_override(self, override: TickOverride | None) -> int | None:
         """The run of an overridden tick, if this plan has made it."""
         made = (place for place, run in enumerate(self.runs, 1) if override and run.scheduled_for == override.tick)
         place = next(made, None)
@@ -719,7 +719,7 @@ class DuePass:
                 self._make_room(tick)
             self._run(tick, "schedule")
 
-    def _run_each(self, segment: TickRange) -> None:
+    def _run_every_tick(self, segment: TickRange) -> None:
         """A run for each tick until the overlap policy says no; then it says so for all the rest."""
         tick: int | None = segment.first
         for done in range(segment.count):

@@ -42,7 +42,7 @@ def overrides_of(schedule: Schedule) -> Sequence[OverrideRecord]:
     return [ahead.record(each) for each in ahead.overrides]
 
 
-def coming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[UpcomingTick]:
+def upcoming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[UpcomingTick]:
     """The next ticks of a schedule, with what will keep them from running, as it stands now."""
     return [*islice(iter_upcoming(schedule, now), check_count(count))]
 

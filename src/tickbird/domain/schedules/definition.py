@@ -20,7 +20,7 @@ from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.rolled_grid import MOST_PER_DAY, RolledGrid
 from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.text import check_name, check_text
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.triggers.trigger import Trigger
 
 CatchUp = Literal["one", "latest", "all", "skip"]
@@ -150,8 +150,8 @@ class Definition:
         if limit is not None and longest > limit:
             rule = "start_within" if self.start_within is not None else "the grace of catch_up=skip"
             raise DefinitionError(
-                f"depends_on: a run cannot wait {in_words(longest)}, since it is too late for it to start after "
-                f"{in_words(limit) or '0 s'} ({rule});",
+                f"depends_on: a run cannot wait {duration_text(longest)}, since it is too late for it to start after "
+                f"{duration_text(limit) or '0 s'} ({rule});",
                 field="depends_on",
                 hint="set a start_within that is longer than the wait.",
             )
@@ -161,10 +161,10 @@ class Definition:
             self._refuse("calendars", f"must be a list of at most {MOST_CALENDARS} names")
         for name in self.calendars:
             check_name(name, "calendar")
-        if self.roll != "skip" and self.trigger.most_per_day > MOST_PER_DAY:
+        if self.roll != "skip" and self.trigger.max_per_day > MOST_PER_DAY:
             raise DefinitionError(
                 f"roll: {self.roll!r} is for at most {MOST_PER_DAY:,} ticks a day, and this trigger has up to "
-                f"{self.trigger.most_per_day:,};",
+                f"{self.trigger.max_per_day:,};",
                 field="roll",
                 hint='leave roll="skip".',
             )
@@ -226,7 +226,7 @@ class Definition:
         return key_for(self.concurrency_key, self.payload if payload is None else payload)
 
     @property
-    def most_at_once(self) -> int | None:
+    def max_running(self) -> int | None:
         """How many of its runs may go on at once; None: any number."""
         return None if self.overlap == "allow" else self.max_concurrent
 

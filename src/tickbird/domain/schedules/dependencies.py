@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any, TypeGuard
 
 from tickbird.domain.errors import ConflictError, DefinitionError
-from tickbird.domain.time.durations import LONGEST, Duration, in_words, seconds
+from tickbird.domain.time.durations import LONGEST, Duration, duration_text, seconds
 
 MOST_DEPENDENCIES = 20
 _NEVER = -(2**62)
@@ -34,8 +34,8 @@ class After:
                 raise _refused(f"{name} must be a length of time from 0 s to 100 years, not {str(value)[:60]!r};")
 
     def __str__(self) -> str:
-        waiting = f", waiting {in_words(self.wait)}" if self.wait else ""
-        return f"{self.schedule} within {in_words(self.within) if self.within else '0 s'}{waiting}"
+        waiting = f", waiting {duration_text(self.wait)}" if self.wait else ""
+        return f"{self.schedule} within {duration_text(self.within) if self.within else '0 s'}{waiting}"
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored."""
@@ -147,7 +147,7 @@ def topological_order(needs: Mapping[str, Collection[str]]) -> Iterator[str]:
     """The names, each behind those of them that it needs; otherwise in the order they have."""
     done: set[str] = set()
 
-    def visit(name: str, way: tuple[str, ...]) -> Iterator[str]:
+    def walk(name: str, way: tuple[str, ...]) -> Iterator[str]:
         if name in way:
             circle = " → ".join((*way[way.index(name) :], name))
             raise DefinitionError(
@@ -158,12 +158,12 @@ def topological_order(needs: Mapping[str, Collection[str]]) -> Iterator[str]:
         if name in done or name not in needs:
             return
         for each in needs[name]:
-            yield from visit(each, (*way, name))
+            yield from walk(each, (*way, name))
         done.add(name)
         yield name
 
     for name in needs:
-        yield from visit(name, ())
+        yield from walk(name, ())
 
 
 @dataclass(frozen=True, slots=True)

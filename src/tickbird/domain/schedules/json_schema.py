@@ -49,7 +49,7 @@ LENGTHS: Final = ("grace", "start_within", "spread", "timeout")
 _NEVER_NULL: Final = ("trigger", "target")
 
 
-def whole_schema() -> Schema:
+def definition_schema() -> Schema:
     """A whole definition: trigger and target are needed, everything else has its default."""
     fields = {name: field if name in _NEVER_NULL else _or_null(field) for name, field in field_schemas().items()}
     # A document of a schedule has them too, and may be sent back as it is.

@@ -144,7 +144,7 @@ class RolledGrid(TickGrid):
         home = self._home(day := self._day_of(tick))
         if home is None:
             return []
-        return [tick] if home == day else self._places(tick, home)
+        return [tick] if home == day else self._instants_on(tick, home)
 
     def _seat(self, tick: int) -> int:
         """The day on which the trigger's tick at this instant is found."""
@@ -180,7 +180,7 @@ class RolledGrid(TickGrid):
             if self._is_open(closed):
                 return
             for tick in self._own(closed):
-                for at in self._places(tick, day):
+                for at in self._instants_on(tick, day):
                     yield tick, at
 
     def _own(self, day: int) -> Iterator[int]:
@@ -191,7 +191,7 @@ class RolledGrid(TickGrid):
             yield tick
             tick = self._trigger.next_tick(tick)
 
-    def _places(self, tick: int, day: int) -> list[int]:
+    def _instants_on(self, tick: int, day: int) -> list[int]:
         """The instants on a day that have the wall-clock times meant by a tick, in order; never beyond that day."""
         last = self._start(day + 1) - 1
         times = {wall % DAY for wall in self._trigger.walls(tick)}

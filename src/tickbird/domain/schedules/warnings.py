@@ -10,7 +10,7 @@ from math import gcd
 from typing import Literal
 
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import DAY, LAST_SECOND, iso, to_datetime, to_seconds, wall_datetime
 from tickbird.domain.time.zones import Span, zone
 from tickbird.domain.triggers.cron.cron import Cron
@@ -69,7 +69,7 @@ class DefinitionWarning:
 
 def definition_warnings(definition: Definition, after: int) -> Sequence[DefinitionWarning]:
     """What is unusual about the ticks of a definition after an instant; each is looked at in bounded time."""
-    return list(islice(_found(definition, after), MOST))
+    return list(islice(_warnings(definition, after), MOST))
 
 
 def members(trigger: Trigger) -> Sequence[Trigger]:
@@ -77,13 +77,13 @@ def members(trigger: Trigger) -> Sequence[Trigger]:
     return trigger.members if isinstance(trigger, AnyOf) else (trigger,)
 
 
-def _found(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
+def _warnings(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
     yield from _first(definition, after)
     for member in members(definition.trigger):
         yield from _dates(member)
-    often = definition.trigger.most_per_day
+    often = definition.trigger.max_per_day
     if often > _OFTEN:
-        each = in_words(max(1, DAY // often))
+        each = duration_text(max(1, DAY // often))
         yield DefinitionWarning(
             "frequent", f"it ticks up to {often:,} times a day, about every {each}, and each is a run"
         )

@@ -44,10 +44,10 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def in_words(total: float) -> str:
+def duration_text(total: float) -> str:
     """A duration for people, in its two largest units: "1 h 30 min"."""
     if total < 0:
-        return "-" + in_words(-total)
+        return "-" + duration_text(-total)
     if total < 1:
         return f"{round(total * 1000)} ms"
     parts = []
@@ -67,6 +67,6 @@ def relative(at: datetime, now: datetime) -> str:
         return "now"
     for unit, step in ((86_400, 3_600), (3_600, 60), (0, 1)):
         if length >= unit:
-            words = in_words(round(length / step) * step)
+            words = duration_text(round(length / step) * step)
             return f"in {words}" if away > 0 else f"{words} ago"
     raise AssertionError

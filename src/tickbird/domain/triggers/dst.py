@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds, wall_datetime
 from tickbird.domain.time.zone_data import clock_text as clock
 from tickbird.domain.time.zone_data import zone_info
@@ -32,7 +32,7 @@ def notes(trigger: Trigger, after: int, tick: int) -> Sequence[str]:
 def _changed(trigger: Trigger, before: Span, span: Span, tick: int) -> Iterator[str]:
     leap = span.offset - before.offset
     way = "forward" if leap > 0 else "back"
-    yield f"clocks go {way} {in_words(abs(leap))} at {clock(to_datetime(span.start), trigger.tz)}"
+    yield f"clocks go {way} {duration_text(abs(leap))} at {clock(to_datetime(span.start), trigger.tz)}"
     wall = on_wall_clock(trigger)
     begin, end = span.start + before.offset, span.start + span.offset
     if leap < 0 or wall is None:

@@ -160,7 +160,7 @@ class Every(BaseTrigger):
         return found[::-1]
 
     @property
-    def most_per_day(self) -> int:
+    def max_per_day(self) -> int:
         """How many ticks a day can have."""
         return -(-DAY // self._step) if self._kind is _ELAPSED else 1
 

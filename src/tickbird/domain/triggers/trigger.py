@@ -45,7 +45,7 @@ class Trigger(Protocol):
         """The wall-clock seconds, in its zone, that the trigger means by a tick: several where a leap joined them."""
 
     @property
-    def most_per_day(self) -> int:
+    def max_per_day(self) -> int:
         """How many ticks a day can have."""
 
     def describe(self) -> str:
@@ -60,7 +60,7 @@ class At(BaseTrigger):
 
     __slots__ = ("tick",)
     tz = "UTC"
-    most_per_day = 1
+    max_per_day = 1
 
     def __init__(self, instant: datetime) -> None:
         self.tick = to_seconds(instant)
@@ -160,9 +160,9 @@ class AnyOf(BaseTrigger):
         return sorted({wall for member in self.members if member.contains(tick) for wall in member.walls(tick)})
 
     @property
-    def most_per_day(self) -> int:
+    def max_per_day(self) -> int:
         """How many ticks a day can have."""
-        return sum(member.most_per_day for member in self.members)
+        return sum(member.max_per_day for member in self.members)
 
     def describe(self) -> str:
         """The members in words."""

@@ -157,7 +157,7 @@ class Child:
     def _stop(self) -> None:
         self._stopping.set()
         if self._run is not None:
-            self._run.ask_to_stop()
+            self._run.request_stop()
         if self._task is not None:
             with suppress(RuntimeError):
                 self._runner.get_loop().call_soon_threadsafe(self._task.cancel)

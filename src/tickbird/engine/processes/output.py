@@ -54,7 +54,7 @@ class Output:
             for _ in range(_PIPE):
                 self._take(os.read(self.descriptor, _CHUNK))
         if self._rest:
-            self._tell(self._rest)
+            self._log_line(self._rest)
         if self._lines > MOST_LINES and self.run is not None:
             dropped = f"{self._lines - MOST_LINES:,} more lines were printed, and dropped"
             self.run.log.relay(logging.WARNING, dropped, datetime.now(UTC))
@@ -74,11 +74,11 @@ class Output:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            self._tell(line)
+            self._log_line(line)
         # A line without end is cut where it gets too long; the rest of it is only seen in the tail.
         self._rest = self._rest[:LONGEST_LINE]
 
-    def _tell(self, line: bytes) -> None:
+    def _log_line(self, line: bytes) -> None:
         self._lines += 1
         if self._lines <= MOST_LINES and self.run is not None:
             text = line[:LONGEST_LINE].decode(errors="backslashreplace").replace("\0", "\\0").rstrip("\r")

@@ -180,7 +180,7 @@ class ProcessPool:
 
     async def _put_back(self, child: TaskProcess, call: Call) -> None:
         """Keep a child for the next run, unless it was stopped or has left something behind."""
-        left = () if child.gone else child.left_behind()
+        left = () if child.gone else child.orphans()
         if left:
             call.run.log.debug("processes that it left behind are killed: %s", sorted(left))
         if left or child.gone or self._closed or call.grace is not None:

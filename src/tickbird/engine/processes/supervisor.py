@@ -128,12 +128,12 @@ class Supervisor:
             if word == b"limit":
                 self._limit = int(value)
             elif word == b"ask":
-                self._ask()
+                self._terminate()
             else:
                 return False
         return bool(data)
 
-    def _ask(self) -> None:
+    def _terminate(self) -> None:
         """Ask the child and what it started to end."""
         with suppress(OSError):
             os.killpg(self._child, signal.SIGTERM)
@@ -153,11 +153,11 @@ class Supervisor:
 
     def _kill_all(self) -> None:
         """Whoever is below this process; without orphans to adopt, whoever is in the child's group at least."""
-        process_tree.kill_all(lambda: process_tree.descendants(os.getpid()), self._nobody_left)
+        process_tree.kill_all(lambda: process_tree.descendants(os.getpid()), self._all_gone)
         if not process_tree.LINUX:
             with suppress(OSError):
                 os.killpg(self._child, signal.SIGKILL)
 
-    def _nobody_left(self, spared: set[int]) -> bool:
+    def _all_gone(self, spared: set[int]) -> bool:
         # Where all orphans come here, having no child means that there is no descendant.
         return self._reap() or bool(spared and not process_tree.alive(process_tree.descendants(os.getpid()) - spared))

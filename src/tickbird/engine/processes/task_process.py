@@ -117,14 +117,14 @@ class TaskProcess(SupervisedProcess):
         self._order(b"limit %d\n" % self._limit)
         try:
             await self._send(to_message(call.claimed, call.module, call.begin_by()))
-            return await self._answer(call)
+            return await self._receive(call)
         finally:
             for output in self._outputs:
                 output.end()
             self._order(b"limit 0\n")
             self._call = None
 
-    async def _answer(self, call: Call) -> EncodedResult:
+    async def _receive(self, call: Call) -> EncodedResult:
         ends: float | None = None
         asked = False
         while True:
@@ -167,7 +167,7 @@ class TaskProcess(SupervisedProcess):
             return False
         return limit is None or process_tree.memory([self.pid]) < limit / 2
 
-    def left_behind(self) -> set[int]:
+    def orphans(self) -> set[int]:
         """Processes that runs have left."""
         return process_tree.alive(process_tree.descendants(self._process.pid) - {self.pid})
 

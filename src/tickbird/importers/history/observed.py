@@ -95,10 +95,10 @@ class ObservedFirings:
         """The firings of schedules that are compared together, with their places."""
         places = {name: place for place, name in enumerate(names)}
         mine = [group for group in self.firings if not places.keys().isdisjoint(group)]
-        return merge(*(_with_places(self.firings[group], [places[name] for name in group]) for group in mine))
+        return merge(*(_with_positions(self.firings[group], [places[name] for name in group]) for group in mine))
 
 
-def _with_places(firings: Iterable[float], places: Sequence[int]) -> Iterator[Firing]:
+def _with_positions(firings: Iterable[float], places: Sequence[int]) -> Iterator[Firing]:
     return ((at, places) for at in sorted(firings))
 
 

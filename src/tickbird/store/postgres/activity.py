@@ -19,7 +19,7 @@ from tickbird.domain.ledger.activity import (
 from tickbird.domain.runs.run import SkipRecord
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run
-from tickbird.store.shared.activity import Row, ended_since, ids_of, instant, micros, tell
+from tickbird.store.shared.activity import Row, ended_since, ids_of, instant, merge_activity, micros
 from tickbird.store.shared.json_columns import as_object
 
 _SECOND: Final = 1_000_000
@@ -50,7 +50,7 @@ async def settle(db: Session, before: Watermark | None, now: datetime | None) ->
             continue
         one = _opened(before, name, clock, last_id, begun)
         under_way[name] = one
-        transaction = None if number is None else _whole(number, next_transaction)
+        transaction = None if number is None else _full_xid(number, next_transaction)
         if transaction is not None and (joined or one.seen_at < clock - _PATIENCE):
             passed.append((transaction, 2 * one.floor))
         elif one.seen_at >= clock - _PATIENCE:
@@ -74,7 +74,7 @@ def _opened(before: Watermark | None, name: str, clock: int, last_id: int, begun
     return before.open.get(name) or OpenTransaction(before.clock - _MARGIN, before.last_id, before.clock)
 
 
-def _whole(number: int, near: int) -> int:
+def _full_xid(number: int, near: int) -> int:
     """A transaction's number with the part that pg_locks does not show: it is one of those around another one."""
     whole = near - near % _EPOCH + number
     if whole - near > _EPOCH // 2:
@@ -82,7 +82,7 @@ def _whole(number: int, near: int) -> int:
     return whole + _EPOCH if near - whole > _EPOCH // 2 else whole
 
 
-async def happened(
+async def read_activity(
     db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, limit: int
 ) -> ActivityPage:
     """What happened behind a place."""
@@ -90,12 +90,12 @@ async def happened(
     place = {"at": instant(after.at), "rank": after.rank, "id": after.id, "limit": limit, "namespaces": names}
     late, too_late = await _late(db, ended_since(after, until), place)
     rows = await db.fetch(
-        "happened", until=instant(until.at), floor=after.floor, passed=numbers(_shown(until.passed)), **place
+        "read_activity", until=instant(until.at), floor=after.floor, passed=numbers(_shown(until.passed)), **place
     )
     if too_late or (rows and rows[0][0] < 0):
         return ActivityPage(more=True)
     found = [(rank, micros(at), row_id, namespace) for rank, at, row_id, namespace in rows]
-    return tell(after, until, late, found, await _read(db, [*(row for *_, row in late), *found]))
+    return merge_activity(after, until, late, found, await _read(db, [*(row for *_, row in late), *found]))
 
 
 def _shown(passed: OpenAtCursor) -> list[int]:

@@ -20,7 +20,7 @@ from tickbird.store.postgres.calendars import contents
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.dependencies import dependents, read_needs, read_successes, watch
 from tickbird.store.postgres.enqueue import finding
-from tickbird.store.postgres.planning import edited_by_sql, stand, write
+from tickbird.store.postgres.planning import defer_runs, edited_by_sql, write
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
 from tickbird.store.postgres.waiting_runs import hold_active, hold_keys, release
@@ -225,7 +225,7 @@ async def _leave(
         [decided] = apply_concurrency([decided], await hold_keys(db, wanted))
     [run], definition = decided.plan.runs, changed.definition
     assert definition is not None
-    behind = [*(await stand(db, [decided], now)).get(schedule.id, ()), NOT_DEFERRED]
+    behind = [*(await defer_runs(db, [decided], now)).get(schedule.id, ()), NOT_DEFERRED]
     [made] = await db.fetch_named(
         "write_run",
         namespace=schedule.namespace,

@@ -12,7 +12,7 @@ from tickbird.domain.limits.rate_limits import instant, micros
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.queues import pace, save_starts
+from tickbird.store.postgres.queues import rate_state, save_starts
 from tickbird.store.postgres.revisions import learn
 from tickbird.store.postgres.rows import numbers, texts
 from tickbird.store.protocol.store import ClaimResult, ClockBounds, middle
@@ -84,7 +84,7 @@ class Claims:
             if claimed.runs or len(self._unread) == before:
                 break
         else:
-            claimed = ClaimResult(claimed.now, next_at=self._unread.look_again(claimed.now))
+            claimed = ClaimResult(claimed.now, next_at=self._unread.next_claim_at(claimed.now))
         return replace(claimed, unreadable=self._unread.snapshot())
 
     async def _claim(self, wanted: Wanted) -> ClaimResult:
@@ -104,7 +104,7 @@ class Claims:
         if not looked:
             return await self._once(lambda db: claim(db, self._known, wanted))
         now = looked[0][0]
-        paced = RateBudget({queue: pace(*row) for _, queue, *row, _ in looked}, micros(now), wanted.at_once)
+        paced = RateBudget({queue: rate_state(*row) for _, queue, *row, _ in looked}, micros(now), wanted.at_once)
         first = [(row[1], None if row[-1] is None else micros(row[-1])) for row in looked]
         free = replace(wanted, queues={*wanted.queues}.difference(paced.left))
         ready = [queue for queue, at in first if at is not None and at <= micros(now) and paced.left[queue] > 0]
@@ -116,7 +116,7 @@ class Claims:
             claimed = await self._once(lambda db: claim(db, self._known, free))
         if claimed is None or claimed.runs:
             return claimed
-        look = paced.next_look(first)
+        look = paced.next_wakeup(first)
         looks = [claimed.next_at, None if look is None else instant(look), claimed.now + _LOOK_AGAIN if ready else None]
         return ClaimResult(claimed.now, next_at=min(filter(None, looks), default=None))
 
@@ -127,7 +127,7 @@ async def _take(db: Session, known: RevisionCache, free: Wanted, limited: Collec
     rows = await db.fetch("lock_rates", **values)
     if not rows:
         return await claim(db, known, free)
-    paced = RateBudget({queue: pace(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
+    paced = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
     most = {queue: max(0, left) for queue, left in paced.left.items()}
     claimed = await claim(db, known, replace(free, limit=paced.most(free.limit)), most)
     if claimed is None:

@@ -26,7 +26,7 @@ from tickbird.domain.views import (
     ScheduleFilter,
     SkipPoint,
     Timeline,
-    newest_marks,
+    newest_points,
     page_of_going,
 )
 from tickbird.store.postgres.connection import Session
@@ -61,7 +61,7 @@ class PostgresDashboard:
         limit: int = 100,
     ) -> Sequence[ScheduleSummary]:
         """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
-        bounds = {**await self._wanted(namespace, wanted), "limit": limit}
+        bounds = {**await self._filter(namespace, wanted), "limit": limit}
         if before is None:
             found = await self._rows("find_schedules", after=after, **bounds)
         else:
@@ -82,7 +82,7 @@ class PostgresDashboard:
 
     async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> CappedCount:
         """How many schedules are wanted, counted up to `most`."""
-        [(number,)] = await self._rows("count_schedules", limit=most + 1, **await self._wanted(namespace, wanted))
+        [(number,)] = await self._rows("count_schedules", limit=most + 1, **await self._filter(namespace, wanted))
         return CappedCount(min(number, most), number > most)
 
     async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
@@ -90,7 +90,7 @@ class PostgresDashboard:
         rows = await self._rows("dependents", namespace=namespace, name=name, limit=limit)
         return [row[0] for row in rows]
 
-    async def _wanted(self, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
+    async def _filter(self, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
         states = texts(list(wanted.states or LISTED_STATES))
         among = frozenset(await self._failing(namespace)) if wanted.failing else None
         if wanted.states and "active" not in wanted.states:
@@ -114,9 +114,9 @@ class PostgresDashboard:
 
     async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
         """The newest runs and skips of each of these schedules, so many of each."""
-        return await self._marks(ids, each)
+        return await self._points(ids, each)
 
-    async def _marks(
+    async def _points(
         self, ids: Collection[int], each: int, first: datetime | None = None, last: datetime | None = None
     ) -> tuple[list[RunPoint], list[SkipPoint]]:
         bounds = {"ids": numbers(ids), "each": each, "first": first, "last": last}
@@ -131,7 +131,7 @@ class PostgresDashboard:
         lively = [row[0] for row in await self._rows("lively_schedules", first=first, **bounds)]
         coming = [row[0] for row in await self._rows("coming_schedules", **bounds)]
         ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
-        marks = newest_marks(*await self._marks(ids, each, first, last), each)
+        marks = newest_points(*await self._points(ids, each, first, last), each)
         return Timeline(
             schedules=await self._these_schedules(ids),
             marks=marks,

@@ -71,13 +71,13 @@ class _Looker:
 
     async def rows(self, check: str, name: str, **values: Any) -> list[tuple[Any, ...]]:
         """The rows of a statement."""
-        return await self._ask(check, lambda: self.db.fetch(name, **values))
+        return await self._fetch(check, lambda: self.db.fetch(name, **values))
 
     async def named(self, check: str, name: str, **values: Any) -> list[dict[str, Any]]:
         """The rows of a statement, as column → value."""
-        return await self._ask(check, lambda: self.db.fetch_named(name, **values))
+        return await self._fetch(check, lambda: self.db.fetch_named(name, **values))
 
-    async def _ask(self, check: str, ask: Callable[[], Awaitable[list[T]]]) -> list[T]:
+    async def _fetch(self, check: str, ask: Callable[[], Awaitable[list[T]]]) -> list[T]:
         try:
             async with self.connection.transaction():
                 await self.db.execute("examine_freely")

@@ -33,7 +33,7 @@ class Notifier:
         if self._ringing is None or self._ringing.done():
             self._ringing = asyncio.create_task(self._send(), name="tickbird wake-up")
 
-    def ring_now(self) -> bool:
+    def may_notify_with_commit(self) -> bool:
         """May a transaction send one with its commit, which is quicker? If not, ask for one once it has committed."""
         if self._ringing is not None and not self._ringing.done():
             return False

@@ -181,7 +181,7 @@ async def _plan_others(
     refusal: str | None,
 ) -> Batch:
     """Plan schedules that are late, held up, edited or otherwise out of the ordinary."""
-    looks = await read_looks(db, known, ids)
+    looks = await read_due_schedules(db, known, ids)
     if refusal is None:
         batch = await _decide(db, looks, facts, now.timestamp(), zones.generation)
     else:
@@ -207,18 +207,18 @@ async def _follow_zones(
 ) -> None:
     """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
     written = {decided.schedule.id for decided in batch}
-    behind = [look for look in looks if _is_behind(look, zones.generation) and look.schedule.id in written]
+    behind = [look for look in looks if _has_old_zone_data(look, zones.generation) and look.schedule.id in written]
     if behind:
         again = (recompute_for_zone_data(look.schedule, look.last_skip_id) for look in behind if look.edited is None)
         await audit(db, zones, [found[1] for found in again if found is not None and found[1] is not None], now)
         await stamp(db, zones, [look.schedule.id for look in behind])
 
 
-def _is_behind(look: DueSchedule, zones: int) -> bool:
+def _has_old_zone_data(look: DueSchedule, zones: int) -> bool:
     return look.zones is not None and look.zones < zones
 
 
-async def read_looks(db: Session, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
+async def read_due_schedules(db: Session, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
     """The schedules of locked cursors; where the revision is known and the state plain nothing more is read."""
     cursors = await db.fetch("read_cursors", ids=numbers(ids))
     prior = [(row[0], row[11]) for row in cursors if row[11] is not None]
@@ -270,7 +270,7 @@ async def _decide(
             known = replace(known, held=True)
         if found := successes.get(look.schedule.namespace):
             known = replace(known, successes=found)
-        behind = _is_behind(look, zones)
+        behind = _has_old_zone_data(look, zones)
         return decide(look.schedule, known, now, look.edited, look.last_skip_id, other_zones=behind)
 
     batch: list[ScheduleDecision] = []
@@ -360,7 +360,7 @@ async def write(
     last_skips: dict[int, LastSkip] = {}
     if wanted := last_skips_needed(batch):
         last_skips = {row[0]: LastSkip(*row) for row in await db.fetch("read_skips", ids=numbers(wanted))}
-    rows = to_rows(batch, spare, spare, last_skips, await stand(db, batch, now))
+    rows = to_rows(batch, spare, spare, last_skips, await defer_runs(db, batch, now))
     await _write_hot(db, rows, now)
     if rows.awaits:
         await write_awaits(db, rows)
@@ -404,7 +404,7 @@ async def write(
     return rows
 
 
-async def stand(db: Session, batch: Sequence[ScheduleDecision], now: datetime) -> dict[int, list[int]]:
+async def defer_runs(db: Session, batch: Sequence[ScheduleDecision], now: datetime) -> dict[int, list[int]]:
     """Until when the queued runs of these plans stand behind the line of their queue, by schedule."""
     crowded = deferrable(batch)
     if not crowded:

@@ -50,10 +50,10 @@ async def limit(
 
 async def stored(db: Session, namespace: str, name: str | None = None) -> dict[str, RateState]:
     """The queues that have a rate, or one of them."""
-    return {queue: pace(*row) for queue, *row in await db.fetch("stored_rates", namespace=namespace, queue=name)}
+    return {queue: rate_state(*row) for queue, *row in await db.fetch("stored_rates", namespace=namespace, queue=name)}
 
 
-def pace(count: int, seconds: int, starts: Any) -> RateState:
+def rate_state(count: int, seconds: int, starts: Any) -> RateState:
     """A queue's rate as it is stored."""
     return RateLimit(count, seconds), read_starts(starts)
 

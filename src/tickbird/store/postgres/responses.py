@@ -20,7 +20,7 @@ async def begin(db: Session, namespace: str, key: str, request: str, now: dateti
     place = {"namespace": namespace, "key": key}
     bounds = {"kept": float(ANSWER_SECONDS), "given_up": float(GIVEN_UP_SECONDS), "now": now}
     for _ in range(_MOST_LOOKS):
-        if await db.fetch("begin_answer", **place, **bounds, request=request):
+        if await db.fetch("begin_request", **place, **bounds, request=request):
             return None
         for asked, status, headers, body in await db.fetch("find_answer", **place):
             return StoredResponse(asked, status, as_object(headers), body or "")

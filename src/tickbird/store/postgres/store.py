@@ -131,7 +131,7 @@ class PostgresStore:
         self._connections = Connections(url, connections, within)
         self._listening = self._connections if listen_url is None else Connections(listen_url, 1)
         self._known = RevisionCache()
-        self._claims = Claims(self._known, self._once, self._transact)
+        self._claims = Claims(self._known, self._statement, self._transact)
         self._bell = notifications.Notifier(self._connections)
         self._backoff = PlanBackoff()
         self._pruned = START
@@ -147,7 +147,7 @@ class PostgresStore:
     @property
     def readings(self) -> PostgresDashboard:
         """What a dashboard reads of it."""
-        return PostgresDashboard(self._once)
+        return PostgresDashboard(self._statement)
 
     async def open(self) -> None:
         """Connect; raise SchemaError unless the schema fits this code."""
@@ -175,12 +175,12 @@ class PostgresStore:
 
     async def now(self) -> datetime:
         """The store's own clock."""
-        [(now,)] = await self._once(lambda db: db.fetch("clock", now=None))
+        [(now,)] = await self._statement(lambda db: db.fetch("clock", now=None))
         return now  # type: ignore[no-any-return]
 
     async def schema_version(self) -> int | None:
         """The number of the newest migration that was applied to it."""
-        return read_version(dict(await self._once(lambda db: db.fetch("read_meta"))))[0]
+        return read_version(dict(await self._statement(lambda db: db.fetch("read_meta"))))[0]
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         """Yields whenever another process may have made work; coalesced, may be spurious, may get lost."""
@@ -252,17 +252,17 @@ class PostgresStore:
 
     # Copies
 
-    async def check_place(self) -> StoreIdentity:
+    async def check_identity(self) -> StoreIdentity:
         """Is the store where it says it is?"""
-        self._place = await self._once(identity.check)
+        self._place = await self._statement(identity.check)
         return self._place
 
-    async def _place_checked(self) -> StoreIdentity:
-        return await self.check_place() if self._place is None else self._place
+    async def _identity_checked(self) -> StoreIdentity:
+        return await self.check_identity() if self._place is None else self._place
 
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         """Let a copy go on where it is, as a store of its own."""
-        place = await self.check_place()
+        place = await self.check_identity()
         self._place = await self._transact(lambda db: identity.accept(db, place, namespace, actor, now))
         return self._place
 
@@ -273,7 +273,7 @@ class PostgresStore:
     ) -> Zones:
         """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC."""
         mine = zone_source().data if here is None else here
-        self._zones = await self._once(lambda db: zone_data.check(db, mine, adopt, actor, now))
+        self._zones = await self._statement(lambda db: zone_data.check(db, mine, adopt, actor, now))
         return self._zones
 
     async def _zones_checked(self, *, adopt: bool = True) -> Zones:
@@ -281,7 +281,7 @@ class PostgresStore:
         return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
 
     async def _may_plan(self) -> PlanningPermission:
-        copied = (await self._place_checked()).copied
+        copied = (await self._identity_checked()).copied
         return PlanningPermission(await self._zones_checked(adopt=False), self.plans and not copied)
 
     async def follow_zones(
@@ -295,7 +295,7 @@ class PostgresStore:
 
     async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
-        return await self._once(lambda db: zone_data.records(db, limit))
+        return await self._statement(lambda db: zone_data.records(db, limit))
 
     # Runs
 
@@ -311,7 +311,7 @@ class PostgresStore:
         async def work(db: Session) -> None:
             nonlocal rung
             made[:] = await enqueue(db, self._known, namespace, runs, actor, now, made)
-            if rung := self._bell.ring_now():
+            if rung := self._bell.may_notify_with_commit():
                 await db.execute("wake")
 
         for pause in (*_PAUSES, None):
@@ -350,7 +350,7 @@ class PostgresStore:
         self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
     ) -> RenewResult:
         """Extend the leases that this worker still holds under the attempt it names."""
-        return await self._once(lambda db: renew(db, worker.id, held, lease, now))
+        return await self._statement(lambda db: renew(db, worker.id, held, lease, now))
 
     async def finish(
         self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
@@ -373,7 +373,7 @@ class PostgresStore:
         self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
     ) -> RescueResult:
         """Take runs whose lease has expired from their worker; cancel those not started in time."""
-        [(seen_at, next_at, waiting)] = await self._once(lambda db: db.fetch("next_rescue", now=now))
+        [(seen_at, next_at, waiting)] = await self._statement(lambda db: db.fetch("next_rescue", now=now))
         if not waiting and (next_at is None or next_at >= seen_at):
             return RescueResult(seen_at, next_at=next_at)
         if expected is not None and not expected[0] <= seen_at <= expected[1]:
@@ -430,7 +430,7 @@ class PostgresStore:
 
     async def get_backfill(self, namespace: str, backfill_id: int) -> BackfillRecord:
         """A backfill by id, and how far it is."""
-        return await self._once(lambda db: backfills.read(db, namespace, backfill_id))
+        return await self._statement(lambda db: backfills.read(db, namespace, backfill_id))
 
     async def list_backfills(
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 20
@@ -476,7 +476,7 @@ class PostgresStore:
         self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
     ) -> Sequence[ConcurrencyLimit]:
         """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
-        return await self._once(lambda db: concurrency.read(db, namespace, key, after, limit))
+        return await self._statement(lambda db: concurrency.read(db, namespace, key, after, limit))
 
     async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""
@@ -504,8 +504,8 @@ class PostgresStore:
 
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row; it counts as live for so long."""
-        here = (await self._place_checked()).here
-        [(seen_at, peers, generation, stored, version, compatible, drained_by)] = await self._once(
+        here = (await self._identity_checked()).here
+        [(seen_at, peers, generation, stored, version, compatible, drained_by)] = await self._statement(
             lambda db: db.fetch(
                 "report_worker",
                 id=worker.id,
@@ -540,7 +540,7 @@ class PostgresStore:
 
     async def retire_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""
-        await self._once(lambda db: db.execute("retire_worker", id=worker_id))
+        await self._statement(lambda db: db.execute("retire_worker", id=worker_id))
 
     async def list_workers(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
         """The live workers."""
@@ -583,13 +583,13 @@ class PostgresStore:
         self, namespace: str, *, name: str | None = None, after: str = "", limit: int | None = None
     ) -> Sequence[CalendarRecord]:
         """The stored calendars, by name."""
-        return await self._once(lambda db: calendars.listed(db, namespace, name, after, limit))
+        return await self._statement(lambda db: calendars.listed(db, namespace, name, after, limit))
 
     async def schedules_with_calendar(
         self, namespace: str, name: str, *, after: str = "", limit: int = 100
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar and are not deleted, by name, behind `after`."""
-        return await self._once(lambda db: calendars.naming(db, namespace, name, after, limit))
+        return await self._statement(lambda db: calendars.naming(db, namespace, name, after, limit))
 
     # Tokens
 
@@ -601,7 +601,7 @@ class PostgresStore:
 
     async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
         """A token by its id."""
-        return await self._once(lambda db: tokens.find(db, token_id, now))
+        return await self._statement(lambda db: tokens.find(db, token_id, now))
 
     async def list_tokens(
         self,
@@ -613,7 +613,7 @@ class PostgresStore:
         now: datetime | None = None,
     ) -> Sequence[TokenRecord]:
         """Tokens by id, behind `after`."""
-        return await self._once(lambda db: tokens.listed(db, within, live, after, limit, now))
+        return await self._statement(lambda db: tokens.listed(db, within, live, after, limit, now))
 
     async def revoke_token(
         self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
@@ -623,12 +623,12 @@ class PostgresStore:
 
     async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
         """Those of these tokens and sessions that can be used."""
-        rows = await self._once(lambda db: db.fetch("live_tokens", ids=texts(sorted(ids)), now=now))
+        rows = await self._statement(lambda db: db.fetch("live_tokens", ids=texts(sorted(ids)), now=now))
         return frozenset(token_id for (token_id,) in rows)
 
     async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
-        await self._once(lambda db: tokens.note_use(db, token_id, now))
+        await self._statement(lambda db: tokens.note_use(db, token_id, now))
 
     # Sessions
 
@@ -638,7 +638,7 @@ class PostgresStore:
 
     async def find_session(self, session_id: str, *, now: datetime | None = None) -> SessionRecord | None:
         """A session by its id."""
-        return await self._once(lambda db: sessions.find(db, session_id, now))
+        return await self._statement(lambda db: sessions.find(db, session_id, now))
 
     async def list_sessions(
         self,
@@ -651,7 +651,7 @@ class PostgresStore:
         now: datetime | None = None,
     ) -> Sequence[SessionRecord]:
         """Sessions by id, behind `after`."""
-        return await self._once(lambda db: sessions.listed(db, token_id, within, live, after, limit, now))
+        return await self._statement(lambda db: sessions.listed(db, token_id, within, live, after, limit, now))
 
     async def close_session(
         self, namespace: str, session_id: str, actor: str, *, now: datetime | None = None
@@ -665,21 +665,21 @@ class PostgresStore:
 
     async def note_session_use(self, session_id: str, *, now: datetime | None = None) -> None:
         """Write that a session was used, at most once a minute."""
-        await self._once(lambda db: sessions.note_use(db, session_id, now))
+        await self._statement(lambda db: sessions.note_use(db, session_id, now))
 
     # Answers
 
-    async def begin_answer(
+    async def begin_request(
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> StoredResponse | None:
         """Note that a request with a key is being answered."""
         return await self._transact(lambda db: responses.begin(db, namespace, key, request, now))
 
-    async def end_answer(
+    async def finish_request(
         self, namespace: str, key: str, request: str, answer: StoredResponse | None, *, now: datetime | None = None
     ) -> None:
         """Keep the answer to such a request for a day, or forget that it was asked."""
-        await self._once(lambda db: responses.end(db, namespace, key, request, answer))
+        await self._statement(lambda db: responses.end(db, namespace, key, request, answer))
 
     # Pings
 
@@ -699,13 +699,13 @@ class PostgresStore:
     ) -> Sequence[datetime]:
         """The pings of a schedule from `first` to `last`, oldest first; behind `after`, where that is given."""
         bounds = {"schedule_id": schedule_id, "first": first, "last": last, "after": after, "limit": limit}
-        return [at for (at,) in await self._once(lambda db: db.fetch("list_pings", **bounds))]
+        return [at for (at,) in await self._statement(lambda db: db.fetch("list_pings", **bounds))]
 
     # Dependencies
 
     async def last_successes(self, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
         """When these schedules last succeeded, as the planner knows it of those that others depend on."""
-        found = await self._once(lambda db: read_successes(db, {(namespace, name) for name in names}))
+        found = await self._statement(lambda db: read_successes(db, {(namespace, name) for name in names}))
         return found.get(namespace, {})
 
     # Reading
@@ -757,7 +757,7 @@ class PostgresStore:
 
     async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that ended without ending the run well."""
-        return [AttemptRecord(*row) for row in await self._once(lambda db: db.fetch("list_attempts", id=run_id))]
+        return [AttemptRecord(*row) for row in await self._statement(lambda db: db.fetch("list_attempts", id=run_id))]
 
     async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
         """Keep what runs said: lines, each once, and the newest progress of each run."""
@@ -767,11 +767,11 @@ class PostgresStore:
         """The lines of a run in order, behind this attempt and number."""
         attempt, number = after
         bounds = {"id": run_id, "attempt": attempt, "number": number, "limit": limit}
-        return [LogLine(*row) for row in await self._once(lambda db: db.fetch("read_lines", **bounds))]
+        return [LogLine(*row) for row in await self._statement(lambda db: db.fetch("read_lines", **bounds))]
 
     async def read_progress(self, run_id: int) -> Progress | None:
         """How far a run said that it was, last."""
-        rows = await self._once(lambda db: db.fetch("read_progress", id=run_id))
+        rows = await self._statement(lambda db: db.fetch("read_progress", id=run_id))
         return Progress(*rows[0]) if rows else None
 
     async def active_runs(self, schedule_id: int) -> Sequence[RunRecord]:
@@ -782,21 +782,21 @@ class PostgresStore:
         """Runs and skips whose ticks touch the range."""
         bounds = {"schedule_id": schedule_id, "first": first, "last": last, "limit": limit}
         found = await self._named("runs_between", **bounds)
-        skips = await self._once(lambda db: db.fetch("skips_between", **bounds))
+        skips = await self._statement(lambda db: db.fetch("skips_between", **bounds))
         return TickDecisions(runs=[to_run(row) for row in found], skips=[SkipRecord(*row) for row in skips])
 
     async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         """Runs that ended, and skips that were recorded or extended, since an instant."""
         bounds = {"namespace": namespace, "since": since, "limit": limit}
         ended = await self._named("ended_since", **bounds)
-        skips = await self._once(lambda db: db.fetch("skipped_since", **bounds))
+        skips = await self._statement(lambda db: db.fetch("skipped_since", **bounds))
         return RecentOutcomes([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
 
     async def measure(
         self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
-        rows = await self._once(
+        rows = await self._statement(
             lambda db: db.fetch("measure", namespace=namespace, now=now, most=most, recently=RECENTLY)
         )
         [at] = [at for kind, _, _, at in rows if kind == "now"]
@@ -804,22 +804,22 @@ class PostgresStore:
 
     async def settle(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet."""
-        return await self._once(lambda db: activity.settle(db, before, now))
+        return await self._statement(lambda db: activity.settle(db, before, now))
 
-    async def happened(
+    async def read_activity(
         self, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
     ) -> ActivityPage:
         """What happened in these namespaces behind a place, up to the horizon."""
-        return await self._once(lambda db: activity.happened(db, namespaces, after, until, limit))
+        return await self._statement(lambda db: activity.read_activity(db, namespaces, after, until, limit))
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
     ) -> LedgerPage:
         """A page of all decisions about ticks."""
         bounds = {"schedule_id": schedule_id, "last": last, "limit": limit}
-        runs = await self._once(lambda db: db.fetch("ledger_runs", runs_from=runs_from, **bounds))
-        skips = await self._once(lambda db: db.fetch("ledger_skips", skips_from=skips_from, **bounds))
-        pruned = await self._once(lambda db: db.fetch("pruned_until", schedule_id=schedule_id))
+        runs = await self._statement(lambda db: db.fetch("ledger_runs", runs_from=runs_from, **bounds))
+        skips = await self._statement(lambda db: db.fetch("ledger_skips", skips_from=skips_from, **bounds))
+        pruned = await self._statement(lambda db: db.fetch("pruned_until", schedule_id=schedule_id))
         return LedgerPage(
             [LedgerEntry.run(*row) for row in runs],
             [LedgerEntry.skip(*row) for row in skips],
@@ -843,12 +843,12 @@ class PostgresStore:
         return [AuditEntry(**{**row, "detail": as_object(row["detail"])}) for row in rows]
 
     async def _named(self, statement: str, **values: Any) -> list[dict[str, Any]]:
-        return await self._once(lambda db: db.fetch_named(statement, **values))
+        return await self._statement(lambda db: db.fetch_named(statement, **values))
 
     async def _rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        return await self._once(lambda db: db.fetch(statement, **values))
+        return await self._statement(lambda db: db.fetch(statement, **values))
 
-    async def _once(self, work: Work[T]) -> T:
+    async def _statement(self, work: Work[T]) -> T:
         return await self._plainly(self._connections.once(work))
 
     async def _transact(self, work: Work[T]) -> T:

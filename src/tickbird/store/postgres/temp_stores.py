@@ -41,7 +41,7 @@ class PostgresScratches:
     async def make(self, url: str) -> None:
         """Make it, with an empty schema."""
         self.name(url)
-        [(role, database, may, standby)] = await self._ask(lambda db: db.fetch("may_scratch"))
+        [(role, database, may, standby)] = await self._fetch(lambda db: db.fetch("may_scratch"))
         if standby:
             raise StoreError("this server is a standby, which takes no writes;", hint="give the URL of the primary.")
         if not may:
@@ -54,16 +54,16 @@ class PostgresScratches:
             # Without the indexes that are built beside the work: that waits for every transaction of the database.
             await schema.migrate(db.connection, self.name(url))
 
-        await self._ask(migrate)
+        await self._fetch(migrate)
 
     async def left(self) -> Sequence[str]:
         """The URLs of all that are there."""
-        names = [name for (name,) in await self._ask(lambda db: db.fetch("list_scratches"))]
+        names = [name for (name,) in await self._fetch(lambda db: db.fetch("list_scratches"))]
         return [self._address(check_name(name)) for name in names]
 
     async def disturb(self, url: str) -> str:
         """End every connection of those who use it, as a restart of the server does."""
-        await self._ask(lambda db: db.fetch("end_sessions", program=self.name(url)))
+        await self._fetch(lambda db: db.fetch("end_sessions", program=self.name(url)))
         return "connections cut"
 
     async def drop(self, url: str) -> None:
@@ -77,9 +77,9 @@ class PostgresScratches:
                 await db.connection.execute("SET LOCAL lock_timeout = '30s'")
                 await db.connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
 
-        await self._ask(work)
+        await self._fetch(work)
 
-    async def _ask(self, work: Callable[[Session], Awaitable[T]]) -> T:
+    async def _fetch(self, work: Callable[[Session], Awaitable[T]]) -> T:
         connection: Connection
         async with self._connections.apart() as connection:
             try:

@@ -41,12 +41,12 @@ class StatementWatchdog:
     def __init__(self, asking: Asking, patience: float) -> None:
         self._asking = asking
         self._patience = patience
-        self._timer = asyncio.get_running_loop().call_later(patience, self._look)
+        self._timer = asyncio.get_running_loop().call_later(patience, self._check)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         left = self._asking.asked_at + self._patience - time.monotonic()
         if left > 0:
-            self._timer = asyncio.get_running_loop().call_later(left, self._look)
+            self._timer = asyncio.get_running_loop().call_later(left, self._check)
         else:
             abort_connection(self._asking.connection)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.planning import read_looks, write
+from tickbird.store.postgres.planning import read_due_schedules, write
 from tickbird.store.postgres.zone_data import audit, stamp
 from tickbird.store.protocol.store import ZoneRecomputeResult, Zones
 from tickbird.store.shared.plans import RevisionCache, recompute_for_zone_data
@@ -24,7 +24,7 @@ async def follow(
         return ZoneRecomputeResult()
     ids, at = [row[0] for row in locked], locked[0][1]
     # An edit by plain SQL is for the planner, who goes by the new rules as well.
-    looks = [look for look in await read_looks(db, known, ids) if look.edited is None]
+    looks = [look for look in await read_due_schedules(db, known, ids) if look.edited is None]
     found = [
         again for look in looks if (again := recompute_for_zone_data(look.schedule, look.last_skip_id)) is not None
     ]

@@ -385,7 +385,7 @@ class Store(Protocol):
 
     # Copies
 
-    async def check_place(self) -> StoreIdentity:
+    async def check_identity(self) -> StoreIdentity:
         """Is the store where it says it is? In one that is not, commands change what they say and plan nothing."""
         ...
 
@@ -705,13 +705,13 @@ class Store(Protocol):
 
     # Answers
 
-    async def begin_answer(
+    async def begin_request(
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> StoredResponse | None:
         """Note that a request with a key is being answered; None: by whoever asks. Else what is known of the key."""
         ...
 
-    async def end_answer(
+    async def finish_request(
         self, namespace: str, key: str, request: str, answer: StoredResponse | None, *, now: datetime | None = None
     ) -> None:
         """Keep the answer to such a request for a day, or with None forget that it was asked."""
@@ -815,7 +815,7 @@ class Store(Protocol):
         """Up to where nothing can happen any more that is not seen yet; `before` is what the look before found."""
         ...
 
-    async def happened(
+    async def read_activity(
         self, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
     ) -> ActivityPage:
         """What happened in these namespaces behind a place, up to the horizon; runs without payload and result.

@@ -58,7 +58,7 @@ def ids_of(rows: Iterable[Row]) -> tuple[list[int], list[int], list[int]]:
     return sorted(runs), skips, audits
 
 
-def tell(
+def merge_activity(
     after: ActivityCursor,
     until: Watermark,
     late: Sequence[tuple[int, int, Row]],
@@ -78,17 +78,17 @@ def tell(
         else:
             floors.pop(transaction, None)
         mark = ActivityCursor(*after.place, after.floor, tuple(floors.items()))
-        if (told := _happening(row, *found)) is not None:
+        if (told := _activity(row, *found)) is not None:
             items.append((mark, told))
     for row in rows:
         # A row that was pruned, or a skip that was extended meanwhile, is told of by what became of it.
-        if (told := _happening(row, *found)) is not None:
+        if (told := _activity(row, *found)) is not None:
             rank, at, row_id, _ = row
             items.append((ActivityCursor(at, rank, row_id, after.floor, until.passed), told))
     return ActivityPage(tuple(items))
 
 
-def _happening(row: Row, runs: Runs, skips: Skips, audits: Audits) -> Activity | None:
+def _activity(row: Row, runs: Runs, skips: Skips, audits: Audits) -> Activity | None:
     rank, at, row_id, namespace = row
     kind, when = KINDS[rank], instant(at)
     if kind == "changed":

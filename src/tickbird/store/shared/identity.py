@@ -29,12 +29,12 @@ def compare(here: Mapping[str, str], stored: str | None, same: Same) -> StoreIde
     return StoreIdentity(
         here,
         told,
-        f"this store is a copy: it belongs to {_words(told)}, and this is {_words(here)}; "
+        f"this store is a copy: it belongs to {_describe(told)}, and this is {_describe(here)}; "
         "if it is to go on here, say so with `tickbird doctor --accept-copy`",
     )
 
 
-def _words(place: Mapping[str, str]) -> str:
+def _describe(place: Mapping[str, str]) -> str:
     if "path" in place:
         return f"the file {place['path']}"
     server = f" of server {place['system']}" if place.get("system") else ""

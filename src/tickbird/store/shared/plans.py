@@ -503,7 +503,7 @@ def waiter(
     """A waiting run, with what its revision says of how many may go on at once; one, where that cannot be read."""
     most: int | None = None
     if schedule_id is not None:
-        most = 1 if one is None else one.definition.most_at_once
+        most = 1 if one is None else one.definition.max_running
     return WaitingRun(run_id, schedule_id, priority, most, key, backfill_id, concurrency or 0)
 
 

@@ -44,7 +44,7 @@ class RateBudget:
                 # Written before the clock was set back.
                 yield queue, current
 
-    def next_look(self, first: Iterable[tuple[str, int | None]]) -> int | None:
+    def next_wakeup(self, first: Iterable[tuple[str, int | None]]) -> int | None:
         """When to look again, if this is when the first run of each queue is available."""
         looks: list[int] = []
         for queue, available_at in first:

@@ -56,7 +56,7 @@ class UnreadableRuns:
         since = None if self._checked_at is None or not len(self) else now - self._checked_at
         return since is not None and abs(since.total_seconds()) >= RECHECK_SECONDS
 
-    def look_again(self, now: datetime) -> datetime:
+    def next_claim_at(self, now: datetime) -> datetime:
         """When to claim again after a claim that found nothing else in its rounds."""
         return now if len(self) < _MOST else now + _PAUSE
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.runs.run import RunRecord
-from tickbird.store.shared.activity import ids_of, tell
+from tickbird.store.shared.activity import ids_of, merge_activity
 from tickbird.store.sqlite.instants import clock
 from tickbird.store.sqlite.rows import audit_record, dump, run_record, skip_record
 from tickbird.store.sqlite.statements import SQL
@@ -24,13 +24,13 @@ def settle(db: sqlite3.Connection, now: int | None, version: int) -> Watermark:
     return Watermark(at, last_id, clock=version)
 
 
-def happened(
+def read_activity(
     db: sqlite3.Connection, namespaces: Collection[str], after: ActivityCursor, until: Watermark, limit: int
 ) -> ActivityPage:
     """What happened behind a place."""
     place = {"at": after.at, "rank": after.rank, "id": after.id, "floor": after.floor}
     bounds = {**place, "until": until.at, "namespaces": dump(sorted(namespaces)), "limit": limit}
-    rows = db.execute(SQL["happened"], bounds).fetchall()
+    rows = db.execute(SQL["read_activity"], bounds).fetchall()
     if rows and rows[0][0] < 0:
         return ActivityPage(more=True)
     runs, skips, audits = (dump(ids) for ids in ids_of(rows))
@@ -39,7 +39,7 @@ def happened(
         {row[1]: (row[0], skip_record(row[1:])) for row in db.execute(SQL["told_skips"], {"ids": skips})},
         {row[0]: audit_record(row) for row in db.execute(SQL["told_audit"], {"ids": audits})},
     )
-    return tell(after, until, [], rows, found)
+    return merge_activity(after, until, [], rows, found)
 
 
 def _slim(run: RunRecord) -> RunRecord:

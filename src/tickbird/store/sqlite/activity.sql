@@ -20,7 +20,7 @@ LIMIT :limit;
 -- name: last_run_id
 SELECT last FROM counters WHERE name = 'run';
 
--- name: happened
+-- name: read_activity
 -- Narrow rows in order: rank, instant, id, namespace. A row of rank -1 tells that there is too much. Starts have no index:
 -- they are those of runs that run, and of attempts that have ended since.
 WITH made AS MATERIALIZED (

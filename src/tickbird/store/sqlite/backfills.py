@@ -39,7 +39,7 @@ def make(
 ) -> BackfillPlan:
     """Decide what is due first, so that all that is past can be asked for; then make the runs, and let the first go."""
     row = up_to_date(db, known, may, namespace, name, now)
-    wanted = _wanted(db, None if row is None else schedule_record(row), name, new)
+    wanted = _selection(db, None if row is None else schedule_record(row), name, new)
     ticks = _ticks(db, wanted)
     if not ticks:
         return wanted.plan(ticks)
@@ -96,7 +96,7 @@ def make(
     return wanted.plan(ticks, backfill_id)
 
 
-def _wanted(db: sqlite3.Connection, schedule: Schedule | None, name: str, new: NewBackfill) -> BackfillSelection:
+def _selection(db: sqlite3.Connection, schedule: Schedule | None, name: str, new: NewBackfill) -> BackfillSelection:
     row = None if schedule is None else db.execute(SQL["pruned_until"], {"schedule_id": schedule.id}).fetchone()
     return BackfillSelection(schedule, name, new, None if row is None else row[0])
 

@@ -23,7 +23,7 @@ from tickbird.store.sqlite.instants import MICROS
 from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
 from tickbird.store.sqlite.revisions import read_revision
 from tickbird.store.sqlite.rows import Row, dump, is_due, is_newer, last_skip_id, schedule_record
-from tickbird.store.sqlite.runs import ask, get_run, write_audit
+from tickbird.store.sqlite.runs import fetch, get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
@@ -46,7 +46,7 @@ def change(
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None and before is not None:
-        keyed = run_sync(finding(namespace, key), partial(ask, db))
+        keyed = run_sync(finding(namespace, key), partial(fetch, db))
         if keyed is not None:
             run_id = match_trigger(key, keyed, before.id, command.payload)
             return ChangeResult(before, [run_id], get_run(db, run_id))

@@ -120,9 +120,9 @@ def connect(place: Place) -> sqlite3.Connection:
     """A connection with our settings, on a file that is or becomes a database."""
     path = place.path
     if path != MEMORY:
-        _check_place(Path(path))
+        _check_path(Path(path))
         if not place.shared:
-            _look_ahead(Path(path))
+            _inspect_read_only(Path(path))
         _create_private(Path(path))
     # One thread at a time uses it, by the lock of Connection.
     db = sqlite3.connect(
@@ -144,7 +144,7 @@ def connect(place: Place) -> sqlite3.Connection:
     return db
 
 
-def _check_place(path: Path) -> None:
+def _check_path(path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir():
         raise StoreError(
@@ -166,7 +166,7 @@ def _create_private(path: Path) -> None:
         os.close(os.open(path.resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _look_ahead(path: Path) -> None:
+def _inspect_read_only(path: Path) -> None:
     """Refuse another program's database through a connection that cannot change it.
 
     Only through SQLite: to open and close the file in any other way would drop the locks that other connections of

@@ -28,7 +28,7 @@ from tickbird.domain.views import (
     ScheduleFilter,
     SkipPoint,
     Timeline,
-    newest_marks,
+    newest_points,
     page_of_going,
 )
 from tickbird.store.protocol.store import ScheduleSummary
@@ -58,8 +58,8 @@ class SqliteDashboard:
     ) -> Sequence[ScheduleSummary]:
         """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
 
-        def look(db: sqlite3.Connection) -> list[ScheduleSummary]:
-            bounds = {**_wanted(db, namespace, wanted), "after": after, "before": before, "limit": limit}
+        def query(db: sqlite3.Connection) -> list[ScheduleSummary]:
+            bounds = {**_filter(db, namespace, wanted), "after": after, "before": before, "limit": limit}
             name = "find_schedules" if before is None else "find_schedules_before"
             ids = [row[0] for row in db.execute(SQL[name], bounds)]
             rows = {row[0]: row for row in db.execute(SQL["list_these"], {"ids": dump(ids)})}
@@ -72,21 +72,21 @@ class SqliteDashboard:
                 for row in listed
             ]
 
-        return await self._read(look)  # type: ignore[no-any-return]
+        return await self._read(query)  # type: ignore[no-any-return]
 
     async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> CappedCount:
         """How many schedules are wanted, counted up to `most`."""
 
-        def look(db: sqlite3.Connection) -> int:
-            bounds = {**_wanted(db, namespace, wanted), "limit": most + 1}
+        def query(db: sqlite3.Connection) -> int:
+            bounds = {**_filter(db, namespace, wanted), "limit": most + 1}
             return int(db.execute(SQL["count_schedules"], bounds).fetchone()[0])
 
-        number = await self._read(look)
+        number = await self._read(query)
         return CappedCount(min(number, most), number > most)
 
     async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
         """The newest runs and skips of each of these schedules, so many of each."""
-        return await self._read(lambda db: _marks(db, ids, each))  # type: ignore[no-any-return]
+        return await self._read(lambda db: _points(db, ids, each))  # type: ignore[no-any-return]
 
     async def timeline(
         self, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
@@ -95,17 +95,17 @@ class SqliteDashboard:
         since, until = to_micros(first), to_micros(last)
         bounds = {"namespace": namespace, "first": since, "last": until, "most": _RECENT, "limit": schedules + 1}
 
-        def look(db: sqlite3.Connection) -> Timeline:
+        def query(db: sqlite3.Connection) -> Timeline:
             lively = [row[0] for row in db.execute(SQL["lively_schedules"], bounds)]
             coming = [row[0] for row in db.execute(SQL["coming_schedules"], bounds)]
             ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
             return Timeline(
                 schedules=_these_schedules(db, ids),
-                marks=newest_marks(*_marks(db, ids, each, since, until), each),
+                marks=newest_points(*_points(db, ids, each, since, until), each),
                 capped=max(len(lively), len(coming)) > schedules,
             )
 
-        return await self._read(look)  # type: ignore[no-any-return]
+        return await self._read(query)  # type: ignore[no-any-return]
 
     async def timings(
         self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
@@ -120,7 +120,7 @@ class SqliteDashboard:
     async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[FailureStreak], bool]:
         """Schedules that fail now, those whose newest failure is newest first; and whether there are more."""
 
-        def look(db: sqlite3.Connection) -> list[FailureStreak]:
+        def query(db: sqlite3.Connection) -> list[FailureStreak]:
             bounds = {"ids": dump(_failing(db, namespace)), "limit": limit + 1}
             found = []
             for name, schedule_id, _ in db.execute(SQL["failing_names"], bounds).fetchall():
@@ -131,19 +131,19 @@ class SqliteDashboard:
                 found.append(FailureStreak(schedule=name, failures=good, since=since, run_id=told[0][0], error=error))
             return found
 
-        found = await self._read(look)
+        found = await self._read(query)
         return found[:limit], len(found) > limit
 
     async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
         """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
         bounds = {"namespace": namespace, "before": to_micros(before), "limit": limit + 1, "most": _RECENT}
 
-        def look(db: sqlite3.Connection) -> list[Row]:
+        def query(db: sqlite3.Connection) -> list[Row]:
             queues = db.execute(SQL["examine_queues"], {"namespace": namespace}).fetchall()
             found = [row for (queue,) in queues for row in db.execute(SQL["late_runs"], {**bounds, "queue": queue})]
             return sorted(found, key=lambda row: (row[4], row[0]))
 
-        rows = await self._read(look)
+        rows = await self._read(query)
         late = [
             OverdueRun(id=run_id, schedule=schedule, queue=queue, target=target, available_at=to_instant(available_at))
             for run_id, schedule, queue, target, available_at in rows[:limit]
@@ -154,10 +154,10 @@ class SqliteDashboard:
         """Schedules that a planner should have looked at before an instant, oldest first."""
         bounds = {"namespace": namespace, "last": to_micros(before), "most": _RECENT, "limit": limit}
 
-        def look(db: sqlite3.Connection) -> list[Schedule]:
+        def query(db: sqlite3.Connection) -> list[Schedule]:
             return _these_schedules(db, [row[0] for row in db.execute(SQL["coming_schedules"], bounds)])
 
-        return await self._read(look)  # type: ignore[no-any-return]
+        return await self._read(query)  # type: ignore[no-any-return]
 
     async def load(
         self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True
@@ -165,7 +165,7 @@ class SqliteDashboard:
         """Active schedules by id, behind `after`, with what their load is computed from."""
         bounds = {"namespace": namespace, "after": after, "limit": limit}
 
-        def look(db: sqlite3.Connection) -> list[LoadRow]:
+        def query(db: sqlite3.Connection) -> list[LoadRow]:
             return [
                 LoadRow(
                     id=schedule_id,
@@ -178,7 +178,7 @@ class SqliteDashboard:
                 for schedule_id, name, definition, queue, next_run_at in db.execute(SQL["load_page"], bounds).fetchall()
             ]
 
-        return await self._read(look)  # type: ignore[no-any-return]
+        return await self._read(query)  # type: ignore[no-any-return]
 
     async def key_of_run(self, namespace: str, run_id: int) -> str | None:
         """The idempotency key that a run was asked for with."""
@@ -214,7 +214,7 @@ class SqliteDashboard:
         rare = wanted.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
         name = "find_unwell" if rare else "find_runs" if wanted.schedule is None else "find_runs_of"
 
-        def look(db: sqlite3.Connection) -> KeysetPage[RunRecord]:
+        def query(db: sqlite3.Connection) -> KeysetPage[RunRecord]:
             page = _going(db, wanted, bounds, before, after, limit) if wanted.is_going else None
             if page is None:
                 rows, reached = _find(db, name, bounds, before, after, limit)
@@ -222,7 +222,7 @@ class SqliteDashboard:
             runs = _these_runs(db, page.rows)
             return KeysetPage([runs[each] for each in page.rows], page.reached)
 
-        return await self._read(look)  # type: ignore[no-any-return]
+        return await self._read(query)  # type: ignore[no-any-return]
 
     async def audit(
         self,
@@ -244,11 +244,11 @@ class SqliteDashboard:
         }
         name = "find_audit" if wanted.schedule is None else "find_audit_of"
 
-        def look(db: sqlite3.Connection) -> KeysetPage[AuditEntry]:
+        def query(db: sqlite3.Connection) -> KeysetPage[AuditEntry]:
             rows, reached = _find(db, name, bounds, before, after, limit)
             return KeysetPage([audit_record(row[:-1]) for row in rows], reached)
 
-        return await self._read(look)  # type: ignore[no-any-return]
+        return await self._read(query)  # type: ignore[no-any-return]
 
     async def last_lines(
         self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
@@ -262,14 +262,14 @@ class SqliteDashboard:
     async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
         """The first of the schedules that depend on this one, by name."""
 
-        def look(db: sqlite3.Connection) -> list[str]:
+        def query(db: sqlite3.Connection) -> list[str]:
             bounds = {"namespace": namespace, "name": name, "limit": limit}
             return [row[0] for row in db.execute(SQL["dependents"], bounds)]
 
-        return await self._read(look)  # type: ignore[no-any-return]
+        return await self._read(query)  # type: ignore[no-any-return]
 
 
-def _wanted(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
+def _filter(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
     states = dump(list(wanted.states or LISTED_STATES))
     among = frozenset(_failing(db, namespace)) if wanted.failing else None
     if wanted.states and "active" not in wanted.states:
@@ -296,7 +296,7 @@ def _failing(db: sqlite3.Connection, namespace: str) -> list[int]:
     return [row[0] for row in db.execute(SQL["failing_schedules"], bounds)]
 
 
-def _marks(
+def _points(
     db: sqlite3.Connection, ids: Iterable[int], each: int, first: int | None = None, last: int | None = None
 ) -> tuple[list[RunPoint], list[SkipPoint]]:
     runs: list[RunPoint] = []

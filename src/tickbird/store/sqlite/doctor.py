@@ -61,7 +61,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Stor
         return seen
     bounds = {"namespace": namespace, "now": now, "limit": MOST, "format": FORMAT}
 
-    def look() -> StoreSnapshot:
+    def inspect() -> StoreSnapshot:
         stored = records(db, 1)
         return replace(
             seen,
@@ -74,7 +74,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Stor
             work=_work(db, bounds),
         )
 
-    return read(db, look)
+    return read(db, inspect)
 
 
 def must_exist(path: str) -> None:

@@ -314,7 +314,7 @@ def _follow_zones(
     db: sqlite3.Connection, zones: Zones, rows: Sequence[Row], batch: Sequence[ScheduleDecision], now: int
 ) -> None:
     """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
-    behind = {row[0]: row[11] is None for row in rows if _is_behind(row, zones)}
+    behind = {row[0]: row[11] is None for row in rows if _has_old_zone_data(row, zones)}
     if behind:
         written = [decided for decided in batch if decided.schedule.id in behind]
         again = (
@@ -324,7 +324,7 @@ def _follow_zones(
         stamp(db, zones, [decided.schedule.id for decided in written])
 
 
-def _is_behind(row: Row, zones: Zones) -> bool:
+def _has_old_zone_data(row: Row, zones: Zones) -> bool:
     return row[13] is not None and row[13] < zones.generation
 
 
@@ -377,7 +377,7 @@ def _decide(
             fact = replace(fact, held=bool(held))
         if names := depended_on(schedule, edited):
             fact = replace(fact, successes=watch(db, schedule.namespace, names))
-        batch.append(decide(schedule, fact, moment, edited, row[10], other_zones=_is_behind(row, zones)))
+        batch.append(decide(schedule, fact, moment, edited, row[10], other_zones=_has_old_zone_data(row, zones)))
         made += len(batch[-1].plan.runs)
         if made >= MOST_RUNS:
             break

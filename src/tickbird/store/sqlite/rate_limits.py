@@ -13,10 +13,10 @@ from tickbird.store.sqlite.statements import SQL
 def stored(db: sqlite3.Connection, namespace: str, queue: str | None = None) -> dict[str, RateState]:
     """The queues that have a rate, or one of them."""
     rows = db.execute(SQL["stored_rates"], {"namespace": namespace, "queue": queue})
-    return {name: pace(*row) for name, *row in rows}
+    return {name: rate_state(*row) for name, *row in rows}
 
 
-def pace(count: int, seconds: int, starts: str) -> RateState:
+def rate_state(count: int, seconds: int, starts: str) -> RateState:
     """A queue's rate as it is stored."""
     return RateLimit(count, seconds), read_starts(decode(starts))
 

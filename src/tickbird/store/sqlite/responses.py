@@ -21,7 +21,7 @@ def begin(db: sqlite3.Connection, namespace: str, key: str, request: str, now: i
         "kept_since": now - ANSWER_SECONDS * MICROS,
         "given_up_since": now - GIVEN_UP_SECONDS * MICROS,
     }
-    if db.execute(SQL["begin_answer"], row).fetchall():
+    if db.execute(SQL["begin_request"], row).fetchall():
         return None
     [(asked, status, headers, body)] = db.execute(SQL["find_answer"], {"namespace": namespace, "key": key}).fetchall()
     return StoredResponse(asked, status, as_object(decode(headers)), body or "")

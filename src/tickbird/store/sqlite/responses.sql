@@ -1,6 +1,6 @@
 -- Answers to requests with a key.
 
--- name: begin_answer
+-- name: begin_request
 -- A row where it is ours to answer: there was none, it is a day old, or whoever began has given up.
 INSERT INTO answers (namespace, key, request, begun_at)
 VALUES (:namespace, :key, :request, :now)

@@ -37,7 +37,7 @@ from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode
 from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
 from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
 from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
-from tickbird.store.sqlite.rate_limits import pace, save_starts
+from tickbird.store.sqlite.rate_limits import rate_state, save_starts
 from tickbird.store.sqlite.revisions import try_revision
 from tickbird.store.sqlite.rows import Row, dump, run_record
 from tickbird.store.sqlite.statements import SQL
@@ -56,7 +56,7 @@ def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor
     """Insert runs that belong to no schedule, or find those that their keys stand for."""
     if any(run.idempotency_key is not None for run in new):
         at = to_instant(now)
-        return [run_sync(enqueueing(namespace, run, actor, at), partial(ask, db)) for run in new]
+        return [run_sync(enqueueing(namespace, run, actor, at), partial(fetch, db)) for run in new]
     ids = reserve_ids(db, "run", len(new))
     pairs = list(zip(ids, new, strict=True))
     left = room(db, {(namespace, run.concurrency_key) for run in new if run.concurrency_key is not None})
@@ -69,7 +69,7 @@ def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor
     return list(ids)
 
 
-def ask(db: sqlite3.Connection, name: str, values: Mapping[str, Any]) -> list[Row]:
+def fetch(db: sqlite3.Connection, name: str, values: Mapping[str, Any]) -> list[Row]:
     """All rows of a step's statement."""
     return db.execute(SQL[name], values).fetchall()
 
@@ -122,14 +122,16 @@ def claim(
             "unread": dump([f"{schedule_id}:{revision}" for schedule_id, revision in unread.revisions]),
         }
         lines = db.execute(SQL["queued_lines"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
-        paced = RateBudget({queue: pace(*row) for queue, _, _, _, _, *row in lines if row[0] is not None}, now, at_once)
+        paced = RateBudget(
+            {queue: rate_state(*row) for queue, _, _, _, _, *row in lines if row[0] is not None}, now, at_once
+        )
         before = len(unread)
         taken = _pick(db, known, unread, turns, wanted, lines, paced, limit)
         if taken or len(unread) == before:
             break
     else:
         at = to_instant(now)
-        return ClaimResult(at, next_at=unread.look_again(at), unreadable=unread.snapshot())
+        return ClaimResult(at, next_at=unread.next_claim_at(at), unreadable=unread.snapshot())
     for queue, starts in paced.changed() if paced.left else ():
         save_starts(db, worker.namespace, queue, starts)
     if taken:
@@ -142,7 +144,7 @@ def claim(
         for statement in (("next_available", "next_behind") if line[4] else ("next_available",))
         for row in db.execute(SQL[statement], {**wanted, **_line(line)})
     ]
-    return ClaimResult(to_instant(now), next_at=to_instant(paced.next_look(later)), unreadable=unread.snapshot())
+    return ClaimResult(to_instant(now), next_at=to_instant(paced.next_wakeup(later)), unreadable=unread.snapshot())
 
 
 def _line(line: Row) -> dict[str, Any]:

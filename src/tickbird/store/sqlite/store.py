@@ -193,7 +193,7 @@ class SqliteStore:
         """Yields when this process signals, or when another one's commit has made work."""
         listener = (asyncio.get_running_loop(), asyncio.Event())
         self._listeners.add(listener)
-        signals = self._signals(listener[1], await self._writer.run(_seen), self._called)
+        signals = self._signals(listener[1], await self._writer.run(_data_version), self._called)
         try:
             yield signals
         finally:
@@ -207,7 +207,7 @@ class SqliteStore:
                 async with asyncio.timeout(POLL_SECONDS):
                     await event.wait()
             except TimeoutError:
-                seen = await self._writer.run(partial(_seen, before=seen))
+                seen = await self._writer.run(partial(_data_version, before=seen))
                 if seen[1:] == before[1:]:
                     continue
             event.clear()
@@ -300,13 +300,13 @@ class SqliteStore:
 
     # Copies
 
-    async def check_place(self) -> StoreIdentity:
+    async def check_identity(self) -> StoreIdentity:
         """Is the store where it says it is?"""
         self._place = await self._write(lambda db: identity.check(db, self.path))
         return self._place
 
-    async def _place_checked(self) -> StoreIdentity:
-        return await self.check_place() if self._place is None else self._place
+    async def _identity_checked(self) -> StoreIdentity:
+        return await self.check_identity() if self._place is None else self._place
 
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         """Let a copy go on where it is, as a store of its own."""
@@ -328,7 +328,7 @@ class SqliteStore:
         return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
 
     async def _may_plan(self) -> PlanningPermission:
-        copied = (await self._place_checked()).copied
+        copied = (await self._identity_checked()).copied
         return PlanningPermission(await self._zones_checked(adopt=False), self.plans and not copied)
 
     async def follow_zones(
@@ -554,7 +554,7 @@ class SqliteStore:
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row."""
         at = clock() if now is None else to_micros(now)
-        here = (await self._place_checked()).here
+        here = (await self._identity_checked()).here
 
         def report(db: sqlite3.Connection) -> HeartbeatResult:
             peers, generation, drained_by = workers.report(db, worker, live_for, at)
@@ -707,14 +707,14 @@ class SqliteStore:
 
     # Answers
 
-    async def begin_answer(
+    async def begin_request(
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> StoredResponse | None:
         """Note that a request with a key is being answered."""
         at = clock() if now is None else to_micros(now)
         return await self._write(lambda db: responses.begin(db, namespace, key, request, at))
 
-    async def end_answer(
+    async def finish_request(
         self, namespace: str, key: str, request: str, answer: StoredResponse | None, *, now: datetime | None = None
     ) -> None:
         """Keep the answer to such a request for a day, or forget that it was asked."""
@@ -840,11 +840,11 @@ class SqliteStore:
         at = to_micros(now)
         return await self._write(lambda db: activity.settle(db, at, version))
 
-    async def happened(
+    async def read_activity(
         self, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
     ) -> ActivityPage:
         """What happened in these namespaces behind a place, up to the horizon."""
-        return await self._read(lambda db: activity.happened(db, namespaces, after, until, limit))
+        return await self._read(lambda db: activity.read_activity(db, namespaces, after, until, limit))
 
     async def ledger(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
@@ -874,7 +874,7 @@ class SqliteStore:
         return await self._read(lambda db: queries.list_audit(db, filters))
 
 
-def _seen(db: sqlite3.Connection, before: Seen = (-1, -1, -1)) -> Seen:
+def _data_version(db: sqlite3.Connection, before: Seen = (-1, -1, -1)) -> Seen:
     """The data version, which moves when another connection commits; how often work was made for others.
 
     And what moves when the schema changes, or heartbeats are called for.

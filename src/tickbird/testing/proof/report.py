@@ -75,5 +75,5 @@ class Report:
             "faults": dict(self.faults),
             "wrong_clocks": list(self.wrong_clocks),
             "violations": [asdict(violation) for violation in verdict.violations],
-            "left_behind": self.left,
+            "orphans": self.left,
         }

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.backfills import MOST_AT_ONCE, BackfillPlan
 from tickbird.domain.time.instants import utc_text
-from tickbird.web.actions.base import Action, doors_of
+from tickbird.web.actions.base import Action, routes_of
 from tickbird.web.forms.instants import local_value, read_instant
 
 # More runs than these are asked for by typing their number.
@@ -101,4 +101,4 @@ class Backfill(Action):
         }
 
 
-DOORS: Final = doors_of("/backfill", Backfill, "operator")
+DOORS: Final = routes_of("/backfill", Backfill, "operator")

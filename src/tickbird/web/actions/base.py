@@ -122,7 +122,7 @@ class Action:
         """What a time that is chosen or typed means, on the clock of the form and in UTC; empty where there is none."""
         choice = self.instants.get(name, "")
         try:
-            if choice and self._chosen(name, choice) != "pick":
+            if choice and self._choice(name, choice) != "pick":
                 found = self.instant(name, choice=choice)
                 picked = None if found is None else Picked(found)
             else:
@@ -135,27 +135,27 @@ class Action:
 
     def instant(self, name: str, *, choice: str) -> datetime | None:
         """The instant that a list of choices, with a field beside it, stands for; None for no end."""
-        match self._chosen(name, choice):
+        match self._choice(name, choice):
             case "":
                 return None
             case "now":
                 # What is asked for is a moment away when it is heard, and what is past then is refused.
-                return self._ahead(seconds=AT_ONCE)
+                return self._from_now(seconds=AT_ONCE)
             case "30m":
-                return self._ahead(minutes=30)
+                return self._from_now(minutes=30)
             case "1h":
-                return self._ahead(hours=1)
+                return self._from_now(hours=1)
             case "tomorrow":
                 return tomorrow_at(TOMORROW_HOUR, self.visit.clock.now, self.zones[0])
             case "pick":
                 return self.picked(name).at
         raise InvalidError("Choose one of these.", field=choice)
 
-    def _chosen(self, name: str, choice: str) -> str:
+    def _choice(self, name: str, choice: str) -> str:
         # Without scripts, a field that is filled in does not tick its choice.
         return self.typed(choice) or ("pick" if self.typed(name).strip() else "")
 
-    def _ahead(self, **length: float) -> datetime:
+    def _from_now(self, **length: float) -> datetime:
         return self.visit.clock.now.replace(microsecond=0) + timedelta(**length)
 
     def number(self, name: str, words: str, *, most: int, empty: int | None = None) -> int | None:
@@ -193,7 +193,7 @@ class Action:
     def cli_instant(self, name: str, *, choice: str) -> str | None:
         """An instant as a command line takes it: relative where it was chosen so."""
         words = {"now": "now", "30m": "30m", "1h": "1h", "tomorrow": f"tomorrow {TOMORROW_HOUR:02d}:00 {self.zones[0]}"}
-        chosen = self._chosen(name, choice)
+        chosen = self._choice(name, choice)
         if chosen in words:
             return words[chosen]
         try:
@@ -235,7 +235,7 @@ def page_of(kind: type[Action]) -> Page:
     return enter
 
 
-def doors_of(path: str, kind: type[Action], role: Role) -> tuple[PageRoute, ...]:
+def routes_of(path: str, kind: type[Action], role: Role) -> tuple[PageRoute, ...]:
     """The way to an action."""
     return (PageRoute(f"/schedules/{{name:path}}{path}", page_of(kind), role, ("GET", "POST")),)
 

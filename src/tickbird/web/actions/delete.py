@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
-from tickbird.web.actions.base import Action, doors_of
+from tickbird.web.actions.base import Action, routes_of
 
 
 class Delete(Action):
@@ -37,4 +37,4 @@ class Delete(Action):
         return {"active": len(await self.visit.client.active_runs(self.schedule.name))}
 
 
-DOORS: Final = doors_of("/delete", Delete, "editor")
+DOORS: Final = routes_of("/delete", Delete, "editor")

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import to_datetime
-from tickbird.web.actions.base import TOMORROW_HOUR, Action, doors_of
+from tickbird.web.actions.base import TOMORROW_HOUR, Action, routes_of
 
 
 class Pause(Action):
@@ -74,4 +74,4 @@ class Resume(Action):
         return {"until": to_datetime(pause.until) if pause is not None and pause.until is not None else None}
 
 
-DOORS: Final = (*doors_of("/pause", Pause, "operator"), *doors_of("/resume", Resume, "operator"))
+DOORS: Final = (*routes_of("/pause", Pause, "operator"), *routes_of("/resume", Resume, "operator"))

@@ -14,7 +14,7 @@ from tickbird.domain.planning.commands import override_notice
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.diff import differences
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.web.actions.base import Action, doors_of
+from tickbird.web.actions.base import Action, routes_of
 
 
 class RollBack(Action):
@@ -68,4 +68,4 @@ class RollBack(Action):
         return {"record": record, "changes": differences(self.schedule.raw, record.definition)}
 
 
-DOORS: Final = doors_of("/revisions/{to}/roll-back", RollBack, "editor")
+DOORS: Final = routes_of("/revisions/{to}/roll-back", RollBack, "editor")

@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.commands import MOST_SKIPPED
-from tickbird.domain.planning.upcoming import UpcomingTick, coming_ticks, overrides_of
+from tickbird.domain.planning.upcoming import UpcomingTick, overrides_of, upcoming_ticks
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import parse_iso, utc_text
-from tickbird.web.actions.base import Action, doors_of
+from tickbird.web.actions.base import Action, routes_of
 from tickbird.web.forms.instants import local_value
 
 _SHOWN: Final = 5
@@ -73,7 +73,7 @@ class Skip(Action):
         after = await self.visit.client.skip(
             self.schedule.name, count, actor=self.visit.actor, until=until, note=self.note, revision=self.seen
         )
-        on = next((tick for tick in coming_ticks(after, self.visit.clock.now, 1_000) if tick.skipped is None), None)
+        on = next((tick for tick in upcoming_ticks(after, self.visit.clock.now, 1_000) if tick.skipped is None), None)
         again = "" if on is None else f"; it runs again at {self.visit.clock.text(on.due_at, self.own_zone)}"
         return self.visit.done(self.back, f"The next ticks of {self.schedule.name} are skipped{again}.")
 
@@ -184,11 +184,11 @@ class Override(Action):
 
 
 def _next(action: Action) -> Sequence[UpcomingTick]:
-    return coming_ticks(action.schedule, action.visit.clock.now, _SHOWN)
+    return upcoming_ticks(action.schedule, action.visit.clock.now, _SHOWN)
 
 
 DOORS: Final = (
-    *doors_of("/reschedule", Reschedule, "operator"),
-    *doors_of("/skip", Skip, "operator"),
-    *doors_of("/override", Override, "operator"),
+    *routes_of("/reschedule", Reschedule, "operator"),
+    *routes_of("/skip", Skip, "operator"),
+    *routes_of("/override", Override, "operator"),
 )

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.runs.run import RunRecord
-from tickbird.web.actions.base import Action, doors_of
+from tickbird.web.actions.base import Action, routes_of
 from tickbird.web.forms.payload_form import (
     PayloadForm,
     SentPayload,
@@ -49,12 +49,12 @@ class Trigger(Action):
             actor=self.visit.actor,
             # What is the schedule's own goes by the name of the schedule's.
             payload=None if sent.payload == self._own else sent.payload,
-            idempotency_key=self._once(sent.payload),
+            idempotency_key=self._idempotency_key(sent.payload),
             revision=self.seen,
         )
         return self.visit.done(self.visit.url(f"/runs/{run.id}"), f"Run {run.id} of {self.schedule.name} was made.")
 
-    def _once(self, payload: Mapping[str, Any]) -> str:
+    def _idempotency_key(self, payload: Mapping[str, Any]) -> str:
         """The key of one run: of this visitor, this form and this payload. Who changes it and sends it asks anew."""
         text = json.dumps([self._key, payload], sort_keys=True)
         return f"web:{self.visit.caller.token_id}:{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
@@ -130,4 +130,4 @@ def _distinct(runs: Sequence[RunRecord]) -> Sequence[RunRecord]:
     return list(by_payload.values())
 
 
-DOORS: Final = doors_of("/run", Trigger, "operator")
+DOORS: Final = routes_of("/run", Trigger, "operator")

@@ -9,8 +9,8 @@ from datetime import datetime
 from tickbird.web.charts.axis import time_axis, zone_label
 from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, length, short_count
-from tickbird.web.charts.scales import Linear, whole_steps
-from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
+from tickbird.web.charts.scales import Linear, integer_steps
+from tickbird.web.charts.svg import Svg, focusable, group, label, line, path, rect
 from tickbird.web.charts.symbols import hatch
 from tickbird.web.charts.time_scale import epoch, moment
 
@@ -43,7 +43,7 @@ def tick_bars(
     span = max(1.0, span) * joined
     start, end = epoch(bars[0].at), epoch(bars[-1].at) + span
     highest = max(max(0, each.runs) + max(0, each.skips) for each in bars)
-    steps = whole_steps(highest, 3)
+    steps = integer_steps(highest, 3)
     x, y = Linear(start, end, frame.left, frame.right), Linear(0, steps[-1], frame.bottom, frame.top)
     table = TableRows(*_HEADS)
     parts = [time_axis(frame, start, end, tz), zone_label(frame, start, tz)]
@@ -89,7 +89,7 @@ def _column(each: TickBar, span: float, frame: Frame, x: Linear, y: Linear, tz: 
         box = (left, y(runs + skips), wide, y(runs) - y(runs + skips))
         parts += [rect(*box, "pic-range", 1), path(hatch(*box, 4), "pic-hatch")]
     told = f"{at}: {count(runs, 'run')}" + (f", {skips:,} skipped" if skips else "")
-    return mark(told, each.href, *parts, is_stop=runs + skips > 0)
+    return focusable(told, each.href, *parts, is_stop=runs + skips > 0)
 
 
 def _key(frame: Frame, *, has_skips: bool) -> Svg:

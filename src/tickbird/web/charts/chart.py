@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tickbird.web.charts.labels import clean
-from tickbird.web.charts.svg import Svg, element, label, local_address, words
+from tickbird.web.charts.svg import Svg, element, label, local_address, text_node
 
 # Widths that are drawn; others are brought into this range.
 NARROWEST, WIDEST = 240, 2_000
@@ -84,8 +84,8 @@ def drawing(
     title, summary = clean(title), clean(summary, 1_000)
     return element(
         "svg",
-        element("title", words(title)),
-        *([element("desc", words(summary))] if summary else []),
+        element("title", text_node(title)),
+        *([element("desc", text_node(summary))] if summary else []),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
         class_=f"pic pic-{kind} is-wide" if width >= WIDE else f"pic pic-{kind}",

@@ -10,7 +10,7 @@ from tickbird.web.charts.axis import time_axis, zone_label
 from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, length, listing, number
 from tickbird.web.charts.scales import Linear, Log, nice_powers, percentile, time_steps
-from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
+from tickbird.web.charts.svg import Svg, focusable, group, label, line, path, rect
 from tickbird.web.charts.symbols import WORDS, Kind, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
@@ -125,7 +125,7 @@ def _drawn(each: _Bin, x: Linear, y: Linear | Log, tz: str, table: TableRows) ->
     hit = rect(place - 6, height - 8, 12, 16, "pic-hit")
     if len(each.points) == 1:
         table.add(at, what, took, href=point.href)
-        return mark(f"{at}: {what}, {took}", point.href, hit, shape(point.kind, place, height, 3.5))
+        return focusable(f"{at}: {what}, {took}", point.href, hit, shape(point.kind, place, height, 3.5))
     lengths = [max(0.0, one.seconds) for one in each.points]
     shortest, longest = min(lengths), max(lengths)
     tally = listing({WORDS[kind]: sum(1 for one in each.points if one.kind == kind) for kind in WORDS})
@@ -133,4 +133,4 @@ def _drawn(each: _Bin, x: Linear, y: Linear | Log, tz: str, table: TableRows) ->
     told = f"{length(shortest)} to {length(longest)}, middle {took}"
     table.add(span, tally, told, href=point.href)
     reach = path(f"M{number(place)} {number(y(shortest))}V{number(y(longest))}", f"pic-reach is-{point.kind}")
-    return mark(f"{span}: {tally}, {told}", point.href, hit, reach, shape(point.kind, place, height, 3.5))
+    return focusable(f"{span}: {tally}, {told}", point.href, hit, reach, shape(point.kind, place, height, 3.5))

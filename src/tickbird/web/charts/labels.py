@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 
-from tickbird.domain.time.durations import in_words
+from tickbird.domain.time.durations import duration_text
 
 # What a tooltip holds of a text; no name is longer, an error may be.
 FULL = 400
@@ -102,7 +102,7 @@ def length(seconds: float) -> str:
         return f"{round(seconds * 1000)} ms"
     if seconds < 9.95:
         return f"{number(round(seconds, 1))} s"
-    return in_words(min(seconds, 1e12))
+    return duration_text(min(seconds, 1e12))
 
 
 def offset(seconds: float) -> str:

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, length, number, room_for, short_count
-from tickbird.web.charts.scales import Linear, percentile, whole_steps
-from tickbird.web.charts.svg import Svg, group, label, line, mark, rect
+from tickbird.web.charts.scales import Linear, integer_steps, percentile
+from tickbird.web.charts.svg import Svg, focusable, group, label, line, rect
 
 # Where a bin ends and the next begins, in seconds; what lies on an edge is in the later one.
 EDGES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3_600.0)
@@ -74,7 +74,7 @@ def lateness(measured: Lateness, *, width: float = 460, href: str | None = None)
         sentence = "No runs yet. Once some have started, their lateness (start minus due) stands here."
         return lesson("lateness", title, sentence, _HEADS, width, 120)
     frame = Frame(width, 196, 36, width - 8, 36, 160)
-    steps = whole_steps(max(counts), 3)
+    steps = integer_steps(max(counts), 3)
     y = Linear(0, steps[-1], frame.bottom, frame.top)
     table = TableRows(*_HEADS)
     wide = frame.plot_width / len(counts)
@@ -86,7 +86,7 @@ def lateness(measured: Lateness, *, width: float = 460, href: str | None = None)
         column = rect(left + 1.5, y(value), wide - 3, frame.bottom - y(value), "pic-column is-late", 1.5)
         if value:
             hit = rect(left, frame.top, wide, frame.bottom - frame.top, "pic-hit")
-            parts.append(mark(f"{NAMES[place]}: {count(value, 'run')}, {part}", href, hit, column))
+            parts.append(focusable(f"{NAMES[place]}: {count(value, 'run')}, {part}", href, hit, column))
     parts.append(_bounds(frame, wide))
     parts += _figures(frame, wide, measured)
     summary = (

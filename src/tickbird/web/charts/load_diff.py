@@ -9,8 +9,8 @@ from datetime import datetime
 from tickbird.web.charts.axis import time_axis, zone_label
 from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, short_count
-from tickbird.web.charts.scales import Linear, whole_steps
-from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
+from tickbird.web.charts.scales import Linear, integer_steps
+from tickbird.web.charts.svg import Svg, focusable, group, label, line, path, rect
 from tickbird.web.charts.symbols import hatch
 from tickbird.web.charts.time_scale import epoch, moment
 
@@ -36,7 +36,7 @@ def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width
     bars = sorted(bars, key=lambda each: epoch(each.at))[:MOST]
     frame = Frame(width, 148, 34, width - 40, 10, 100)
     start, end = epoch(bars[0].at), epoch(bars[-1].at) + max(1.0, span)
-    steps = whole_steps(max(max(0, each.before, each.after) for each in bars), 2)
+    steps = integer_steps(max(max(0, each.before, each.after) for each in bars), 2)
     x, y = Linear(start, end, frame.left, frame.right), Linear(0, steps[-1], frame.bottom, frame.top)
     table = TableRows(*_HEADS)
     parts = [time_axis(frame, start, end, tz), zone_label(frame, start, tz)]
@@ -75,7 +75,7 @@ def _column(each: ChangedBar, span: float, frame: Frame, x: Linear, y: Linear, t
         parts.append(rect(*box, "pic-column is-run", 1))
     elif before > after:
         parts += [rect(*box, "pic-range", 1), path(hatch(*box, 4), "pic-hatch")]
-    return mark(f"{at}: {count(before, 'tick')} before, {after:,} after", None, *parts, is_stop=most > 0)
+    return focusable(f"{at}: {count(before, 'tick')} before, {after:,} after", None, *parts, is_stop=most > 0)
 
 
 def _key(frame: Frame) -> Svg:

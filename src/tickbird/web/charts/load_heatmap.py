@@ -11,7 +11,7 @@ from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_dat
 from tickbird.domain.time.zones import zone
 from tickbird.web.charts.chart import Chart, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import count, number, room_for, short_count
-from tickbird.web.charts.svg import Svg, group, joined, label, mark, path, rect
+from tickbird.web.charts.svg import Svg, focusable, group, joined, label, path, rect
 from tickbird.web.charts.symbols import hatch
 from tickbird.web.charts.time_scale import abbreviation, epoch, time_text, wall, weekday_text
 
@@ -140,7 +140,7 @@ def _cell(
         parts.append(rect(x + 1, y + 1, wide - 2, high - 2, "pic-peak", 3))
     told = [f"{hour}: {count(max(0, cell.ticks), 'tick')}"]
     told += [f"about {_busy(cell)}"] if cell.busy is not None else []
-    drawn = [mark(", ".join(told + notes), cell.href, *parts, is_stop=cell.ticks > 0)]
+    drawn = [focusable(", ".join(told + notes), cell.href, *parts, is_stop=cell.ticks > 0)]
     if cell.ticks > 0 and wide >= 22:
         # Over the mark, not in it: the mark's own words have it.
         bold = " is-dark" if shade(cell.ticks, peak.ticks) >= 3 else ""

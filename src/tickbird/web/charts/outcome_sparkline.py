@@ -9,7 +9,7 @@ from datetime import datetime
 from tickbird.web.charts.chart import Chart, TableRows, drawing
 from tickbird.web.charts.labels import clean, length, listing
 from tickbird.web.charts.scales import Log
-from tickbird.web.charts.svg import Svg, mark, path, rect
+from tickbird.web.charts.svg import Svg, focusable, path, rect
 from tickbird.web.charts.symbols import WORDS, Kind
 from tickbird.web.charts.time_scale import moment
 
@@ -59,7 +59,7 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> C
         table.add(at, WORDS[each.kind], took, href=each.href)
         told = f"{at}: {WORDS[each.kind]}" + (f", {took}" if took else "")
         hit = rect(place * _STEP, 0, _STEP, HEIGHT, "pic-hit")
-        parts.append(mark(told, each.href, hit, _drawn(each.kind, bar)))
+        parts.append(focusable(told, each.href, hit, _drawn(each.kind, bar)))
     parts += [_drawn(kind, bars) for kind, bars in strokes.items()]
     summary = listing({_SHORT.get(kind, WORDS[kind]): tally.get(kind, 0) for kind in WORDS}) or "no runs yet"
     if each_told:

@@ -10,7 +10,7 @@ from tickbird.domain.runs.run import Status
 from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import clean, count, length, number, offset, room_for
 from tickbird.web.charts.scales import Linear
-from tickbird.web.charts.svg import Svg, group, label, line, mark, path, rect
+from tickbird.web.charts.svg import Svg, focusable, group, label, line, path, rect
 from tickbird.web.charts.symbols import WORDS, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
@@ -107,7 +107,7 @@ def _attempt(
             table.add(f"attempt {each.number} {word}", moment(at, tz), offset(epoch(at) - due), more, href=each.href)
     if not known:
         table.add(f"attempt {each.number} {what}", "", "", each.note, href=each.href)
-        parts.append(mark(f"attempt {each.number}: {what}", each.href, shape(each.status, x(before) + 6, y, 6)))
+        parts.append(focusable(f"attempt {each.number}: {what}", each.href, shape(each.status, x(before) + 6, y, 6)))
         return group("pic-attempt", *parts)
     first, last = min(known), max(known)
     began = epoch(each.started_at) if each.started_at is not None else last
@@ -131,7 +131,7 @@ def _attempt(
     told += [count(len(each.heartbeats), "heartbeat")] if each.heartbeats else []
     told += [f"worker {clean(each.worker, 80)}"] if each.worker else []
     told += [clean(each.note)] if each.note else []
-    parts.append(mark(", ".join(told), each.href, *bar))
+    parts.append(focusable(", ".join(told), each.href, *bar))
     return group("pic-attempt", *parts)
 
 

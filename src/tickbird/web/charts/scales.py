@@ -46,7 +46,7 @@ def nice_steps(highest: float, most: int = 4) -> tuple[float, ...]:
     return tuple(step * place for place in range(math.ceil(highest / step - 1e-6) + 1))
 
 
-def whole_steps(highest: float, most: int = 4) -> tuple[float, ...]:
+def integer_steps(highest: float, most: int = 4) -> tuple[float, ...]:
     """The same for what is counted: no step below 1."""
     return (0.0, 1.0) if highest <= 1 else tuple(each for each in nice_steps(highest, most) if each == int(each))
 

@@ -30,7 +30,7 @@ def element(name: str, *children: Svg, **attributes: Attribute) -> Svg:
     return Svg(f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>")
 
 
-def words(text: object) -> Svg:
+def text_node(text: object) -> Svg:
     """Text between tags."""
     return Svg(escape(clean(text), quote=False))
 
@@ -47,7 +47,7 @@ def group(class_: str, *children: Svg) -> Svg:
 
 def label(text: str, x: float, y: float, class_: str = "pic-label", anchor: str | None = None) -> Svg:
     """A piece of text; `anchor` is middle or end, else it begins at x."""
-    return element("text", words(text), x=x, y=y, class_=class_, text_anchor=anchor)
+    return element("text", text_node(text), x=x, y=y, class_=class_, text_anchor=anchor)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Svg:
@@ -65,7 +65,7 @@ def path(d: str, class_: str) -> Svg:
     return element("path", d=Svg(d), class_=class_)
 
 
-def mark(told: str, href: str | None, *children: Svg, class_: str = "pic-mark", is_stop: bool = True) -> Svg:
+def focusable(told: str, href: str | None, *children: Svg, class_: str = "pic-mark", is_stop: bool = True) -> Svg:
     """Something to be looked at: a link, or where there is none a stop for the keyboard, with its words as tooltip."""
     told = clean(told, 1_000) or "—"
     title = element("title", Svg(escape(told, quote=False)))

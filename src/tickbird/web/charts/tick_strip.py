@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from tickbird.web.charts.chart import Chart, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import clean, listing, room_for, short_count
-from tickbird.web.charts.svg import Svg, group, joined, label, line, mark, rect
+from tickbird.web.charts.svg import Svg, focusable, group, joined, label, line, rect
 from tickbird.web.charts.symbols import WORDS, Kind, legend, shape
 from tickbird.web.charts.time_scale import abbreviation, day_text, epoch, moment, time_text, wall
 
@@ -77,7 +77,7 @@ def _tick(each: StripTick, x: float, step: float, tz: str, table: TableRows) -> 
     at = moment(each.at, tz)
     table.add(at, WORDS[each.kind], each.note, href=each.href)
     told = f"{at}: {WORDS[each.kind]}" + (f", {clean(each.note)}" if each.note else "")
-    return mark(told, each.href, rect(x - step / 2, _Y - 14, step, 28, "pic-hit", 4), shape(each.kind, x, _Y, 6))
+    return focusable(told, each.href, rect(x - step / 2, _Y - 14, step, 28, "pic-hit", 4), shape(each.kind, x, _Y, 6))
 
 
 def _labels(shown: Sequence[StripTick], centres: Sequence[float], step: float, tz: str) -> Svg:

@@ -10,7 +10,7 @@ from tickbird.web.charts.axis import now_line, time_axis, zone_label
 from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import clean, count, listing, short_count
 from tickbird.web.charts.scales import Linear
-from tickbird.web.charts.svg import Svg, group, label, line, mark
+from tickbird.web.charts.svg import Svg, focusable, group, label, line
 from tickbird.web.charts.symbols import WORDS, Kind, legend
 from tickbird.web.charts.time_scale import epoch, time_text
 from tickbird.web.charts.timeline_bins import bins, draw_bin, is_crowded, rate
@@ -112,7 +112,7 @@ def _row(row: TimelineRow, y: float, frame: Frame, window: Window, table: TableR
 
 def _name(row: TimelineRow, y: float, gutter: float) -> Svg:
     text = label(clean(row.name, int((gutter - 16) / 6.6)), 0, y + 4, "pic-name")
-    return mark(row.name, row.href, text, class_="pic-row-name", is_stop=False)
+    return focusable(row.name, row.href, text, class_="pic-row-name", is_stop=False)
 
 
 def _stripes(frame: Frame, number: int) -> Svg:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tickbird.web.charts.chart import TableRows
 from tickbird.web.charts.labels import clean, count, listing, short_count
-from tickbird.web.charts.svg import Svg, joined, mark, rect
+from tickbird.web.charts.svg import Svg, focusable, joined, rect
 from tickbird.web.charts.symbols import WORDS, Kind, shape
 from tickbird.web.charts.time_scale import abbreviation, time_text, wall, weekday_text
 from tickbird.web.charts.timeline_marks import Mark, Window, begins, kind_of, size_of
@@ -83,4 +83,4 @@ def draw_bin(each: Bin, highest: int, name: str, href: str | None, y: float, win
     if notable is not None:
         parts.append(shape(notable, (left + right) / 2, y, 4))
     hit = rect(left, y - 13, right - left, 26, "pic-hit")
-    return mark(f"{clean(name, 120)}: {span}: {told}", href, hit, joined(*parts))
+    return focusable(f"{clean(name, 120)}: {span}: {told}", href, hit, joined(*parts))

@@ -9,7 +9,7 @@ from tickbird.domain.runs.run import Status
 from tickbird.web.charts.chart import TableRows
 from tickbird.web.charts.labels import clean, count, length, offset, short_count
 from tickbird.web.charts.scales import Linear
-from tickbird.web.charts.svg import Svg, joined, label, line, mark, path, rect
+from tickbird.web.charts.svg import Svg, focusable, joined, label, line, path, rect
 from tickbird.web.charts.symbols import WORDS, Kind, hatch, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
@@ -106,9 +106,9 @@ def draw(each: Mark, name: str, y: float, window: Window, table: TableRows) -> S
     parts += [f"took {took}"] if took else []
     parts += [clean(note)] if note else []
     if not isinstance(each, SkipMark):
-        return mark(", ".join(parts), each.href, _tick(each, y, window))
+        return focusable(", ".join(parts), each.href, _tick(each, y, window))
     # Its number stands over it, not in it: the mark's own words have it.
-    return joined(mark(", ".join(parts), each.href, _skip(each, y, window)), _number(each, y, window))
+    return joined(focusable(", ".join(parts), each.href, _skip(each, y, window)), _number(each, y, window))
 
 
 def _facts(each: Mark, window: Window) -> tuple[str, str, str, str, str]:

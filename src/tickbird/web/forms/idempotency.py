@@ -45,20 +45,20 @@ class SubmitOnce:
     async def begin(self) -> StoredResponse | None:
         """None where it is to be done now; else what is known of it, without a status while somebody is at it."""
         key = key_of(self.visit, self.what)
-        return None if key is None else await self._answers.begin(self._namespace, key, self.what)
+        return None if key is None else await self._responses.begin(self._namespace, key, self.what)
 
     async def done(self, made: str) -> None:
         """It was done, and this came of it: nothing that must be kept from anybody."""
         if (key := key_of(self.visit, self.what)) is not None:
-            await self._answers.keep(self._namespace, key, StoredResponse(self.what, _DONE, {}, made))
+            await self._responses.keep(self._namespace, key, StoredResponse(self.what, _DONE, {}, made))
 
     async def refused(self) -> None:
         """Nothing was done: the same form may be sent again."""
         if (key := key_of(self.visit, self.what)) is not None:
-            await self._answers.forget(self._namespace, key, self.what)
+            await self._responses.forget(self._namespace, key, self.what)
 
     @property
-    def _answers(self) -> ResponseStore:
+    def _responses(self) -> ResponseStore:
         return ResponseStore(self.visit.client)
 
     @property

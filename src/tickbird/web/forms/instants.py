@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.time.durations import in_words, relative
+from tickbird.domain.time.durations import duration_text, relative
 from tickbird.domain.time.instants import (
     DAY,
     FIRST_SECOND,
@@ -19,7 +19,7 @@ from tickbird.domain.time.instants import (
 )
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.time.zones import zone
-from tickbird.web.display_clock import Clock, known_zone
+from tickbird.web.display_clock import Clock, find_zone
 
 # No zone is further from UTC, nor leaps further.
 _REACH: Final = 2 * DAY
@@ -44,7 +44,10 @@ def read_instant(text: str, tz: str, field: str) -> Picked:
     at = zone(tz).to_epoch(wall)
     if zone(tz).to_wall(at) != wall:
         before, after = zone(tz).span(at - 1), zone(tz).span(at)
-        leap, shown = in_words(after.offset - before.offset), f"{to_datetime(at).astimezone(zone_info(tz)):%H:%M %Z}"
+        leap, shown = (
+            duration_text(after.offset - before.offset),
+            f"{to_datetime(at).astimezone(zone_info(tz)):%H:%M %Z}",
+        )
         note = f"{whole:%H:%M} does not exist on {whole:%d %b %Y} in {tz}: clocks go forward {leap}, to {shown}."
         return Picked(to_datetime(at), f"{note} Read as the end of that leap.")
     twin = next(
@@ -86,5 +89,5 @@ def tomorrow_at(hour: int, now: datetime, tz: str) -> datetime:
 
 def zone_choices(clock: Clock, own: str | None, chosen: str | None = None) -> list[str]:
     """The zones that a form offers: first the one in which times are shown now, or the one that was chosen."""
-    found = [known_zone(chosen or ""), clock.zone(own), own, clock.mine, "UTC"]
+    found = [find_zone(chosen or ""), clock.zone(own), own, clock.mine, "UTC"]
     return list(dict.fromkeys(each for each in found if each))

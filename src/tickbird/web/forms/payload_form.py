@@ -12,12 +12,12 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from tickbird.client import Client
-from tickbird.client.payloads import payload_mistakes
+from tickbird.client.payloads import payload_errors
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.files.parse.json import read_json
 from tickbird.files.parse.nodes import Unreadable
-from tickbird.web.forms.payload_schema import Wanted, as_json, is_plain, takes_others, wanted_fields
+from tickbird.web.forms.payload_schema import Wanted, as_json, is_plain, payload_fields, takes_others
 from tickbird.web.page_request import Form
 
 # The names of inputs: how a text is to be read, and of which field it is. What is sent needs no schema to be read, so
@@ -100,7 +100,7 @@ async def published_schema(client: Client, target: Target) -> Mapping[str, Any] 
 
 def draw(schema: Mapping[str, Any] | None, payload: Mapping[str, Any], *, as_text: bool = False) -> PayloadForm:
     """The form of a schema with a payload in it; one JSON text if there is no schema, or `as_text`."""
-    wanted = None if as_text else wanted_fields(schema)
+    wanted = None if as_text else payload_fields(schema)
     if wanted is None:
         return PayloadForm(whole=as_json(dict(payload), 2))
     named = {each.name for each in wanted}
@@ -114,8 +114,10 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
     if _WHOLE in form:
         text = form.raw(_WHOLE) or ""
         payload, why = read_object(text)
-        wrong = {"": why} if why else _mistakes(payload, schema)
-        return SentPayload(payload=payload, wrong=wrong, form=PayloadForm(whole=text, wrong="; ".join(_told(wrong))))
+        wrong = {"": why} if why else _errors(payload, schema)
+        return SentPayload(
+            payload=payload, wrong=wrong, form=PayloadForm(whole=text, wrong="; ".join(_messages(wrong)))
+        )
     payload, wrong, sent = {}, {}, dict[str, tuple[str, str, str]]()
     for key in form.names():
         if (found := _INPUT.fullmatch(key)) is not None:
@@ -137,7 +139,7 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
         payload = {**others, **payload}
     if not others_wrong:
         # What could not be read at all is told first; of the rest, all that the schema says against it at once.
-        said = _mistakes(payload, schema)
+        said = _errors(payload, schema)
         wrong = {**{name: why for name, why in said.items() if not wrong or name in sent}, **wrong}
     shown = _again(schema, sent, wrong, others_text, others_wrong)
     if others_wrong:
@@ -250,7 +252,7 @@ def _time(kind: str, text: str) -> str:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError):
         pass
     # Slower, and knows where.
@@ -272,7 +274,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("twice")
@@ -288,15 +290,15 @@ def read_object(text: str) -> tuple[dict[str, Any], str]:
     return (found, "") if isinstance(found, dict) else ({}, 'Write an object such as {"limit": 5}.')
 
 
-def _mistakes(payload: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dict[str, str]:
+def _errors(payload: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dict[str, str]:
     """What the schema says against a payload, by field."""
     wrong: dict[str, str] = {}
     try:
         check_payload(payload)
     except TickbirdError as error:
         return {"": str(error)}
-    missing = {f"{each.name!r} is a required property": each.name for each in wanted_fields(schema) or ()}
-    for path, why in payload_mistakes(payload, schema or {}):
+    missing = {f"{each.name!r} is a required property": each.name for each in payload_fields(schema) or ()}
+    for path, why in payload_errors(payload, schema or {}):
         inner = ".".join(str(part) for part in path[1:])
         name = str(path[0]) if path else missing.get(why, "")
         wrong.setdefault(name, "Give a value." if why in missing and not path else f"{inner and f'{inner}: '}{why}.")
@@ -311,7 +313,7 @@ def _again(
     others_wrong: str,
 ) -> PayloadForm:
     """The form as it was typed, with what is wrong at each field; also where the schema is another one by now."""
-    wanted = {each.name: each for each in wanted_fields(schema) or ()}
+    wanted = {each.name: each for each in payload_fields(schema) or ()}
     fields = []
     for name, (kind, text, empty) in sent.items():
         field = wanted.get(name, Wanted(name=name))
@@ -327,8 +329,8 @@ def _again(
     ]
     named = {field.wanted.name for field in fields}
     rest = {name: why for name, why in wrong.items() if name not in named}
-    return PayloadForm(fields=tuple(fields), others=others, others_wrong=others_wrong, wrong="; ".join(_told(rest)))
+    return PayloadForm(fields=tuple(fields), others=others, others_wrong=others_wrong, wrong="; ".join(_messages(rest)))
 
 
-def _told(wrong: Mapping[str, str]) -> list[str]:
+def _messages(wrong: Mapping[str, str]) -> list[str]:
     return [f"{name[:60]}: {why}" if name else why for name, why in wrong.items()]

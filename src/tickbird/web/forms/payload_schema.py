@@ -53,7 +53,7 @@ class Wanted:
     default: str | None = None
 
 
-def wanted_fields(schema: Mapping[str, Any] | None) -> tuple[Wanted, ...] | None:
+def payload_fields(schema: Mapping[str, Any] | None) -> tuple[Wanted, ...] | None:
     """The fields that a schema names, those that must be given first; None where it is not of an object with fields."""
     if not isinstance(schema, Mapping):
         return None
@@ -64,7 +64,7 @@ def wanted_fields(schema: Mapping[str, Any] | None) -> tuple[Wanted, ...] | None
     must = whole.get("required")
     required = {each for each in must if isinstance(each, str)} if isinstance(must, list | tuple) else set()
     found = [
-        _wanted(name, part, schema, name in required)
+        _field_spec(name, part, schema, name in required)
         for name, part in properties.items()
         if isinstance(name, str) and len(name) <= 200 and is_plain(name) and "\n" not in name
     ]
@@ -84,7 +84,7 @@ def is_plain(text: str) -> bool:
     return plain(text, len(text)) == text
 
 
-def _wanted(name: str, part: Any, schema: Mapping[str, Any], required: bool) -> Wanted:
+def _field_spec(name: str, part: Any, schema: Mapping[str, Any], required: bool) -> Wanted:
     stated = _resolved(part, schema) if isinstance(part, Mapping) else {}
     stated, nullable = _without_null(stated, schema)
     choices = _choices(stated)
@@ -98,8 +98,8 @@ def _wanted(name: str, part: Any, schema: Mapping[str, Any], required: bool) -> 
         kind=kind,
         required=required,
         nullable=nullable,
-        title=_words(stated.get("title")),
-        description=_words(stated.get("description")),
+        title=_text(stated.get("title")),
+        description=_text(stated.get("description")),
         bounds=", ".join(bounds) if kind in ("text", "integer", "number") else "",
         example=_EXAMPLES.get(kind, "") or (_sketch(stated, schema) if kind == "json" else ""),
         shape=_shape(stated, schema) if kind == "json" else "",
@@ -177,12 +177,12 @@ def _kind(stated: Mapping[str, Any]) -> Kind:
 
 def _sketch(stated: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """A value of the right shape, to be written over: what is stated as an example or a default, else made up."""
-    made = (_made_up(stated, schema, depth) for depth in range(_DEEPEST, 0, -1))
+    made = (_placeholder(stated, schema, depth) for depth in range(_DEEPEST, 0, -1))
     texts = (as_json(each) for each in made if each is not None)
     return next((text for text in texts if len(text) <= _LONGEST_SKETCH), "")
 
 
-def _made_up(part: Any, schema: Mapping[str, Any], depth: int) -> Any:
+def _placeholder(part: Any, schema: Mapping[str, Any], depth: int) -> Any:
     stated = _without_null(_resolved(part, schema), schema)[0] if isinstance(part, Mapping) else {}
     examples = stated.get("examples")
     if isinstance(examples, list) and examples:
@@ -191,13 +191,13 @@ def _made_up(part: Any, schema: Mapping[str, Any], depth: int) -> Any:
         return stated.get("const", stated.get("default"))
     for key in ("enum", "oneOf", "anyOf"):
         if depth >= 0 and isinstance(stated.get(key), list) and stated[key]:
-            return stated[key][0] if key == "enum" else _made_up(stated[key][0], schema, depth - 1)
+            return stated[key][0] if key == "enum" else _placeholder(stated[key][0], schema, depth - 1)
     fields, items = stated.get("properties"), stated.get("items")
     if depth > 0 and isinstance(fields, Mapping):
         named = [name for name in fields if isinstance(name, str)][:_MOST_SKETCHED]
-        return {name: _made_up(fields[name], schema, depth - 1) for name in named}
+        return {name: _placeholder(fields[name], schema, depth - 1) for name in named}
     if depth > 0 and isinstance(items, Mapping):
-        return [_made_up(items, schema, depth - 1)]
+        return [_placeholder(items, schema, depth - 1)]
     kind = stated.get("type")
     return {"string": "text", "integer": 1, "number": 0.5, "boolean": True, "array": [], "object": {}}.get(
         kind if isinstance(kind, str) else ""
@@ -232,7 +232,7 @@ def as_json(value: Any, indent: int | None = None) -> str:
     return text if is_plain(text) else json.dumps(value, indent=indent)
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 

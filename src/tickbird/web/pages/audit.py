@@ -39,7 +39,7 @@ class Entry:
 
 async def audit(visit: PageRequest) -> Response:
     """A page of changes: those that are asked for."""
-    wanted, wrong = _wanted(visit)
+    wanted, wrong = _filter(visit)
     before, after = _number(visit.query.get("before")), _number(visit.query.get("after"))
 
     async def read() -> KeysetPage[AuditEntry]:
@@ -61,7 +61,7 @@ async def audit(visit: PageRequest) -> Response:
     )
 
 
-def _wanted(visit: PageRequest) -> tuple[AuditFilter, dict[str, str]]:
+def _filter(visit: PageRequest) -> tuple[AuditFilter, dict[str, str]]:
     """What the address asks for, and what of it cannot be read."""
     wrong: dict[str, str] = {}
     times: dict[str, datetime | None] = {}

@@ -18,7 +18,7 @@ from tickbird.domain.planning.bulk import MOST, BulkResult, reason_not_changed
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
 from tickbird.domain.views import ScheduleFilter
-from tickbird.web.filters import asked_for, query_of
+from tickbird.web.filters import query_of, requested_filter
 from tickbird.web.forms.idempotency import form_token, key_of
 from tickbird.web.forms.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
 from tickbird.web.page_request import PageRequest, PageRoute
@@ -84,7 +84,7 @@ class Asked:
         verb = "trigger" if self.deed == "run" else self.deed
         written = self.visit.form.text("note") or ("…" if self.deed == "pause" else "")
         note = ["--note", written] if written and self.deed != "run" else []
-        end = self._end_words if self.deed == "pause" else None
+        end = self._end_text if self.deed == "pause" else None
         stops = ["--cancel-runs"] if self.deed == "pause" and "cancel_runs" in self.visit.form else []
         options = [*note, *(["--until", end] if end else []), *stops]
         where = [] if self.visit.namespace == "default" else ["--namespace", self.visit.namespace]
@@ -132,7 +132,7 @@ class Asked:
         return "" if at is None else in_full(Picked(at), self.zones[0], self.visit.clock.now)
 
     @property
-    def _end_words(self) -> str | None:
+    def _end_text(self) -> str | None:
         try:
             at = self.end
         except InvalidError:
@@ -145,7 +145,7 @@ class Asked:
 async def change(visit: PageRequest) -> Response:
     """Show what would be done; once that was confirmed, do it and tell how it went."""
     deed = cast("Deed", visit.path.rpartition("/")[2])
-    chosen, every, names = _chosen(visit)
+    chosen, every, names = _selection(visit)
     asked = Asked(visit, deed, every, names, await chosen.find())
     if not asked.number or asked.too_many or "go" not in visit.form:
         return _show(asked, 200 if asked.number and not asked.too_many else 422)
@@ -189,7 +189,7 @@ async def export(visit: PageRequest) -> Response:
     from tickbird.files.writer import write
 
     extend_timeout(visit.request, _SECONDS)
-    chosen, every, names = _chosen(visit)
+    chosen, every, names = _selection(visit)
     if every is None and not names:
         raise InvalidError("Nothing is selected;", hint="tick some schedules, or choose all that match.")
     document = await chosen.document()
@@ -203,16 +203,16 @@ async def export(visit: PageRequest) -> Response:
     return Response(text, headers=headers, media_type="application/toml; charset=utf-8")
 
 
-def _chosen(visit: PageRequest) -> tuple[ScheduleSelection, ScheduleFilter | None, Sequence[str]]:
+def _selection(visit: PageRequest) -> tuple[ScheduleSelection, ScheduleFilter | None, Sequence[str]]:
     if "every" in visit.form:
-        wanted = asked_for(visit)
+        wanted = requested_filter(visit)
         return ScheduleSelection(visit.client, wanted), wanted, ()
     names = [name for name in visit.form.all("name") if name]
     return ScheduleSelection(visit.client, names), None, names
 
 
 def _back(visit: PageRequest) -> str:
-    return visit.url("/schedules", **query_of(asked_for(visit)))
+    return visit.url("/schedules", **query_of(requested_filter(visit)))
 
 
 DOORS: Final = (

@@ -54,13 +54,13 @@ async def doctor(visit: PageRequest) -> Response:
         found = None
     groups: list[dict[str, Any]] = []
     for severity, mark, title in _GROUPS:
-        told = [_told(visit, each) for each in found or () if each.severity == severity]
+        told = [_row(visit, each) for each in found or () if each.severity == severity]
         if told:
             groups.append({"severity": severity, "mark": mark, "title": title, "findings": told})
     return visit.render("doctor.html", groups=groups, looked=found is not None, patience=_PATIENCE)
 
 
-def _told(visit: PageRequest, finding: Finding) -> Told:
+def _row(visit: PageRequest, finding: Finding) -> Told:
     command, words = "", finding.fix
     if _COMMAND.match(finding.fix):
         command, *remark = _REMARK.split(finding.fix, maxsplit=1)

@@ -45,8 +45,8 @@ async def _decide(visit: PageRequest, verb: str) -> Response:
     typed = {field: visit.form.text(field) for field in ("count", "per_minute", "note", "sure")}
     wrong: dict[str, str] = {}
     if visit.is_sent:
-        count = _whole(typed["count"], "count", wrong)
-        pace = _whole(typed["per_minute"], "per_minute", wrong) if verb == "release" else None
+        count = _integer(typed["count"], "count", wrong)
+        pace = _integer(typed["per_minute"], "per_minute", wrong) if verb == "release" else None
         if verb == "drop" and typed["sure"] != "yes":
             wrong["sure"] = "Say that they shall never run."
         if not wrong:
@@ -88,7 +88,7 @@ async def _do(visit: PageRequest, verb: str, name: str, count: int | None, pace:
     return await visit.client.drop_held(name, actor=visit.actor, count=count, note=note)
 
 
-def _whole(text: str, field: str, wrong: dict[str, str]) -> int | None:
+def _integer(text: str, field: str, wrong: dict[str, str]) -> int | None:
     """A whole number that was typed; None where none was."""
     if not text:
         return None

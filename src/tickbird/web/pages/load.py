@@ -53,7 +53,7 @@ async def load(visit: PageRequest) -> Response:
         )
         for each in week.hours
     ]
-    place = _place(visit, week, slots)
+    place = _hour_index(visit, week, slots)
     return visit.render(
         "load.html",
         week=week,
@@ -70,7 +70,7 @@ async def week_of(visit: PageRequest, patience: float) -> WeekLoad | None:
     return await visit.readings.latest(key, visit.client.board.load, FRESH, FACTOR, patience)
 
 
-def _place(visit: PageRequest, week: WeekLoad, slots: int) -> int | None:
+def _hour_index(visit: PageRequest, week: WeekLoad, slots: int) -> int | None:
     """Which hour is looked into: the one that was asked for, else the one that needs most slots, or the fullest."""
     if asked := visit.query.get("hour"):
         at = read_instant(asked, "hour")

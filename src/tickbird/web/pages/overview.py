@@ -14,7 +14,7 @@ from tickbird.domain.doctor.findings_overview import FindingsOverview, OverviewF
 from tickbird.domain.doctor.metrics import NamespaceMetrics
 from tickbird.domain.forecast.week_load import WeekLoad
 from tickbird.domain.ledger.activity import Activity
-from tickbird.domain.planning.upcoming import coming_ticks
+from tickbird.domain.planning.upcoming import upcoming_ticks
 from tickbird.domain.views import CappedCount, RunTiming, ScheduleFilter, Timeline
 from tickbird.web.charts import Chart, lateness, measure, timeline
 from tickbird.web.charts.labels import length
@@ -105,7 +105,7 @@ async def _fitting(visit: PageRequest) -> str:
     coming = await visit.client.board.timeline(at, at + timedelta(minutes=RANGES[_WIDEST]), schedules=_ROWS, each=1)
     gaps = []
     for schedule in coming.schedules:
-        ticks = coming_ticks(schedule, at, 2)
+        ticks = upcoming_ticks(schedule, at, 2)
         if len(ticks) == 2:
             gaps.append((ticks[1].scheduled_for - ticks[0].scheduled_for).total_seconds())
     if not gaps:
@@ -125,14 +125,14 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
         FACTOR,
         _PATIENCE,
     )
-    happened = await client.happenings(at - timedelta(hours=1), limit=_LOOKED_AT)
+    read_activity = await client.activity(at - timedelta(hours=1), limit=_LOOKED_AT)
     return Board(
         now=at,
         measures=measures,
         troubles=await client.board.troubles(most=8),
         timeline=await client.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
         timings=await client.board.timings(at - _MEASURED),
-        lately=_telling(_grouped(happened)),
+        lately=_telling(_grouped(read_activity)),
         active=await client.board.count(ScheduleFilter(states=["active"]), most=_COUNTED),
         paused=await client.board.count(ScheduleFilter(states=["paused"]), most=_COUNTED),
         due=None if coming is None else _due(coming, at),
@@ -145,10 +145,10 @@ def _due(coming: WeekLoad, at: datetime) -> int:
     return sum(coming.minutes[first : first + 60])
 
 
-def _grouped(happened: Sequence[Activity]) -> list[tuple[Activity, int]]:
+def _grouped(read_activity: Sequence[Activity]) -> list[tuple[Activity, int]]:
     """Newest first: what ends every minute does not push out what failed once."""
     groups: dict[tuple[str | None, str], tuple[Activity, int]] = {}
-    for each in reversed(happened):
+    for each in reversed(read_activity):
         if each.kind == "planned":
             continue
         what = each.run.status if each.run is not None else each.skip.reason if each.skip is not None else ""

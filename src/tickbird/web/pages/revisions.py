@@ -35,11 +35,11 @@ def entries_of(records: Sequence[RevisionRecord], most: int) -> list[Entry]:
         before = {} if record.revision == 1 else known.get(record.revision - 1)
         changes = None if before is None else differences(before, record.definition)
         origin = revision_origin(record.action, record.actor, record.detail)
-        found.append(Entry(record, origin, changes, list(_told(record))))
+        found.append(Entry(record, origin, changes, list(_detail(record))))
     return found
 
 
-def _told(record: RevisionRecord) -> Iterator[tuple[str, datetime | int]]:
+def _detail(record: RevisionRecord) -> Iterator[tuple[str, datetime | int]]:
     """What a pause, a skip or a decision for one tick was about; plain SQL may have written anything."""
     for name in _INSTANTS:
         number = record.detail.get(name)

@@ -78,7 +78,7 @@ async def run(visit: PageRequest) -> Response:
         late=lateness(found, now),
         took=duration(found, now),
         why=why_url(visit, found),
-        picture=_picture(visit, known),
+        picture=_chart(visit, known),
         outcomes=_OUTCOMES,
         bar=share_of(known.progress),
         error=without_colours(found.error or ""),
@@ -136,7 +136,7 @@ def _quotient(done: Any, whole: Any) -> float | None:
     return done / whole if len(numbers) == 2 and 0 <= done <= whole and whole > 0 else None
 
 
-def _picture(visit: PageRequest, known: Known) -> Chart:
+def _chart(visit: PageRequest, known: Known) -> Chart:
     """The course of the run: every attempt that ended badly, and the one that goes on or ended it."""
     found = known.run
     lines = [

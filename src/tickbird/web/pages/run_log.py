@@ -12,13 +12,13 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
-from tickbird.api.streams.log_feed import PLACE, Place, place_of, place_text
+from tickbird.api.streams.log_feed import PLACE, Place, format_position, position_of
 from tickbird.api.streams.sse import Events, SseConnections, event
 from tickbird.domain.errors import NotFoundError, TickbirdError
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import FINAL
 from tickbird.domain.time.zone_data import zone_info
-from tickbird.web.display_clock import known_zone
+from tickbird.web.display_clock import find_zone
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.rendering import plain, render
 
@@ -79,7 +79,7 @@ def sought(visit: PageRequest) -> Sought:
     return Sought(visit.query.get("q", "")[:500], int(level) if level in ("10", "20", "30", "40", "50") else 0)
 
 
-def read_place(text: str | None) -> Place | None:
+def parse_position(text: str | None) -> Place | None:
     """A place in a log from an address; None for what is none."""
     found = re.fullmatch(PLACE, text or "")
     return None if found is None else (min(int(found[1]), 2**31 - 1), min(int(found[2] or 0), 2**31 - 1))
@@ -90,7 +90,7 @@ async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage
     if visit.by_htmx:
         # Only what stands above it is drawn again; new lines come as events.
         return LogPage((), None, "0")
-    wanted, before = sought(visit), read_place(visit.query.get("before"))
+    wanted, before = sought(visit), parse_position(visit.query.get("before"))
     board, found, looked, more = visit.client.board, list[LogLine](), 0, True
     newest: LogLine | None = None
     while more and len(found) <= MOST_SHOWN and looked < MOST_LOOKED_AT:
@@ -99,12 +99,12 @@ async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage
         newest = newest or (lines[-1] if lines else None)
         found[:0] = [line for line in lines if wanted.finds(line)]
         looked, more = looked + len(lines), len(lines) == size
-        before = place_of(lines[0]) if lines else before
+        before = position_of(lines[0]) if lines else before
     shown = found[-MOST_SHOWN:]
-    earlier = place_text(shown[0]) if len(found) > len(shown) else None
+    earlier = format_position(shown[0]) if len(found) > len(shown) else None
     if earlier is None and more and before is not None:
         earlier = f"{before[0]}.{before[1]}"
-    return LogPage(shown_lines(visit, shown, own), earlier, "0" if newest is None else place_text(newest))
+    return LogPage(shown_lines(visit, shown, own), earlier, "0" if newest is None else format_position(newest))
 
 
 def shown_lines(visit: PageRequest, lines: Sequence[LogLine], own: str | None) -> list[ShownLine]:
@@ -112,7 +112,7 @@ def shown_lines(visit: PageRequest, lines: Sequence[LogLine], own: str | None) -
     tz = visit.clock.zone(own)
     return [
         ShownLine(
-            place_text(line),
+            format_position(line),
             line.attempt,
             line.level,
             _word(line.level),
@@ -145,9 +145,11 @@ def _word(level: int) -> str:
 async def lines(visit: PageRequest) -> Response:
     """New lines as they come, as server-sent events, until the run has come to its end."""
     run = await visit.client.run(visit.number("id") or 0)
-    place = read_place(visit.request.headers.get("last-event-id")) or read_place(visit.query.get("after")) or (0, 0)
+    place = (
+        parse_position(visit.request.headers.get("last-event-id")) or parse_position(visit.query.get("after")) or (0, 0)
+    )
     streams: SseConnections = visit.request.app.state.streams
-    own = known_zone(visit.query.get("zone", ""))
+    own = find_zone(visit.query.get("zone", ""))
     answer: Response = streams.open(visit.request, lambda: _follow(visit, run.id, place, own))
     return answer
 
@@ -174,10 +176,10 @@ async def _follow(visit: PageRequest, run_id: int, place: Place, own: str | None
             said_at, pause = progress.at, _SOON
             yield event({}, name="progress")
         if found.lines:
-            place, pause = place_of(found.lines[-1]), _SOON
+            place, pause = position_of(found.lines[-1]), _SOON
             shown = shown_lines(visit, [line for line in found.lines if wanted.finds(line)], own)
             html = render("log_lines.html", {"lines": shown})
-            yield event({"html": html}, name="lines", place=place_text(found.lines[-1]))
+            yield event({"html": html}, name="lines", place=format_position(found.lines[-1]))
         elif found.status in FINAL:
             yield event({}, name="end")
             return
@@ -200,7 +202,7 @@ async def _text(visit: PageRequest, run_id: int) -> AsyncIterator[bytes]:
             f"{line.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ} {_word(line.level):8} [{line.attempt}] {line.text}\n"
             for line in found
         ).encode(errors="replace")
-        place = place_of(found[-1])
+        place = position_of(found[-1])
 
 
 DOORS: Final = (

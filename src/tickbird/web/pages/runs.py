@@ -38,7 +38,7 @@ async def runs(visit: PageRequest) -> Response:
     """A page of runs."""
     if (to := _tidied(visit)) is not None:
         return RedirectResponse(to, 303)
-    wanted, wrong = _wanted(visit)
+    wanted, wrong = _filter(visit)
     before, after = read_number(visit.query.get("before")), read_number(visit.query.get("after"))
 
     async def read() -> KeysetPage[RunRecord]:
@@ -96,7 +96,7 @@ def _tidied(visit: PageRequest) -> str | None:
     return visit.url(visit.path, **kept)
 
 
-def _wanted(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
+def _filter(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
     """What the address asks for, and what of it cannot be read."""
     asked, wrong = visit.query, dict[str, str]()
     given = [each for each in asked.get("status", "").split(",") if each]

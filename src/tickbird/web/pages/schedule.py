@@ -13,7 +13,7 @@ from starlette.responses import Response
 from tickbird.client import Client
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.planning.backfills import BackfillRecord
-from tickbird.domain.planning.upcoming import coming_ticks, next_skipped, with_notes
+from tickbird.domain.planning.upcoming import next_skipped, upcoming_ticks, with_notes
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.diff import revision_origin
@@ -92,7 +92,7 @@ async def _read(client: Client, found: Schedule, now: datetime) -> Seen:
 def _context(visit: PageRequest, found: Schedule, seen: Seen) -> dict[str, Any]:
     now, definition = visit.clock.now, found.definition
     own = definition.trigger.tz if definition is not None else None
-    ticks = with_notes(found, coming_ticks(found, now, _TICKS), now)
+    ticks = with_notes(found, upcoming_ticks(found, now, _TICKS), now)
     declared = declared_by(seen.records)
     at = schedule_path(found.name)
     drawn = Drawn(
@@ -121,7 +121,7 @@ def _context(visit: PageRequest, found: Schedule, seen: Seen) -> dict[str, Any]:
         "skips": [mark for mark in reversed(seen.marks) if isinstance(mark, SkipPoint)][:_SKIPS],
         "entries": revisions.entries_of(seen.records, _REVISIONS),
         "more_revisions": len(seen.records) > _REVISIONS,
-        "made": _made(seen.first),
+        "made": _creation(seen.first),
         "last": seen.records[0] if seen.records else None,
         "until": to_datetime(found.pause.until) if found.pause and found.pause.until is not None else None,
         # What somebody chose comes first.
@@ -140,7 +140,7 @@ def _failures(marks: Sequence[Marked]) -> list[int]:
     return [mark.id for mark in takewhile(lambda mark: mark.status == "failed", told)]
 
 
-def _made(first: RevisionRecord | None) -> tuple[str, str] | None:
+def _creation(first: RevisionRecord | None) -> tuple[str, str] | None:
     """Who made it, and by what."""
     return None if first is None else (first.actor, revision_origin(first.action, first.actor, first.detail))
 

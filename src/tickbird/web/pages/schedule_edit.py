@@ -22,7 +22,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_new_name
 from tickbird.domain.time.instants import to_seconds
 from tickbird.files.tick_diff import TickBudget, TickChanges, compare
-from tickbird.web.display_clock import known_zone
+from tickbird.web.display_clock import find_zone
 from tickbird.web.forms.idempotency import SubmitOnce, form_token
 from tickbird.web.forms.instants import local_value, tomorrow_at
 from tickbird.web.forms.policy_fields import GROUPS
@@ -74,7 +74,7 @@ class Sheet:
     @property
     def own_zone(self) -> str:
         """On whose clock its times are told."""
-        return known_zone(self.draft.texts["tz"].strip()) or "UTC"
+        return find_zone(self.draft.texts["tz"].strip()) or "UTC"
 
     @property
     def command(self) -> str:
@@ -132,7 +132,7 @@ async def edit(visit: PageRequest) -> Response:
         return await _show(Sheet(visit=visit, draft=draft, schedule=schedule, revision=schedule.revision))
     text = visit.form.text("revision")
     seen = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else schedule.revision
-    base = schedule.raw if seen >= schedule.revision else await _as_seen(visit, schedule, seen)
+    base = schedule.raw if seen >= schedule.revision else await _definition_at(visit, schedule, seen)
     sheet = Sheet(visit=visit, draft=await sent(visit, base), schedule=schedule, revision=seen)
     return await _posted(sheet)
 
@@ -149,7 +149,7 @@ async def preview(visit: PageRequest) -> Response:
     return visit.render("preview_part.html", sheet=sheet, draft=draft, outlook=found)
 
 
-async def _as_seen(visit: PageRequest, schedule: Schedule, revision: int) -> Mapping[str, Any]:
+async def _definition_at(visit: PageRequest, schedule: Schedule, revision: int) -> Mapping[str, Any]:
     found = await visit.client.revisions(schedule.name, before=revision + 1, limit=1)
     return found[0].definition if found else schedule.raw
 

@@ -15,7 +15,7 @@ from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.views import CappedCount, Marked, ScheduleFilter
 from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.web.charts import Chart, outcomes
-from tickbird.web.filters import FIELDS, asked_for, is_spelled, query_of
+from tickbird.web.filters import FIELDS, is_spelled, query_of, requested_filter
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.schedule_charts import outcome_of
 
@@ -86,8 +86,8 @@ async def schedules(visit: PageRequest) -> Response:
     """A page of those that are asked for."""
     if not is_spelled(visit):
         # As a form sends it, with what was left empty; the address that one keeps has no more than it needs.
-        return RedirectResponse(visit.url("/schedules", **query_of(asked_for(visit))), 303)
-    wanted = asked_for(visit)
+        return RedirectResponse(visit.url("/schedules", **query_of(requested_filter(visit))), 303)
+    wanted = requested_filter(visit)
     after, before = visit.query.get("after", ""), visit.query.get("before") or None
     key = (visit.namespace, "schedules", tuple(query_of(wanted).items()), after, before)
     found = await visit.readings.share(key, lambda: _read(visit, wanted, after, before))

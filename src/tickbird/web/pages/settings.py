@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from tickbird.domain.time.zones import zone
 from tickbird.version import VERSION
-from tickbird.web.display_clock import CHOICE, MINE, known_zone
+from tickbird.web.display_clock import CHOICE, MINE, find_zone
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.timezone import keep
 
@@ -52,7 +52,7 @@ async def _store(visit: PageRequest) -> dict[str, Any]:
 async def choose_zone(visit: PageRequest) -> Response:
     """On whose clock times are shown; a zone that there is not is refused, and nothing is kept."""
     choice, mine = visit.form.text("zone"), visit.form.text("mine")
-    if mine and known_zone(mine) is None:
+    if mine and find_zone(mine) is None:
         hint = "write one such as Europe/Rome, or UTC."
         return await _page(visit, typed=mine[:100], wrong=f"There is no time zone {mine[:60]!r}; {hint}")
     answer = visit.done(visit.url("/settings"), "Times are shown so from now on, in this browser.")

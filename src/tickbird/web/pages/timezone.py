@@ -6,7 +6,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.web.display_clock import CHOICE, MINE, known_zone
+from tickbird.web.display_clock import CHOICE, MINE, find_zone
 from tickbird.web.page_request import PageRequest, PageRoute, own_path
 
 _A_YEAR: Final = 31_536_000
@@ -18,7 +18,7 @@ async def choose(visit: PageRequest) -> Response:
     chosen = visit.form.text("zone")
     if chosen in ("schedule", "mine", "utc"):
         keep(visit, answer, CHOICE, chosen)
-    mine = known_zone(visit.form.text("mine"))
+    mine = find_zone(visit.form.text("mine"))
     if mine is not None:
         keep(visit, answer, MINE, mine)
     return answer

@@ -24,12 +24,12 @@ def read_plan(document: Document) -> FilePlan:
         same=document["same"],
         left=document["left"],
         # One that does not tell of them is older.
-        stays=[Unchanged(each["name"], _kept(each), _pause(each)) for each in document.get("stays", ())],
+        stays=[Unchanged(each["name"], _kept_overrides(each), _pause(each)) for each in document.get("stays", ())],
         crowds=[
             BusyMinute(instant(each["at"]), each["schedules"], tuple(each["names"])) for each in document["crowds"]
         ],
-        mistakes=[*map(_mistake, document["mistakes"])],
-        conflicts=[*map(_mistake, document["conflicts"])],
+        mistakes=[*map(_diagnostic, document["mistakes"])],
+        conflicts=[*map(_diagnostic, document["conflicts"])],
     )
 
 
@@ -40,7 +40,7 @@ def _change(document: Document) -> ScheduleChange:
         command=None,
         schedule=read_schedule(document["schedule"]),
         fields=tuple(FieldChange(each["name"], each["before"], each["after"]) for each in document["fields"]),
-        kept=_kept(document),
+        kept=_kept_overrides(document),
         pause=_pause(document),
         ticks=_ticks(document["ticks"]),
         late=maybe(lambda each: Late(each["ticks"], each["catch_up"]), document["late"]),
@@ -49,7 +49,7 @@ def _change(document: Document) -> ScheduleChange:
     )
 
 
-def _kept(document: Document) -> tuple[KeptOverride, ...]:
+def _kept_overrides(document: Document) -> tuple[KeptOverride, ...]:
     return tuple(KeptOverride(each["name"], each["value"], each["declared"]) for each in document["kept"])
 
 
@@ -71,5 +71,5 @@ def _ticks(document: Document) -> TickChanges:
     )
 
 
-def _mistake(document: Document) -> Diagnostic:
+def _diagnostic(document: Document) -> Diagnostic:
     return Diagnostic(SourceLocation(document["file"], document["line"], document["column"]), document["text"])

@@ -33,7 +33,7 @@ def read_finding(document: Document) -> Finding:
     )
 
 
-def read_place(document: Document) -> StoreIdentity:
+def read_identity(document: Document) -> StoreIdentity:
     """Where a store is, and whether it is a copy."""
     return StoreIdentity(document["here"], document["stored"], document["copied"])
 

@@ -46,7 +46,7 @@ def read_decisions(document: Document) -> TickDecisions:
     return TickDecisions(runs=[*map(read_run, document["runs"])], skips=[*map(read_skip, document["skips"])])
 
 
-def read_happening(document: Document) -> Activity:
+def read_activity(document: Document) -> Activity:
     """Something that happened."""
     return Activity(
         instant(document["at"]),

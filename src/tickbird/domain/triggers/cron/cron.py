@@ -163,7 +163,7 @@ class Cron(BaseTrigger):
         return [*found, wall] if self._on_grid(wall) else found
 
     @property
-    def most_per_day(self) -> int:
+    def max_per_day(self) -> int:
         """How many ticks a day can have."""
         return self._per_day
 

@@ -26,10 +26,10 @@ def describe(expr: str) -> str:
     if fields.seconds != 1:
         times.insert(0, _field(fields.seconds, 0, 60, second))
     months = _described(f"0 0 * {_field(fields.months, 1, 12, month)} *").removeprefix(_MIDNIGHT)
-    return _described(f"{' '.join(times)} * * *") + _day_words(fields.days, day) + months
+    return _described(f"{' '.join(times)} * * *") + _describe_days(fields.days, day) + months
 
 
-def _day_words(rule: DayRule, day_text: str) -> str:
+def _describe_days(rule: DayRule, day_text: str) -> str:
     every_day, every_weekday = rule.days == _EVERY_DAY, rule.weekdays == _EVERY_WEEKDAY
     if (every_day and every_weekday) or (not rule.both and (every_day or every_weekday)):
         return ""
