@@ -26,7 +26,7 @@ from tickbird.store.protocol.store import Store
 
 async def begin(store: Store, at: float = 0) -> ActivityCursor:
     """The place behind all that has happened by then."""
-    return (await store.settle(now=later(at))).mark
+    return (await store.settle(now=later(at))).cursor
 
 
 async def told(
@@ -88,7 +88,7 @@ class Happenings:
         assert len(whole.items) >= 13
         for number, (place, _) in enumerate(whole.items, 1):
             assert brief(await told(store, place, 10)) == brief(whole)[number:]
-        assert brief(await told(store, (await store.settle(now=later(10))).mark, 20)) == []
+        assert brief(await told(store, (await store.settle(now=later(10))).cursor, 20)) == []
 
     async def test_starts_and_ends_are_told_once_though_the_row_goes_on(self, store: Store) -> None:
         mark = await begin(store, -1)
@@ -103,7 +103,7 @@ class Happenings:
             until = await store.settle(now=later(at))
             found = await store.read_activity((NAMESPACE,), mark, until)
             seen += brief(found)
-            mark = until.mark
+            mark = until.cursor
         assert [each for each in seen if each[1] != "changed"] == [(0, "planned"), (2, "started"), (5, "ended")]
 
     async def test_what_is_dated_behind_the_horizon_waits_for_the_next_look(self, store: Store) -> None:
@@ -115,7 +115,7 @@ class Happenings:
         await finish(store, run, 4)
         found = [each for each in brief(await store.read_activity((NAMESPACE,), mark, until)) if each[1] != "changed"]
         assert found == [(0, "planned"), (2, "started")]
-        assert brief(await told(store, until.mark, 5)) == [(4, "ended")]
+        assert brief(await told(store, until.cursor, 5)) == [(4, "ended")]
 
     async def test_only_the_namespaces_asked_for_are_told_of(self, store: Store) -> None:
         mark = await begin(store, -1)
@@ -147,12 +147,12 @@ class Happenings:
     async def test_by_its_own_clock_everything_is_told_at_last(self, store: Store, other: Store) -> None:
         until = await store.settle()
         made = await other.enqueue(NAMESPACE, [NewRun(Target("work"), {})], "ada")
-        mark = until.mark
+        mark = until.cursor
         seen: list[int] = []
         end = await store.now() + timedelta(seconds=30)
         while not seen and await store.now() < end:
             until = await store.settle(until)
             found = await store.read_activity((NAMESPACE,), mark, until)
             seen += [each.run.id for _, each in found.items if each.run is not None]
-            mark = until.mark
+            mark = until.cursor
         assert seen == list(made)

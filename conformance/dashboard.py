@@ -148,14 +148,14 @@ class DashboardReadings:
         two = await create(store, "two", overlap="allow")
         for at in (60, 120, 180):
             await plan(store, at)
-        runs, skips = await store.readings.marks([one.id, two.id], 2)
+        runs, skips = await store.readings.newest_points([one.id, two.id], 2)
         assert {type(mark) for mark in runs} == {RunPoint}
         assert [mark.status for mark in runs if mark.schedule_id == one.id] == ["queued"]
         newest = sorted(mark.due_at for mark in runs if mark.schedule_id == two.id)
         assert newest == [later(120), later(180)]
         [skip] = skips
         assert skip == SkipPoint(one.id, skip.id, "overlap", later(120), later(180), 2)
-        assert await store.readings.marks([]) == ([], [])
+        assert await store.readings.newest_points([]) == ([], [])
 
     async def test_a_timeline_shows_who_fails_first(self, store: Store) -> None:
         for name in ("a", "b", "c", "d"):
@@ -193,7 +193,7 @@ class DashboardReadings:
         assert (mine.lateness, mine.duration) == (101.0, 204.0)
         [timing] = await store.readings.timings(NAMESPACE, since=later(0))
         [same] = await store.readings.timings(NAMESPACE, schedule_id=schedule.id, since=later(0))
-        [mark], _ = await store.readings.marks([schedule.id])
+        [mark], _ = await store.readings.newest_points([schedule.id])
         for seen in (timing, same, mark):
             assert (seen.due_at, seen.started_at, seen.finished_at) == (later(60), later(161), later(365))
         assert (await store.durations(NAMESPACE, [schedule.name]))[schedule.name].median == 204.0

@@ -73,7 +73,7 @@ async def test_planning_goes_on_while_the_api_is_held_up(
 async def test_a_server_gives_a_statement_less_time_than_planning_does(shared_url: str) -> None:
     async def settings(store: Store) -> list[str]:
         assert isinstance(store, PostgresStore)
-        async with store._connections.apart() as connection:
+        async with store._connections.dedicated() as connection:
             asked = [f"SELECT current_setting('{name}')" for name in ("statement_timeout", "lock_timeout")]
             return [(await (await connection.execute(each.encode())).fetchone() or ("",))[0] for each in asked]
 

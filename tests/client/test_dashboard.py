@@ -50,7 +50,7 @@ async def made(store: Store, name: str, ago: float = 90, **policies: Any) -> Non
 
 
 async def test_nothing_needs_a_person(store: Store) -> None:
-    found = await Client(store).board.troubles()
+    found = await Client(store).board.findings()
     assert (found.found, found.more, found.capped) == ((), 0, False)
 
 
@@ -64,7 +64,7 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
     [run] = (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
     await store.finish([Outcome(run.id, run.attempt, "failed", error="Traceback\n  x\nBoom: no data", failures=1)])
     await made(store, "unplanned", ago=3_600)
-    found = (await board.troubles()).found
+    found = (await board.findings()).found
     by_kind = {trouble.kind: trouble for trouble in found}
     assert [trouble.severity for trouble in found] == sorted(each.severity for each in found)
     assert by_kind["failing"].text == "bad failed once: Boom: no data."
@@ -75,7 +75,7 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
     assert by_kind["worker"].text == "Worker w2 is held back: it waits for its clock."
     assert by_kind["unplanned"].schedule == "unplanned"
     assert by_kind["unplanned"].text.endswith("late: no worker has planned it.")
-    less = await board.troubles(most=1)
+    less = await board.findings(most=1)
     assert (len(less.found), less.more, less.found[0].severity) == (1, len(found) - 1, "problem")
 
 
@@ -85,11 +85,11 @@ async def test_late_runs_say_what_holds_them(store: Store) -> None:
     for queue in ("default", "default"):
         await Client(store).enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
     assert (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
-    [busy] = (await board.troubles(late=-5)).found
+    [busy] = (await board.findings(late=-5)).found
     assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
     await store.report_worker(replace(WORKER, slots=5), 600)
     await store.limit_queue("default", "default", RateLimit(1, 3_600), "ada")
-    [rated] = (await board.troubles(late=-5)).found
+    [rated] = (await board.findings(late=-5)).found
     assert "the rate of queue 'default' is 1/h" in rated.text
 
 
@@ -110,14 +110,14 @@ async def test_what_is_out_of_bounds_is_refused(store: Store) -> None:
         (board.schedules(ScheduleFilter(states=["gone"])), "state"),  # type: ignore[list-item]
         (board.schedules(ScheduleFilter(contains="\0")), "contains"),
         (board.count(most=10**9), "most"),
-        (board.marks(range(201)), "ids"),
+        (board.newest_points(range(201)), "ids"),
         (board.timeline(now, now - timedelta(1)), "last"),
         (board.timings(now, limit=2_001), "limit"),
         (board.runs(RunFilter(statuses=["bad"])), "status"),  # type: ignore[list-item]
         (board.runs(limit=10_000), "limit"),
         (board.audit(AuditFilter(actor="\0")), "actor"),
         (board.load(hours=0), "hours"),
-        (board.troubles(most=0), "most"),
+        (board.findings(most=0), "most"),
     ):
         with pytest.raises(InvalidError) as caught:
             await asked

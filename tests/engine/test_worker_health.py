@@ -26,12 +26,12 @@ def test_what_does_not_fit_between_question_and_answer_is_a_difference(
 ) -> None:
     times = iter((asked_at, answered_at))
     vitals = WorkerHealth(lambda: 3, lambda: next(times))
-    assert vitals.tell() == {"zones": str(zone_source().data), "stuck": 3}
+    assert vitals.snapshot() == {"zones": str(zone_source().data), "stuck": 3}
     vitals.see(datetime.fromtimestamp(shown, UTC), vitals.wall())
-    assert vitals.tell()["clock"] == apart
+    assert vitals.snapshot()["clock"] == apart
 
 
 def test_without_a_clock_of_its_own_there_is_nothing_to_compare() -> None:
     vitals = WorkerHealth()
     vitals.see(datetime.now(UTC), vitals.wall())
-    assert "clock" not in vitals.tell()
+    assert "clock" not in vitals.snapshot()

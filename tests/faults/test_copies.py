@@ -200,7 +200,7 @@ async def test_a_dump_that_is_restored(
 ) -> None:
     """Under another name on the same server, or under the same name on another: it waits to be accepted."""
     await client.create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True, overlap="allow")
-    assert not (await client.place()).copied
+    assert not (await client.identity()).copied
     elsewhere = postgres_server.create_database()
     with PostgresServer() as other:
         name = urlsplit(url).path[1:]
@@ -229,7 +229,7 @@ async def test_a_dump_that_is_restored(
                 await restored.close()
     postgres_server.drop_database(elsewhere)
     # Where it was dumped from, nothing has changed.
-    assert not (await client.place()).copied
+    assert not (await client.identity()).copied
 
 
 async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet: Fleet) -> None:

@@ -310,7 +310,7 @@ def test_several_files_are_one_document(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text("schedules:\n  b: {every: 10m, task: x}\nlimits: {k: 2}\n")
     read = read_files([tmp_path])
     assert (read.app, sorted(read.schedules), read.limits) == ("ops", ["a", "b"], {"k": 2})
-    assert str(read.place("schedules", "b", "every")).endswith("b.yaml:2:14")
+    assert str(read.location("schedules", "b", "every")).endswith("b.yaml:2:14")
 
 
 def test_a_name_in_two_files_is_told_with_both_places(tmp_path: Path) -> None:

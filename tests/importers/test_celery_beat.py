@@ -50,13 +50,13 @@ def test_a_settings_file_ticks_on_the_same_instants(origins: Origins, zone: str)
 
 def test_what_differs_is_named_with_its_times() -> None:
     made = made_of(read_settings(SETTINGS.format(zone="America/New_York"), "settings.py"))
-    words = [each.words("Celery") for each in made.differences["gap"]]
+    words = [each.description("Celery") for each in made.differences["gap"]]
     assert words == [
         "2027-03-14: Celery at 03:30 EDT, Tickbird at 03:00 EDT",
         "2028-03-12: Celery at 03:30 EDT, Tickbird at 03:00 EDT",
     ]
     # Beat goes by the clock on the wall, and leaves out an hour of work when that goes back.
-    assert made.differences["quarters"][0].words("Celery") == (
+    assert made.differences["quarters"][0].description("Celery") == (
         "2027-11-07: Celery does not, Tickbird at 01:00 EST, 01:15 EST, 01:30 EST and 1 times more"
     )
     assert "repeated" not in made.differences

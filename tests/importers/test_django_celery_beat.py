@@ -75,7 +75,7 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
         fires.pop(name, None)
     fires["Nightly-report-EU"] = fires.pop("Nightly report (EU)")
     check(made, fires)
-    assert made.differences["gap"][0].words("Celery") == "2027-03-14: Celery at 03:30 EDT, Tickbird at 03:00 EDT"
+    assert made.differences["gap"][0].description("Celery") == "2027-03-14: Celery at 03:30 EDT, Tickbird at 03:00 EDT"
     assert schedules["both"].exclude.weekdays == frozenset({1, 2, 3, 4, 5, 6}), "both days must match"
     assert (schedules["Nightly-report-EU"].queue, schedules["gap"].payload) == ("mail", {"full": True})
     assert (schedules["quarters"].payload, schedules["gap"].description) == ({"args": [1, 2]}, "Full.")

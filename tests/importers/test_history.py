@@ -176,7 +176,7 @@ def test_a_task_of_several_schedules_may_be_any_of_them() -> None:
         "task,at\noffer,2026-03-10T03:00:01Z\neu,2026-03-10T03:00:01Z\nold,2026-03-10T04:00:00Z", TASKS, "old=us"
     )
     assert {group: len(found) for group, found in heard.firings.items()} == {("eu", "us"): 1, ("eu",): 1, ("us",): 1}
-    assert sorted(map(sorted, heard.together(["digest", "eu", "us"]))) == [["digest"], ["eu", "us"]]
+    assert sorted(map(sorted, heard.groups(["digest", "eu", "us"]))) == [["digest"], ["eu", "us"]]
     assert [(round(at) % 3_600, [*places]) for at, places in heard.in_order(["eu", "us"])] == [
         *((1, [0]), (1, [0, 1]), (0, [1])),
     ]

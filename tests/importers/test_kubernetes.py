@@ -107,7 +107,7 @@ def fires(expression: str, tz: str) -> Iterator[int]:
 def test_a_list_ticks_on_the_same_instants() -> None:
     made = made_of(read_cronjobs(TEXT, "cronjobs.yaml"))
     check(made, {name: list(fires(*each)) for name, each in FIELDS.items()})
-    named = {name: [each.words("Kubernetes") for each in days] for name, days in made.differences.items()}
+    named = {name: [each.description("Kubernetes") for each in days] for name, days in made.differences.items()}
     assert named["shop.gap"][0] == "2027-03-14: Kubernetes does not, Tickbird at 03:00 EDT"
     assert named["twice"][0] == "2027-11-07: Kubernetes at 01:30 EST, Tickbird does not"
     assert {*named} == {"shop.gap", "twice"}

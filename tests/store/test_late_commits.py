@@ -63,9 +63,9 @@ class Reader:
     async def look(self) -> None:
         horizon = await self.store.settle(self.horizon)
         if self.horizon is None:
-            self.begun = horizon.mark
+            self.begun = horizon.cursor
         else:
-            found = await self.store.read_activity(("default",), self.horizon.mark, horizon)
+            found = await self.store.read_activity(("default",), self.horizon.cursor, horizon)
             assert not found.more
             self.told += [_brief(each) for _, each in found.items]
             self.marks += [mark for mark, _ in found.items]

@@ -44,7 +44,7 @@ class Watch:
     def __init__(self) -> None:
         self._marks: dict[str, Mark | None] = {}
 
-    def look_at(self, files: Collection[str]) -> None:
+    def watch_only(self, files: Collection[str]) -> None:
         """Watch these files and no others; those that were watched before keep what was seen of them."""
         self._marks = {file: self._marks[file] if file in self._marks else _fingerprint(file) for file in files}
 

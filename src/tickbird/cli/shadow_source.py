@@ -109,7 +109,7 @@ async def read_pings(client: Client, schedule: Schedule, since: float | None) ->
     after: datetime | None = None
     while page := await client.pings(schedule.name, first, to_datetime(_EVER[1]), after=after, limit=_PAGE):
         for at in page:
-            heard.told(at.timestamp())
+            heard.note_instant(at.timestamp())
             heard.fired((schedule.name,), at.timestamp())
         after = page[-1]
     return heard

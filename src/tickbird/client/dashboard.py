@@ -78,11 +78,11 @@ class DashboardReads:
         _check_schedules(wanted)
         return await self._readings.count_schedules(self._namespace, wanted, _within(most, "most", 100_000))
 
-    async def marks(self, ids: Collection[int], *, each: int = 60) -> Mapping[int, Sequence[Marked]]:
+    async def newest_points(self, ids: Collection[int], *, each: int = 60) -> Mapping[int, Sequence[Marked]]:
         """The newest runs and skips of each of up to 200 schedules, by the id of the schedule, oldest first."""
         if len(ids) > 200:
             raise InvalidError("ids: at most 200 schedules can be asked for at once.", field="ids")
-        return newest_points(*await self._readings.marks(ids, _within(each, "each", 500)), each)
+        return newest_points(*await self._readings.newest_points(ids, _within(each, "each", 500)), each)
 
     async def timeline(self, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100) -> Timeline:
         """What went on between two instants, and which schedules are to come until the last."""
@@ -98,7 +98,7 @@ class DashboardReads:
         limit = _within(limit, "limit", 2_000)
         return await self._readings.timings(self._namespace, schedule_id=schedule_id, since=since, limit=limit)
 
-    async def troubles(self, *, late: float = LATE, most: int = 20) -> FindingsOverview:
+    async def findings(self, *, late: float = LATE, most: int = 20) -> FindingsOverview:
         """What needs a person now, the most serious first: what fails, is late, parked, held, or held back."""
         most = _within(most, "most", 100)
         store, namespace, readings = self._store, self._namespace, self._readings

@@ -102,7 +102,7 @@ class Files(ClientBase):
             try:
                 found = await CalendarService(store, namespace).resolve(said)
             except TickbirdError as error:
-                mistakes.append(Diagnostic(document.place("calendars", name), f"calendar {name}: {error}"))
+                mistakes.append(Diagnostic(document.location("calendars", name), f"calendar {name}: {error}"))
             else:
                 revision = records[name].revision if name in records else 0
                 resolved[name] = CalendarUpdate(name, found.definition, found.closed, found.source, revision)
@@ -154,7 +154,7 @@ class Files(ClientBase):
             except InvalidError as error:
                 # A key of the task may need fields that the payload has not.
                 schedules[name] = definition
-                place = document.place("schedules", name)
+                place = document.location("schedules", name)
                 mistakes.append(Diagnostic(place, f"schedule {name}: {error} Its task declares it."))
         return replace(document, schedules=schedules), mistakes
 
@@ -191,7 +191,9 @@ class Files(ClientBase):
             try:
                 await asyncio.to_thread(check_by_schema, task, definition.payload, published, unknown_task_ok=True)
             except PayloadError as error:
-                mistakes.append(Diagnostic(document.place("schedules", name, "payload"), f"schedule {name}: {error}"))
+                mistakes.append(
+                    Diagnostic(document.location("schedules", name, "payload"), f"schedule {name}: {error}")
+                )
         return mistakes, sorted(unserved)
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:

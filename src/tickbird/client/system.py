@@ -36,7 +36,7 @@ class System(ClientBase):
         """Everything that was looked at in the store: how it is, and what to do about it."""
         return run_checks(await self._store.examine(self._namespace))
 
-    async def place(self) -> StoreIdentity:
+    async def identity(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
         return await self._store.check_identity()
 

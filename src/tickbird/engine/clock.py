@@ -77,7 +77,7 @@ class ClockGuard:
         return self._clock.monotonic() - self._minded_at
 
     @property
-    def patience(self) -> float:
+    def recheck_after(self) -> float:
         """Seconds until another look is worth it: the clock may be set right at any time."""
         if self._jumped is None:
             return 0.0

@@ -207,7 +207,7 @@ class Dispatcher:
             return None
         if not believed:
             # Runs that wait for this clock are not claimed by it.
-            return self._watch.patience
+            return self._watch.recheck_after
         if claimed.next_at is None:
             return None
         return (claimed.next_at - claimed.now).total_seconds() - (self._clock.monotonic() - began)

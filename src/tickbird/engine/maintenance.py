@@ -100,7 +100,7 @@ class Maintenance:
     async def _report(self) -> HeartbeatResult:
         began, asked_at = self._clock.monotonic(), self._vitals.wall()
         held = "; ".join(filter(None, (self._standing.held, self._watch.held)))
-        self.worker = replace(self.worker, held=held, vitals=self._vitals.tell())
+        self.worker = replace(self.worker, held=held, vitals=self._vitals.snapshot())
         reported = await self._store.report_worker(self.worker, self._live_for, now=self._clock.now())
         if not self._standing.doubt:
             self._watch.see(reported.now, began)
@@ -131,7 +131,7 @@ class Maintenance:
         began, expected = self._clock.monotonic(), self._watch.expected()
         rescued = await self._store.rescue(expected=expected, now=self._clock.now())
         if not self._watch.believes(rescued.now, began, expected):
-            return self._watch.patience
+            return self._watch.recheck_after
         for run in rescued.requeued:
             log.warning("run %d: its worker was lost, so it is tried again", run)
         for run in rescued.failed:

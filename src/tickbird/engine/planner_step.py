@@ -62,7 +62,7 @@ class PlannerStep:
         # Batches at once are answered at nearly the same instant; what one left, the last to look has seen.
         last = max(plans, key=lambda planned: planned.now)
         if not self._watch.believes(last.now, began, expected):
-            return self._watch.patience
+            return self._watch.recheck_after
         took = self._clock.monotonic() - began
         more = any(planned.more for planned in plans)
         if rested:

@@ -36,7 +36,7 @@ class WorkerHealth:
             # Whatever fits between question and answer is no difference.
             self._apart = round(max(asked_at - shown, 0.0) - max(shown - answered_at, 0.0), 3)
 
-    def tell(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """As it is published; the clock once it has been compared."""
         told: dict[str, Any] = {"zones": str(zone_source().data), "stuck": self._stuck(), **publish(self._unreadable())}
         return told if self._apart is None else {**told, "clock": self._apart}

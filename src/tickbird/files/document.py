@@ -29,7 +29,7 @@ class Document:
     queues: Mapping[str, RateLimit] = field(default_factory=dict)
     places: Mapping[tuple[str, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
 
-    def place(self, *path: str) -> SourceLocation:
+    def location(self, *path: str) -> SourceLocation:
         """Where something stands; what it is part of, if that alone is known."""
         while path and path not in self.places:
             path = path[:-1]

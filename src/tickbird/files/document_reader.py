@@ -53,13 +53,13 @@ class DocumentReader(Triggers, Policies):
         for name, node in source.root.value.items():
             self.where = ""
             if name in ("app", "namespace"):
-                self.say(name, node)
+                self.set_shared(name, node)
             elif name in PARTS:
                 self.part(name, node)
             elif name not in IGNORED:
                 self.unknown(name, node, PARTS, "a file of schedules")
 
-    def say(self, name: str, node: Node) -> None:
+    def set_shared(self, name: str, node: Node) -> None:
         """What holds for all files: said once, or the same each time."""
         said = self.name(node, name)
         if said is WRONG:
@@ -70,7 +70,7 @@ class DocumentReader(Triggers, Policies):
                 node.at,
                 f"{name}: is {said!r} here and {before!r} at {self.places[(name,)]}; all files of one call share it.",
             )
-        self.places.setdefault((name,), self.source.place(node.at))
+        self.places.setdefault((name,), self.source.location(node.at))
 
     def part(self, part: str, node: Node) -> None:
         """Schedules, calendars, limits or queues by name."""
@@ -79,7 +79,7 @@ class DocumentReader(Triggers, Policies):
             return
         for name, each in node.value.items():
             self.where = f"{part.removesuffix('s')} {name[:60]}: "
-            here = self.source.place(each.key or each.at)
+            here = self.source.location(each.key or each.at)
             first = self.places.setdefault((part, name), here)
             if first is not here:
                 self.wrong(each.key, f"{name[:60]!r} is defined twice, here and at {first}.")
@@ -141,7 +141,7 @@ class DocumentReader(Triggers, Policies):
             return
         fields: dict[str, Node] = node.value
         for each, value in fields.items():
-            self.places["schedules", name, each] = self.source.place(value.at)
+            self.places["schedules", name, each] = self.source.location(value.at)
             if each not in NAMES:
                 self.unknown(each, value, NAMES, "a schedule")
         tz = self.zone(fields)

@@ -33,7 +33,7 @@ class Source:
     file: str
     root: Node
 
-    def place(self, at: Position | None) -> SourceLocation:
+    def location(self, at: Position | None) -> SourceLocation:
         """A place in this file."""
         return SourceLocation(self.file) if at is None else SourceLocation(self.file, *at)
 
@@ -76,7 +76,7 @@ def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Diagnosti
         mistakes.append(Diagnostic(place, what + ("" if what.endswith(".") else ".")))
         return None
     source = Source(file, root)
-    mistakes += [Diagnostic(source.place(at), words) for at, words in remarks]
+    mistakes += [Diagnostic(source.location(at), words) for at, words in remarks]
     return source
 
 

@@ -216,7 +216,7 @@ class _Planner:
         said = next(
             (each for each in _SAID.get(field_name, ()) if ("schedules", name, each) in self.document.places), ""
         )
-        place = self.document.place("schedules", name, said or field_name)
+        place = self.document.location("schedules", name, said or field_name)
         self.mistakes.append(Diagnostic(place, f"schedule {name}: {text}"))
 
     def _settings(self) -> list[SettingChange]:
@@ -289,7 +289,7 @@ class _Planner:
             hint += ", or take it over with --adopt"
         self.conflicts.append(
             Diagnostic(
-                self.document.place("schedules", schedule.name),
+                self.document.location("schedules", schedule.name),
                 f"schedule {schedule.name}: it was defined by {owner}, and app {app!r} cannot define it too; {hint}.",
             )
         )

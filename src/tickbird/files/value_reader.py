@@ -32,7 +32,7 @@ class Values:
 
     def wrong(self, at: Position | None, text: str) -> None:
         """Note a mistake."""
-        self.mistakes.append(Diagnostic(self.source.place(at), f"{self.where}{text}"))
+        self.mistakes.append(Diagnostic(self.source.location(at), f"{self.where}{text}"))
 
     def unknown(self, name: str, node: Node, known: Iterable[str], what: str) -> None:
         """Note a name that nothing has, with the one that it is like."""

@@ -34,7 +34,7 @@ class Difference:
     theirs: tuple[datetime, ...]
     ours: tuple[datetime, ...]
 
-    def words(self, system: str) -> str:
+    def description(self, system: str) -> str:
         """In a sentence."""
         return f"{self.day}: {system} {_times(self.theirs)}, Tickbird {_times(self.ours)}"
 

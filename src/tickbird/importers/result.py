@@ -70,7 +70,7 @@ def _remarks(made: ImportResult, entry: ImportedSchedule) -> list[str]:
     if days := made.differences.get(entry.name):
         system = made.imported.system
         lines.append(f"When clocks change, {system} has another rule. Not the same are:")
-        lines += [f"  {each.words(system)}" for each in days]
+        lines += [f"  {each.description(system)}" for each in days]
     return lines
 
 

@@ -255,14 +255,14 @@ def test_a_watch_sees_what_changed_once(tmp_path: Path) -> None:
     one, two = tmp_path / "one.py", tmp_path / "two.py"
     one.write_text("1")
     watch = Watch()
-    watch.look_at([str(one), str(two)])
+    watch.watch_only([str(one), str(two)])
     assert watch.changed() == []
     one.write_text("12")
     two.write_text("2")
     assert sorted(watch.changed()) == [str(one), str(two)]
     assert watch.changed() == []
     one.unlink()
-    watch.look_at([str(one)])
+    watch.watch_only([str(one)])
     assert watch.changed() == [str(one)]
     two.write_text("22")
     assert watch.changed() == []

@@ -425,7 +425,7 @@ async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
     assert drained.drain_requested_by is not None
     assert drained in await both.local.workers()
     assert [each.check for each in await both.remote.doctor()] == [each.check for each in await both.local.doctor()]
-    assert await both.remote.place() == await both.local.place()
+    assert await both.remote.identity() == await both.local.identity()
     assert await both.remote.zones() == await both.local.zones()
     assert await both.remote.zone_history() == await both.local.zone_history()
     assert await both.remote.zone_moves() == await both.local.zone_moves() == []

@@ -49,7 +49,7 @@ def texts_of(url: str) -> list[str]:
         else:
             texts += [repr(made)]
             if isinstance(made, PostgresStore):
-                texts += [made.url, made._connections.place, repr(made._connections)]
+                texts += [made.url, made._connections.display_name, repr(made._connections)]
     return texts
 
 

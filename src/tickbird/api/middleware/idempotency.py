@@ -88,7 +88,7 @@ class IdempotencyMiddleware:
         except Exception:
             await self._end(namespace, key, request, None)
             raise
-        await self._end(namespace, key, request, held.answer(request))
+        await self._end(namespace, key, request, held.response(request))
         for message in held.messages:
             await send(message)
 
@@ -129,7 +129,7 @@ class _Held:
     async def __call__(self, message: Message) -> None:
         self.messages.append(message)
 
-    def answer(self, request: str) -> StoredResponse | None:
+    def response(self, request: str) -> StoredResponse | None:
         """What is to be kept: nothing of a failure, nor of what is too large."""
         [start, *parts] = self.messages
         body = b"".join(part.get("body", b"") for part in parts)

@@ -43,7 +43,7 @@ async def doctor(request: Request, access: Keeper) -> Any:
 @router.get("/place", summary="Where the store is", operation_id="place", response_model=PlaceModel)
 async def place(access: Keeper) -> Any:
     """Where the store is and where it says it is; `copied` tells why it is taken for a copy."""
-    return identity_document(await access.client.place())
+    return identity_document(await access.client.identity())
 
 
 @router.post("/place/accept-copy", summary="Accept a copy", operation_id="accept_copy", response_model=PlaceModel)

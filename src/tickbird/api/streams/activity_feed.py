@@ -114,18 +114,18 @@ class ActivityFeed:
 
     async def _missed(self, follower: Subscriber, after: ActivityCursor | None, horizon: Watermark) -> list[bytes]:
         if after is None:
-            return [_at(horizon.mark)]
+            return [_at(horizon.cursor)]
         if after.at > horizon.at + _AHEAD:
-            return [_reset(horizon.mark)]
-        if after.place >= horizon.mark.place:
+            return [_reset(horizon.cursor)]
+        if after.position >= horizon.cursor.position:
             # Another server has seen more than this one has.
-            follower.begin = after.place
+            follower.begin = after.position
             return [_at(after)]
         missed = await self._client.source.read_activity({follower.namespace}, after, horizon)
         if missed.more:
-            return [_reset(horizon.mark)]
+            return [_reset(horizon.cursor)]
         told = [_format(mark, each) for mark, each in missed.items if follower.wants(each)]
-        return [*told, _at(horizon.mark)]
+        return [*told, _at(horizon.cursor)]
 
     async def _next(self, follower: Subscriber) -> bytes:
         """What waits for them; or the place that they have reached without hearing anything."""
@@ -134,7 +134,7 @@ class ActivityFeed:
                 await follower.news.wait()
         except TimeoutError:
             if not follower.waiting and self._horizon is not None:
-                return _at(self._horizon.mark)
+                return _at(self._horizon.cursor)
         follower.news.clear()
         blocks = b"".join(follower.waiting)
         follower.waiting.clear()
@@ -185,17 +185,17 @@ class ActivityFeed:
         found = ActivityPage(more=True)
         if horizon.at >= before.at:
             namespaces = {each.namespace for each in self._followers}
-            found = await self._client.source.read_activity(namespaces, before.mark, horizon)
+            found = await self._client.source.read_activity(namespaces, before.cursor, horizon)
         self._horizon = horizon
         if found.more:
             for follower in self._followers:
-                follower.offer(_reset(horizon.mark), self._pauses.waiting)
+                follower.offer(_reset(horizon.cursor), self._pauses.waiting)
             if not all(each.has_enough for each in self._followers):
                 log.warning("those who follow what happens are told to look anew: too much, or the clock went back")
         for mark, happening in found.items:
             block = _format(mark, happening)
             for follower in self._followers:
-                if follower.wants(happening) and mark.place > follower.begin:
+                if follower.wants(happening) and mark.position > follower.begin:
                     follower.offer(block, self._pauses.waiting)
 
     async def _listen(self) -> None:

@@ -71,7 +71,7 @@ class LogFeeds:
         try:
             while True:
                 news = feed.news
-                lines = feed.behind(after)
+                lines = feed.after(after)
                 if lines is None:
                     lines = (await client.read_logs(run_id, after=after, limit=_PAGE)).lines
                     if not lines:
@@ -109,7 +109,7 @@ class _Feed:
         self.news = asyncio.Event()
         self._reader = asyncio.get_running_loop().create_task(self._read(), name=f"tickbird logs of run {run_id}")
 
-    def behind(self, place: Place) -> Sequence[LogLine] | None:
+    def after(self, place: Place) -> Sequence[LogLine] | None:
         """Some lines behind a place; None where they are no longer at hand."""
         if place < self.begins:
             return None

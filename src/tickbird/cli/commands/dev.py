@@ -101,7 +101,7 @@ class Child:
         os.close(their_said)
         os.close(their_go)
 
-    def said(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[dict[str, Any]]:
         """What it has said since it was last asked."""
         with contextlib.suppress(BlockingIOError):
             while chunk := os.read(self._said, 65_536):
@@ -181,7 +181,7 @@ class Dev:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         # Before anything is imported, so that a change meanwhile is one.
-        self._watch.look_at(list(project_files(self._folder)))
+        self._watch.watch_only(list(project_files(self._folder)))
         self._candidate = self._start()
         try:
             while not self._stopping and self._code is None:
@@ -214,7 +214,7 @@ class Dev:
         candidate, worker = self._candidate, self._worker
         if worker is not None:
             ended = worker.process.poll()
-            for document in worker.said():
+            for document in worker.messages():
                 self._watch_files(document["files"])
             if ended is not None:
                 self._worker = None
@@ -224,7 +224,7 @@ class Dev:
                 )
         if candidate is not None:
             ended = candidate.process.poll()
-            heard = candidate.said()
+            heard = candidate.messages()
             for document in heard:
                 self._hear(candidate, document)
             if ended is not None and self._candidate is candidate and not heard:
@@ -258,7 +258,7 @@ class Dev:
         self._print("failed", f"This cannot be started; {left}. Waiting for a change.", code=document["code"])
 
     def _watch_files(self, files: list[str]) -> None:
-        self._watch.look_at(sorted(set(files)))
+        self._watch.watch_only(sorted(set(files)))
 
     def _stop(self, child: Child) -> None:
         """Drain a worker; one that takes too long, or that Ctrl-C is pressed for again, is killed."""

@@ -260,7 +260,7 @@ def skip(
     schedule = run_async(work(), settings)
     reached, last = schedule.cursor.planned_until, schedule.cursor.skip_until
     assert reached is not None and last is not None
-    skipped = schedule.grid.whole(reached, last)
+    skipped = schedule.grid.range(reached, last)
     assert skipped is not None
     ahead = PendingTicks(schedule)
     skipped = replace(skipped, first=ahead.next(reached) or skipped.first, count=ahead.count(reached, last))

@@ -210,7 +210,7 @@ async def _compare(
         each.name: await recorded(client, each, known[0] - span.tolerance, known[1], span.now) for each in schedules
     }
     found: dict[str, ShadowReport] = {}
-    for together in heard.together(records):
+    for together in heard.groups(records):
         shadows, firings = [records[name] for name in together], heard.in_order(together)
         for each in compare(shadows, firings, span.tolerance, known, span.now.timestamp()):
             found[each.schedule] = each

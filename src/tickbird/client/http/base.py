@@ -102,7 +102,7 @@ class Remote(ClientBase):
         return found
 
     async def _send(self, read: Callable[[Document], T], question: HttpRequest) -> T:
-        return self._transport.understood(read, await self._transport.ask(question))
+        return self._transport.understood(read, await self._transport.request(question))
 
     def _query(self, given: Query | None = None) -> dict[str, str]:
         whole = {"namespace": self._asked, **(given or {})}

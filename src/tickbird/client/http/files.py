@@ -98,4 +98,4 @@ def _in_file(document: Document, mistake: Diagnostic) -> Diagnostic:
     about = _ABOUT.match(mistake.text)
     if about is None:
         return mistake
-    return replace(mistake, place=document.place(f"{about[1]}s", about[2]))
+    return replace(mistake, place=document.location(f"{about[1]}s", about[2]))

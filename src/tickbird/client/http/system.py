@@ -55,7 +55,7 @@ class RemoteSystem(Remote, System):
         """Everything that was looked at in the store: how it is, and what to do about it."""
         return await self._get("/doctor", lambda found: [*map(read_finding, found["items"])], patience=_DOCTOR)
 
-    async def place(self) -> StoreIdentity:
+    async def identity(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
         return await self._get("/place", read_identity)
 

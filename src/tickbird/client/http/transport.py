@@ -90,7 +90,7 @@ class Transport:
     def __repr__(self) -> str:
         return f"Transport({self.url!r})"
 
-    async def ask(self, question: HttpRequest) -> Any:
+    async def request(self, question: HttpRequest) -> Any:
         """The document that answers a question; a domain error where it is refused or does not come."""
         question = self._placed(question)
         try:

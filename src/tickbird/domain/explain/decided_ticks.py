@@ -102,7 +102,7 @@ class RunExplainer(Explainer):
             )
         if run.status == "queued":
             since = times(max(run.available_at, run.created_at))
-            blocked = progress.obstacle() or progress.pace() or progress.line()
+            blocked = progress.unserved_reason() or progress.rate_limit_reason() or progress.line()
             return f"Run {run.id} is queued since {since}: {blocked or 'a worker should take it at any moment'}."
         if run.status == "running":
             lost = next((step for step in progress.steps() if step.name == "worker" and step.ok is False), None)

@@ -53,7 +53,7 @@ class RunHistory:
         if step := self._queued():
             yield step
         if (turn := self.evidence.turn) is not None:
-            if pace := self.pace():
+            if pace := self.rate_limit_reason():
                 yield Step(False, "rate", f"{_capital(pace)}.", self.run.id, turn.at)
             if line := self.line():
                 yield Step(None, "line", f"{_capital(line)}.", self.run.id, turn.behind_until)
@@ -73,11 +73,11 @@ class RunHistory:
         elif run.status == "queued":
             if run.available_at > self.evidence.now:
                 yield self._in_queue()
-            if turn is not None and (pace := self.pace()):
+            if turn is not None and (pace := self.rate_limit_reason()):
                 yield Step(False, "rate", f"{_capital(pace)}.", run.id, turn.at)
             if turn is not None and (line := self.line()):
                 yield Step(None, "line", f"{_capital(line)}.", run.id, turn.behind_until)
-            if obstacle := self.obstacle():
+            if obstacle := self.unserved_reason():
                 yield Step(False, "worker", f"{_capital(obstacle)}.", run.id)
 
     @property
@@ -203,7 +203,7 @@ class RunHistory:
 
     def _waits_for_slot(self, limit: ConcurrencyLimit) -> str:
         holders = self.evidence.holders
-        named = ", ".join(self.standing(other, whose=True) for other in holders[:3])
+        named = ", ".join(self.active_run_text(other, whose=True) for other in holders[:3])
         more = f" and {limit.active - 3} more" if limit.active > 3 else ""
         others = f"; {count(limit.waiting, 'run')} wait for one" if limit.waiting > 1 else ""
         most = f"all {limit.most} places" if limit.most > 1 else "the only place"
@@ -219,7 +219,7 @@ class RunHistory:
         if not ahead:
             text = f"Waits{others}, though no other run is going on: the next rescue releases it."
             return Step(None, "overlap", text, None, run.created_at)
-        named = " and ".join(self.standing(other) for other in ahead[:3])
+        named = " and ".join(self.active_run_text(other) for other in ahead[:3])
         more = f" and {len(ahead) - 3} more" if len(ahead) > 3 else ""
         turn = f" for its turn in backfill {run.backfill_id}," if aside else ""
         text = f"Waits{turn} for {named}{more}{others}{self._policy()}."
@@ -269,10 +269,10 @@ class RunHistory:
     def _worker(self) -> Step | None:
         run, times, now = self.run, self.times, self.evidence.now
         if run.status == "queued" and run.available_at <= now:
-            obstacle = self.obstacle()
+            obstacle = self.unserved_reason()
             if obstacle:
                 return Step(False, "worker", f"{_capital(obstacle)}.", run.id)
-            soon = "then" if self.pace() else "at any moment"
+            soon = "then" if self.rate_limit_reason() else "at any moment"
             text = f"A live worker serves it and has a free slot, so it should be taken {soon}."
             return Step(None, "worker", text, run.id)
         if run.status == "running":
@@ -290,7 +290,7 @@ class RunHistory:
             return Step(True, "worker", f"Attempt {run.attempt} was on worker {run.worker}.", run.id, run.started_at)
         return None
 
-    def pace(self) -> str:
+    def rate_limit_reason(self) -> str:
         """How the rate of its queue holds the queued run back, in words; nothing when it does not."""
         turn, run = self.evidence.turn, self.run
         if turn is None or run.status != "queued" or turn.at is None:
@@ -306,7 +306,7 @@ class RunHistory:
             return ""
         return f"in queue {run.queue!r} it {deferral_reason(turn, self.times(turn.behind_until))}"
 
-    def obstacle(self) -> str:
+    def unserved_reason(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
         busy = Counter(run.worker for run in self.evidence.running)
         return unserved_reason(self.run.queue, self.run.target.name, self.evidence.workers, busy, self.run)
@@ -390,7 +390,7 @@ class RunHistory:
         """A run, told apart where it is not of a tick."""
         return f"run {run.id}" if run.scheduled_for is not None else f"{run.origin} run {run.id}"
 
-    def standing(self, run: RunRecord, *, whose: bool = False) -> str:
+    def active_run_text(self, run: RunRecord, *, whose: bool = False) -> str:
         """An active run and where it stands; with `whose`, of which schedule it is."""
         name = self.name(run) + (f" of {run.schedule}" if whose and run.schedule else "")
         if run.status == "running" and run.started_at is not None:

@@ -323,7 +323,7 @@ class UndecidedTickExplainer(Explainer):
         full = len(ticking) >= definition.max_concurrent
         waiter = next((run for run in ticking if run.status == "waiting"), None)
         first = ticking[0] if full else active[0]
-        standing = RunHistory(first, definition, self.evidence, self.times).standing(first)
+        standing = RunHistory(first, definition, self.evidence, self.times).active_run_text(first)
         if full and definition.overlap == "skip":
             effect, unless = "it is skipped", f", unless {standing}, is not final by then (overlap=skip)"
         elif full and definition.overlap == "queue" and waiter is not None:

@@ -78,7 +78,7 @@ class ActivityCursor:
     passed: OpenAtCursor = ()
 
     @property
-    def place(self) -> tuple[int, int, int]:
+    def position(self) -> tuple[int, int, int]:
         """What tells before from behind."""
         return self.at, self.rank, self.id
 
@@ -122,7 +122,7 @@ class Watermark:
     open: Mapping[str, OpenTransaction] = field(default_factory=dict)
 
     @property
-    def mark(self) -> ActivityCursor:
+    def cursor(self) -> ActivityCursor:
         """The place behind all of it."""
         return ActivityCursor(self.at, _LAST, 0, self.floor, self.passed)
 

@@ -415,14 +415,14 @@ class _Fold:
             yield self._backfilled.popleft()
 
     def _miss(self, grid: TickGrid, until: int) -> None:
-        missing = grid.whole(self._reached, until) if until > self._reached else None
+        missing = grid.range(self._reached, until) if until > self._reached else None
         if missing is not None:
             self.expected += missing.count
             text = f"no decision was recorded for {_ticks(missing.count)}"
             self.report("missing", missing.first, missing.last, missing.count, text)
 
     def _overlap(self, decision: LedgerEntry, grid: TickGrid, first: int) -> None:
-        twice = grid.whole(first - 1, min(decision.last, self._reached))
+        twice = grid.range(first - 1, min(decision.last, self._reached))
         if twice is not None:
             text = f"{decision.name} decides {_ticks(twice.count)} that {'was' if twice.count == 1 else 'were'} decided"
             self.report("doubled", twice.first, twice.last, twice.count, f"{text} already", decision)

@@ -67,7 +67,7 @@ class PendingTicks:
     def segments(self, after: int, until: int) -> Iterator[TickRange]:
         """The undecided ticks of (after, until] whatever the calendar says, cut at those that are decided already."""
         for tick in (*(each for each in self.done if after < each <= until), until + 1):
-            if (segment := self._grid.whole(after, tick - 1)) is not None:
+            if (segment := self._grid.range(after, tick - 1)) is not None:
                 yield segment
             after = tick
 

@@ -454,7 +454,7 @@ def _one_by_one(schedule: Schedule, segment: TickRange, now: int) -> Iterator[Ti
     if segment.last <= now or schedule.grid.count(max(now, segment.first - 1), segment.last) > MAX_EARLY_TICKS:
         yield segment
         return
-    if (past := schedule.grid.whole(segment.first - 1, now)) is not None:
+    if (past := schedule.grid.range(segment.first - 1, now)) is not None:
         yield replace(past, excluded=segment.excluded)
     tick = schedule.grid.next(max(now, segment.first - 1))
     while tick is not None and tick <= segment.last:
@@ -629,7 +629,7 @@ class DuePass:
         offset, after = self.schedule.offset, segment.first - 1
         ends = [] if segment.count == 1 else [edge - offset for edge in needs.edges if after < edge - offset]
         for end in (*ends, segment.last):
-            if end > after and (part := self.schedule.grid.whole(after, min(end, segment.last))) is not None:
+            if end > after and (part := self.schedule.grid.range(after, min(end, segment.last))) is not None:
                 unmet = needs.unmet(self.ahead.due_at(part.first))
                 yield due._replace(fate="dependency" if unmet else fate, segment=part)
             after = max(after, end)
@@ -733,11 +733,11 @@ class DuePass:
 
     def _before(self, segment: TickRange, tick: int) -> TickRange | None:
         """The ticks of a segment before this one."""
-        return segment if tick > segment.last else self.schedule.grid.whole(segment.first - 1, tick - 1)
+        return segment if tick > segment.last else self.schedule.grid.range(segment.first - 1, tick - 1)
 
     def _after(self, segment: TickRange, tick: int) -> TickRange | None:
         """The ticks of a segment after this one."""
-        return segment if tick < segment.first else self.schedule.grid.whole(tick, segment.last)
+        return segment if tick < segment.first else self.schedule.grid.range(tick, segment.last)
 
     def _split(self, segment: TickRange, segments: list[TickRange], count: int) -> tuple[TickRange | None, list[int]]:
         """Those ticks of a segment that are among the newest `count` of all segments, and the older ones before."""

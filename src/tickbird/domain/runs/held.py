@@ -51,7 +51,7 @@ class Release(HeldAction):
             _check_number(self.per_minute, "per_minute")
 
     @property
-    def apart(self) -> float:
+    def interval(self) -> float:
         """Seconds from one run to the next."""
         return 0.0 if self.per_minute is None else 60 / self.per_minute
 

@@ -78,7 +78,7 @@ class TickGrid:
         """Does the calendar exclude the day of this instant?"""
         return self._zone is not None and self._calendar.excludes(self._day(tick))
 
-    def whole(self, after: int, until: int, *, excluded: bool = False) -> TickRange | None:
+    def range(self, after: int, until: int, *, excluded: bool = False) -> TickRange | None:
         """The ticks of (after, until] as one segment, whatever the calendar says."""
         count = self.count(after, until)
         first, last = self.next(after), self.previous(until + 1)
@@ -92,7 +92,7 @@ class TickGrid:
         while tick is not None and tick <= until:
             excluded = self.excludes(tick)
             end, following = self._stretch(tick, until, excluded)
-            if segment := self.whole(tick - 1, end, excluded=excluded):
+            if segment := self.range(tick - 1, end, excluded=excluded):
                 yield segment
             tick = following
 

@@ -27,7 +27,7 @@ def read_results(url: str, names: Names, heard: ObservedFirings, advance: Advanc
         except ValueError as error:
             heard.wrong(f"row {first['id']}", str(error), str(first["task"]))
         else:
-            heard.told(at)
+            heard.note_instant(at)
             group = names.group(first["periodic_task"], first["task"])
             if group is None:
                 heard.other(str(first["periodic_task"] or first["task"]))

@@ -83,7 +83,7 @@ class CronLog:
             except ValueError as error:
                 self._heard.wrong(place, str(error), line)
                 return
-            self._heard.told(at)
+            self._heard.note_instant(at)
         elif not self._see(found, place, line):
             return
         parts = found.groupdict()
@@ -151,7 +151,7 @@ class CronLog:
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             self._heard.wrong(place, "it is not a line of journalctl -o json", line)
             return
-        self._heard.told(at)
+        self._heard.note_instant(at)
         if program.lower() in _CRONS and isinstance(message, str):
             self._read_message(place, message, at)
 
@@ -166,7 +166,7 @@ class CronLog:
         before = 0.0
         for edge in self._edges:
             if (wall := self._on(edge % _YEAR, base + edge // _YEAR)) is not None:
-                self._heard.told(self._instant(wall, before))
+                self._heard.note_instant(self._instant(wall, before))
         for at, which in zip(self._undated, self._which, strict=True):
             wall = self._on(at, base + at // _YEAR)
             if wall is None:

@@ -26,7 +26,7 @@ def read_jobs(text: str, source: str, names: Names, heard: ObservedFirings) -> N
         except ValueError as error:
             heard.wrong(place, str(error), owner)
             continue
-        heard.told(at)
+        heard.note_instant(at)
         # With its namespace, as it is imported; else by the name alone.
         whole = full_name({"metadata": {"name": owner, "namespace": at_path(job, "metadata", "namespace")}})
         group = names.group(whole, owner)

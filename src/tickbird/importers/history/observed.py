@@ -64,7 +64,7 @@ class ObservedFirings:
             )
         self.firings[group].append(at)
 
-    def told(self, at: float) -> None:
+    def note_instant(self, at: float) -> None:
         """Note that the source tells of this instant."""
         self.first = at if self.first is None else min(self.first, at)
         self.last = at if self.last is None else max(self.last, at)
@@ -82,7 +82,7 @@ class ObservedFirings:
         if len(self.bad) < _MOST_TOLD:
             self.bad.append(UnreadableLine(place, reason, short(text)[:120]))
 
-    def together(self, names: Iterable[str]) -> list[list[str]]:
+    def groups(self, names: Iterable[str]) -> list[list[str]]:
         """The schedules, those together of which a firing may be of either."""
         found = [[name] for name in names]
         for group in self.firings:

@@ -59,7 +59,7 @@ class Table:
         if not isinstance(named, str) or not named:
             self._heard.wrong(place, "it has no name", text)
             return
-        self._heard.told(at)
+        self._heard.note_instant(at)
         group = self._names.group(named)
         if group is None:
             self._heard.other(named)

@@ -186,7 +186,7 @@ async def _write(
         errors=texts([each.error for each in after]),
         now=now,
     )
-    await db.execute("write_cursor_revisions", **columns, zones=may.zones.mark)
+    await db.execute("write_cursor_revisions", **columns, zones=may.zones.cursor_generation)
     told = {
         "actions": texts([done.action for _, done, _ in changes]),
         "actors": texts([command.actor for command, _, _ in changes]),

@@ -70,7 +70,7 @@ async def change(
         raise newer_format(name)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None:
-        keyed = await run_async(finding(namespace, key), db.ask)
+        keyed = await run_async(finding(namespace, key), db.fetch_step)
         if keyed is not None and schedule is not None:
             run_id = match_trigger(key, keyed, schedule.id, command.payload)
             [detail] = await db.fetch_named("get_run", id=run_id)
@@ -282,7 +282,7 @@ async def _write_revision(
         id=after.id,
         revision=after.revision,
         definition=definition,
-        zones=may.zones.mark,
+        zones=may.zones.cursor_generation,
     )
     await db.execute(
         "write_revision",

@@ -129,14 +129,14 @@ async def _take(db: Session, known: RevisionCache, free: Wanted, limited: Collec
         return await claim(db, known, free)
     paced = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
     most = {queue: max(0, left) for queue, left in paced.left.items()}
-    claimed = await claim(db, known, replace(free, limit=paced.most(free.limit)), most)
+    claimed = await claim(db, known, replace(free, limit=paced.max_claims(free.limit)), most)
     if claimed is None:
         return None
     if claimed.runs:
         ids = [run.id for run in claimed.runs]
         for queue, run_ids in await db.fetch("queues_of_runs", ids=numbers(ids)):
             if queue in most:
-                paced.found(queue, run_ids)
+                paced.record(queue, run_ids)
         paced.take(ids)
     for queue, starts in paced.changed(micros(claimed.now)):
         await save_starts(db, free.worker.namespace, queue, starts)

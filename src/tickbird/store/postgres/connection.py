@@ -70,7 +70,7 @@ class Session:
         cursor = await self.connection.execute(self.statements[name], values, prepare=True, binary=True)
         return await cursor.fetchall()
 
-    async def ask(self, name: str, values: Mapping[str, Any], /) -> list[tuple[Any, ...]]:
+    async def fetch_step(self, name: str, values: Mapping[str, Any], /) -> list[tuple[Any, ...]]:
         """All rows of a step's statement."""
         return await self.fetch(name, **values)
 
@@ -95,7 +95,7 @@ class Connections:
         self.schema = parsed.schema
         self.conninfo = _write_conninfo(parsed, within)
         self.url = str(parsed)
-        self.place = parsed.place
+        self.display_name = parsed.display_name
         self._size = size
         # A caller that wants an answer soon is refused soon; a worker has nothing better to do than to wait.
         self._within = inf if within is None else within
@@ -131,11 +131,12 @@ class Connections:
             await pool.close()
 
     @asynccontextmanager
-    async def apart(self, conninfo: str | None = None) -> AsyncIterator[Connection]:
+    async def dedicated(self, conninfo: str | None = None) -> AsyncIterator[Connection]:
         """A connection of its own, outside of the pool; StoreUnavailableError if there are too many of them."""
         if self._apart >= _MOST_APART:
             raise StoreUnavailableError(
-                f"{self.place}: all {_MOST_APART} connections outside of the pool are in use.", hint="Try again soon."
+                f"{self.display_name}: all {_MOST_APART} connections outside of the pool are in use.",
+                hint="Try again soon.",
             )
         self._apart += 1
         try:
@@ -151,7 +152,7 @@ class Connections:
         try:
             connection = await psycopg.AsyncConnection.connect(conninfo, autocommit=True)
         except psycopg.Error as error:
-            raise translate(error, self.place) from None
+            raise translate(error, self.display_name) from None
         register(connection)
         return connection
 
@@ -162,7 +163,7 @@ class Connections:
         """
         return await self._attempt(work, whole=True, patient=patient)
 
-    async def once(self, work: Callable[[Session], Awaitable[T]]) -> T:
+    async def statement(self, work: Callable[[Session], Awaitable[T]]) -> T:
         """Do work that is a single statement, and so a whole transaction."""
         return await self._attempt(work, whole=False)
 
@@ -224,7 +225,7 @@ class Connections:
             except PoolTimeout:
                 await self._check_server()
         raise StoreUnavailableError(
-            f"all {self._size} connections to {self.place} are busy.", hint="Try again, or allow more."
+            f"all {self._size} connections to {self.display_name} are busy.", hint="Try again, or allow more."
         )
 
     async def _check_server(self) -> None:
@@ -239,7 +240,7 @@ class Connections:
             check.result()
 
     async def _reach(self) -> None:
-        async with self.apart():
+        async with self.dedicated():
             pass
 
     async def _replace_broken(self) -> None:

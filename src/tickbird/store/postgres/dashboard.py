@@ -112,7 +112,9 @@ class PostgresDashboard:
     async def _failing(self, namespace: str) -> list[int]:
         return [row[0] for row in await self._rows("failing_schedules", namespace=namespace, most=MOST_FAILED)]
 
-    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
+    async def newest_points(
+        self, ids: Collection[int], each: int = 60
+    ) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
         """The newest runs and skips of each of these schedules, so many of each."""
         return await self._points(ids, each)
 

@@ -98,8 +98,8 @@ async def examine(
     connections: Connections, listening: Connections, namespace: str, now: datetime | None
 ) -> StoreSnapshot:
     """Look at the server, the schema, workers, schedules and runs."""
-    async with connections.apart() as connection:
-        looker = _Looker(connection, Session(connection, connections.schema), connections.place)
+    async with connections.dedicated() as connection:
+        looker = _Looker(connection, Session(connection, connections.schema), connections.display_name)
         asked_at = datetime.now(UTC)
         [(seen_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
         answered_at = datetime.now(UTC)
@@ -159,7 +159,7 @@ async def _server(looker: _Looker, connections: Connections) -> PostgresSnapshot
 async def _hears(connections: Connections, listening: Connections) -> bool:
     """Does a wake-up that is sent on one connection arrive on another?"""
     text = secrets.token_hex(8)
-    async with listening.apart() as ear, connections.apart() as mouth:
+    async with listening.dedicated() as ear, connections.dedicated() as mouth:
         await ear.execute(Session(ear).statements["listen_probe"])
         await Session(mouth).fetch("send_probe", text=text)
         async for heard in ear.notifies(timeout=_PATIENCE):

@@ -29,7 +29,7 @@ async def decide_held(
         raise none_held(name)
     ids, detail = numbers(row[0] for row in rows), {"count": len(rows), "note": decision.note}
     if isinstance(decision, Release):
-        await db.execute("release_held", ids=ids, now=now, actor=decision.actor, apart=decision.apart)
+        await db.execute("release_held", ids=ids, now=now, actor=decision.actor, apart=decision.interval)
         action, detail = "release_held", {**detail, "per_minute": decision.per_minute}
     else:
         await db.execute("cancel_waiting", ids=ids, now=now, actor=decision.actor, reason=DROPPED)

@@ -27,7 +27,7 @@ class Notifier:
         self._wanted = False
         self._ringing: asyncio.Task[None] | None = None
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Ask for a wake-up to be sent; it may get lost, as every wake-up may."""
         self._wanted = True
         if self._ringing is None or self._ringing.done():
@@ -51,7 +51,7 @@ class Notifier:
         while self._wanted:
             self._wanted = False
             with suppress(StoreError, psycopg.Error):
-                await self._connections.once(lambda db: db.execute("wake"))
+                await self._connections.statement(lambda db: db.execute("wake"))
             await asyncio.sleep(_REST)
 
     async def _rest(self) -> None:
@@ -70,7 +70,7 @@ class _Notifications:
         self.schema = self.schema or schema
         self.event.set()
 
-    async def tell(self) -> bool:
+    async def next(self) -> bool:
         await self.event.wait()
         self.event.clear()
         schema, self.schema = self.schema, False
@@ -86,7 +86,7 @@ async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIt
 
     async def wakeups() -> AsyncIterator[bool]:
         while True:
-            yield await heard.tell()
+            yield await heard.next()
 
     try:
         with suppress(TimeoutError):
@@ -104,7 +104,7 @@ async def _listen(connections: Connections, schema: str, heard: _Notifications, 
     pause = _FIRST_PAUSE
     while True:
         with suppress(StoreError, psycopg.Error):
-            async with connections.apart() as connection:
+            async with connections.dedicated() as connection:
                 await connection.execute(Session(connection, schema).statements["listen"])
                 pause = _FIRST_PAUSE
                 if connected.is_set():

@@ -87,9 +87,9 @@ class Step:
         """The store's clock, the next instant at which a schedule is due, and whether one is due already."""
         bounds = {**self._bounds(), "refused": numbers(self.backoff.ids)}
         try:
-            [(now, next_at, due)] = await self.connections.once(lambda db: db.fetch("peek_due", **bounds))
+            [(now, next_at, due)] = await self.connections.statement(lambda db: db.fetch("peek_due", **bounds))
         except psycopg.Error as error:
-            raise translate(error, self.connections.place) from None
+            raise translate(error, self.connections.display_name) from None
         return now, next_at, due
 
     async def _plan_due(self, limit: int, hand_off: HandOff | None, total: Batch) -> list[int]:
@@ -104,7 +104,7 @@ class Step:
 
         error = await self._try(work, total)
         if error is not None and not ids:
-            raise translate(error, self.connections.place) if isinstance(error, psycopg.Error) else error
+            raise translate(error, self.connections.display_name) if isinstance(error, psycopg.Error) else error
         if error is not None:
             await self._search(ids, error, total)
         return ids if total.now is not None and self._is_expected(total.now) else []
@@ -134,7 +134,7 @@ class Step:
             total.add(await self.connections.transact(work, patient=False))
         except psycopg.Error as error:
             if error.sqlstate is None and not isinstance(error, psycopg.DataError):
-                raise translate(error, self.connections.place) from None
+                raise translate(error, self.connections.display_name) from None
             return error
         except StoreError:
             raise

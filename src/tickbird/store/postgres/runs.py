@@ -55,7 +55,7 @@ async def enqueue(
     made: list[int] = []
     for place, run in enumerate(runs):
         if run.idempotency_key is not None:
-            made.append(await run_async(enqueueing(namespace, run, actor, now, audited=True), db.ask))
+            made.append(await run_async(enqueueing(namespace, run, actor, now, audited=True), db.fetch_step))
         else:
             nothing = defaultdict[Key, int](int)
             made += await _enqueue_all(db, namespace, [run], actor, now, ids[place : place + 1], nothing)

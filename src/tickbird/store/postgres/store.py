@@ -152,7 +152,7 @@ class PostgresStore:
     async def open(self) -> None:
         """Connect; raise SchemaError unless the schema fits this code."""
         await self.close()
-        async with self._connections.apart() as connection:
+        async with self._connections.dedicated() as connection:
             await self._plainly(schema.check(connection, self._connections.schema))
         await self._connections.open()
 
@@ -163,9 +163,9 @@ class PostgresStore:
 
     async def migrate(self) -> Sequence[str]:
         """Bring the schema up to date under a lock; the names of what was applied, empty when it was."""
-        async with self._connections.apart() as connection:
+        async with self._connections.dedicated() as connection:
             applied = await self._plainly(schema.migrate(connection, self._connections.schema))
-            async with self._connections.apart() as guard:
+            async with self._connections.dedicated() as guard:
                 built = await self._plainly(schema.build_indexes(connection, guard, self._connections.schema))
             return [*applied, *built]
 
@@ -198,7 +198,7 @@ class PostgresStore:
     ) -> PlanResult:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
         step = Step(self._connections, self._known, self._backoff, await self._zones_checked(), expected, now)
-        return await step.plan(limit, hand_off, self._bell.ring)
+        return await step.plan(limit, hand_off, self._bell.notify)
 
     async def change_schedule(
         self, namespace: str, name: str, command: Command, *, now: datetime | None = None
@@ -220,7 +220,7 @@ class PostgresStore:
             # Somebody else created it at the same moment; now the command can see that.
             return await self._transact(work)
         except psycopg.Error as error:
-            raise translate(error, self._connections.place) from None
+            raise translate(error, self._connections.display_name) from None
 
     async def change_all(
         self,
@@ -248,7 +248,7 @@ class PostgresStore:
             # Somebody else created one of them at the same moment; now the commands can see that.
             await self._transact(work)
         except psycopg.Error as error:
-            raise translate(error, self._connections.place) from None
+            raise translate(error, self._connections.display_name) from None
 
     # Copies
 
@@ -324,10 +324,10 @@ class PostgresStore:
                     break
                 # With their ids taken, inserting the same runs again can never make them twice.
                 if pause is None or not made or not isinstance(error, psycopg.OperationalError):
-                    raise translate(error, self._connections.place) from None
+                    raise translate(error, self._connections.display_name) from None
                 await asyncio.sleep(pause)
         if not rung:
-            self._bell.ring()
+            self._bell.notify()
         return made
 
     async def claim_runs(
@@ -357,12 +357,14 @@ class PostgresStore:
     ) -> FinishResult:
         """Record how attempts ended; release the next waiters."""
         # Where nobody can be waiting, one statement is the whole transaction.
-        whole = self._connections.once if all(outcome.alone for outcome in outcomes) else self._connections.transact
+        whole = (
+            self._connections.statement if all(outcome.alone for outcome in outcomes) else self._connections.transact
+        )
         done = await self._record(
             whole(lambda db: finish(db, self._known, None if worker is None else worker.id, outcomes, now))
         )
         if done.released:
-            self._bell.ring()
+            self._bell.notify()
         return done
 
     async def cancel_run(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
@@ -380,7 +382,7 @@ class PostgresStore:
             return RescueResult(seen_at)
         rescued = await self._transact(lambda db: rescue(db, self._known, limit, seen_at))
         if rescued.requeued or rescued.released:
-            self._bell.ring()
+            self._bell.notify()
         return rescued
 
     async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
@@ -469,7 +471,7 @@ class PostgresStore:
             lambda db: concurrency.change(db, self._known, namespace, key, most, actor, now)
         )
         if released:
-            self._bell.ring()
+            self._bell.notify()
         return limit
 
     async def list_limits(
@@ -849,7 +851,7 @@ class PostgresStore:
         return await self._statement(lambda db: db.fetch(statement, **values))
 
     async def _statement(self, work: Work[T]) -> T:
-        return await self._plainly(self._connections.once(work))
+        return await self._plainly(self._connections.statement(work))
 
     async def _transact(self, work: Work[T]) -> T:
         return await self._plainly(self._connections.transact(work))
@@ -862,11 +864,11 @@ class PostgresStore:
         except psycopg.Error as error:
             if is_data_error(error):
                 raise refused_value(error) from None
-            raise translate(error, self._connections.place) from None
+            raise translate(error, self._connections.display_name) from None
 
     async def _plainly(self, work: Awaitable[T]) -> T:
         """Errors of the driver become one sentence."""
         try:
             return await work
         except psycopg.Error as error:
-            raise translate(error, self._connections.place) from None
+            raise translate(error, self._connections.display_name) from None

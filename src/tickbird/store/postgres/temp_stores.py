@@ -81,8 +81,8 @@ class PostgresScratches:
 
     async def _fetch(self, work: Callable[[Session], Awaitable[T]]) -> T:
         connection: Connection
-        async with self._connections.apart() as connection:
+        async with self._connections.dedicated() as connection:
             try:
                 return await work(Session(connection))
             except psycopg.Error as error:
-                raise translate(error, self._connections.place) from None
+                raise translate(error, self._connections.display_name) from None

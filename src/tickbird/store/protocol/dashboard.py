@@ -48,7 +48,9 @@ class DashboardStore(Protocol):
         """How many schedules are wanted, counted up to `most`."""
         ...
 
-    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
+    async def newest_points(
+        self, ids: Collection[int], each: int = 60
+    ) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
         """The newest runs and skips of each of these schedules, so many of each."""
         ...
 

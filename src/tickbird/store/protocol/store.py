@@ -273,7 +273,7 @@ class Zones:
         return self.stored.generation if self.stored is not None and self.same else -1
 
     @property
-    def mark(self) -> int:
+    def cursor_generation(self) -> int:
         """What cursors are marked with that this process computes: by other rules, they are to be computed anew."""
         return max(self.generation, 0)
 

@@ -77,7 +77,7 @@ def merge_activity(
             floors[transaction] = step
         else:
             floors.pop(transaction, None)
-        mark = ActivityCursor(*after.place, after.floor, tuple(floors.items()))
+        mark = ActivityCursor(*after.position, after.floor, tuple(floors.items()))
         if (told := _activity(row, *found)) is not None:
             items.append((mark, told))
     for row in rows:

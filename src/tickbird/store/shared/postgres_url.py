@@ -68,7 +68,7 @@ class PostgresUrl:
         return self._write(self.parameters)
 
     @property
-    def place(self) -> str:
+    def display_name(self) -> str:
         """Database and server as a person calls them."""
         given = self.parameters
         host = given.get("host") or given.get("hostaddr") or "localhost"

@@ -19,11 +19,11 @@ class RateBudget:
         self._queues: dict[int, str] = {}
         self._taken: dict[str, int] = {}
 
-    def most(self, limit: int) -> int:
+    def max_claims(self, limit: int) -> int:
         """How many runs to claim of all queues."""
         return min(limit, self._at_once) if any(number > 0 for number in self.left.values()) else limit
 
-    def found(self, queue: str, run_ids: Iterable[int]) -> None:
+    def record(self, queue: str, run_ids: Iterable[int]) -> None:
         """These runs are of this queue."""
         self._queues.update(dict.fromkeys(run_ids, queue))
 

@@ -163,5 +163,5 @@ def _revise(
     db.execute(SQL["update_schedule"], row)
     version = schedule.raw["v"] if is_readable else None
     db.execute(SQL["revise_cursor"], {"id": schedule.id, "revision": schedule.revision, "format": version})
-    db.execute(SQL["stamp_revised"], {"id": schedule.id, "zones": may.zones.mark})
+    db.execute(SQL["stamp_revised"], {"id": schedule.id, "zones": may.zones.cursor_generation})
     db.execute(SQL["write_revision"], {**row, "action": done.action, "actor": actor, "detail": dump(done.detail)})

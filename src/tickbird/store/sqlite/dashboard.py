@@ -84,7 +84,9 @@ class SqliteDashboard:
         number = await self._read(query)
         return CappedCount(min(number, most), number > most)
 
-    async def marks(self, ids: Collection[int], each: int = 60) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
+    async def newest_points(
+        self, ids: Collection[int], each: int = 60
+    ) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
         """The newest runs and skips of each of these schedules, so many of each."""
         return await self._read(lambda db: _points(db, ids, each))  # type: ignore[no-any-return]
 

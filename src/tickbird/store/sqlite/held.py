@@ -30,7 +30,7 @@ def decide_held(
         raise none_held(name)
     detail: dict[str, Any] = {"count": len(ids), "note": decision.note}
     if isinstance(decision, Release):
-        apart = decision.apart * MICROS
+        apart = decision.interval * MICROS
         turns = [(run_id, now, decision.actor, now + round(apart * place)) for place, run_id in enumerate(ids)]
         db.executemany(SQL["release_held"], turns)
         release(db, known, [schedule.id], now)

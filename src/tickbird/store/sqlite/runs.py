@@ -163,7 +163,7 @@ def _pick(
     limit: int,
 ) -> list[ClaimedRun]:
     """The runs to lease; those that cannot be read are added to `unread`."""
-    limit = paced.most(limit) if paced.left else limit
+    limit = paced.max_claims(limit) if paced.left else limit
     now = to_instant(wanted["now"])
     taken: list[ClaimedRun] = []
     for priority in dict.fromkeys(line[3] for line in lines):
@@ -176,7 +176,7 @@ def _pick(
                 if paced.left.get(queue, 1) > 0 and (run := _read(db, known, unread, row, now)) is not None:
                     taken.append(run)
                     if queue in paced.left:
-                        paced.found(queue, [run.id])
+                        paced.record(queue, [run.id])
                         paced.take([run.id])
     turns.serve((run.schedule_id, run.target) for run in taken)
     return taken

@@ -62,7 +62,7 @@ class Backfill(Action):
             payload=self.payload(),
             note=self.note,
             dry_run=dry_run,
-            revision=self.seen,
+            revision=self.base_revision,
         )
 
     def command(self) -> Sequence[str]:

@@ -96,7 +96,7 @@ class Action:
         return self.typed("note").strip()
 
     @property
-    def seen(self) -> int | None:
+    def base_revision(self) -> int | None:
         """The revision that whoever sent the form had before them."""
         text = self.visit.form.text("revision")
         return int(text) if text.isascii() and text.isdigit() and 0 < int(text[:11]) <= _LARGEST_REVISION else None
@@ -224,7 +224,7 @@ def page_of(kind: type[Action]) -> Page:
             return await action.do()
         except StaleError:
             action.schedule = await visit.client.get(schedule.name)
-            return await action.show(412, await _meanwhile(visit, schedule, action.seen))
+            return await action.show(412, await _meanwhile(visit, schedule, action.base_revision))
         except InvalidError as error:
             action.wrong = {**action.wrong, error.field: str(error).removeprefix(f"{error.field}: ")}
             return await action.show(422)

@@ -24,7 +24,7 @@ class Delete(Action):
         if self.typed("typed_name").strip() != name.strip():
             raise InvalidError("Type the name of the schedule, exactly.", field="typed_name")
         await self.visit.client.delete(
-            name, actor=self.visit.actor, revision=self.seen, cancel_runs=self.is_on("cancel_runs")
+            name, actor=self.visit.actor, revision=self.base_revision, cancel_runs=self.is_on("cancel_runs")
         )
         return self.visit.done(self.visit.url("/schedules"), f"{name} is deleted.")
 

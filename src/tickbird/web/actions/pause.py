@@ -32,7 +32,7 @@ class Pause(Action):
             actor=self.visit.actor,
             note=self.note,
             until=until,
-            revision=self.seen,
+            revision=self.base_revision,
             cancel_runs=self.is_on("cancel_runs"),
         )
         end = "" if until is None else f" until {self.visit.clock.both(until, self.own_zone)}"
@@ -59,7 +59,9 @@ class Resume(Action):
     async def do(self) -> Response:
         """Resume it."""
         name = self.schedule.name
-        after = await self.visit.client.resume(name, actor=self.visit.actor, note=self.note, revision=self.seen)
+        after = await self.visit.client.resume(
+            name, actor=self.visit.actor, note=self.note, revision=self.base_revision
+        )
         next_at = after.next_run_at
         coming = f"; next at {self.visit.clock.text(next_at, self.own_zone)}" if next_at else ""
         return self.visit.done(self.back, f"{name} goes on{coming}.")

@@ -41,7 +41,9 @@ class RollBack(Action):
         """Go back."""
         self._check_command(await self._record())
         name, to = self.schedule.name, self.to
-        after = await self.visit.client.roll_back(name, to, actor=self.visit.actor, note=self.note, revision=self.seen)
+        after = await self.visit.client.roll_back(
+            name, to, actor=self.visit.actor, note=self.note, revision=self.base_revision
+        )
         kept = override_notice(after)
         said = f"{name} is at revision {after.revision}, with the definition of revision {to}."
         return self.visit.done(self.back, f"{said} {kept}" if kept else said)

@@ -35,7 +35,7 @@ class Reschedule(Action):
         if to is None:
             raise InvalidError("Choose when.", field="to")
         await self.visit.client.reschedule(
-            self.schedule.name, to, actor=self.visit.actor, note=self.note, revision=self.seen
+            self.schedule.name, to, actor=self.visit.actor, note=self.note, revision=self.base_revision
         )
         when = self.visit.clock.both(to, self.own_zone)
         return self.visit.done(self.back, f"The next tick of {self.schedule.name} is due at {when}.")
@@ -71,7 +71,7 @@ class Skip(Action):
         elif which != "next":
             raise InvalidError("Choose one of these.", field="which")
         after = await self.visit.client.skip(
-            self.schedule.name, count, actor=self.visit.actor, until=until, note=self.note, revision=self.seen
+            self.schedule.name, count, actor=self.visit.actor, until=until, note=self.note, revision=self.base_revision
         )
         on = next((tick for tick in upcoming_ticks(after, self.visit.clock.now, 1_000) if tick.skipped is None), None)
         again = "" if on is None else f"; it runs again at {self.visit.clock.text(on.due_at, self.own_zone)}"
@@ -115,14 +115,14 @@ class Override(Action):
         return tick
 
     @property
-    def made(self) -> OverrideRecord | None:
+    def current(self) -> OverrideRecord | None:
         """What is decided for it now."""
         return next((each for each in overrides_of(self.schedule) if each.scheduled_for == self.tick), None)
 
     @property
     def _before(self) -> str:
         """What is decided, as the form has it."""
-        made = self.made
+        made = self.current
         return "skip" if made is None or made.skip else "move" if made.moved else "payload"
 
     async def do(self) -> Response:
@@ -130,7 +130,7 @@ class Override(Action):
         name, tick, client = self.schedule.name, self.tick, self.visit.client
         when = self.visit.clock.text(tick, self.own_zone)
         if "undo" in self.visit.form:
-            await client.undo_override(name, tick, actor=self.visit.actor, note=self.note, revision=self.seen)
+            await client.undo_override(name, tick, actor=self.visit.actor, note=self.note, revision=self.base_revision)
             return self.visit.done(self.back, f"The tick of {when} is as its schedule has it.")
         what = self.typed("what")
         payload = self.payload() if what != "skip" else None
@@ -146,7 +146,7 @@ class Override(Action):
             move_to=self.picked("move_at").at if what == "move" else None,
             payload=payload,
             note=self.note,
-            revision=self.seen,
+            revision=self.base_revision,
         )
         done = {"skip": "will be skipped", "move": "is moved", "payload": "has a payload of its own"}[what]
         return self.visit.done(self.back, f"The tick of {when} {done}.")
@@ -163,8 +163,8 @@ class Override(Action):
         return self.line("override", utc_text(self.tick) or "", options=options)
 
     def _move(self) -> str | None:
-        if not self.sent and self.made is not None:
-            return utc_text(self.made.due_at)
+        if not self.sent and self.current is not None:
+            return utc_text(self.current.due_at)
         try:
             return utc_text(self.picked("move_at").at)
         except InvalidError:
@@ -172,7 +172,7 @@ class Override(Action):
 
     async def context(self) -> dict[str, Any]:
         """What was decided before, and the schedule's own payload to begin with."""
-        made = self.made
+        made = self.current
         payload = made.payload if made is not None else None
         return {
             "tick": self.tick,

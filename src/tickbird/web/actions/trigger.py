@@ -50,7 +50,7 @@ class Trigger(Action):
             # What is the schedule's own goes by the name of the schedule's.
             payload=None if sent.payload == self._own else sent.payload,
             idempotency_key=self._idempotency_key(sent.payload),
-            revision=self.seen,
+            revision=self.base_revision,
         )
         return self.visit.done(self.visit.url(f"/runs/{run.id}"), f"Run {run.id} of {self.schedule.name} was made.")
 

@@ -129,7 +129,7 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
     return Board(
         now=at,
         measures=measures,
-        troubles=await client.board.troubles(most=8),
+        troubles=await client.board.findings(most=8),
         timeline=await client.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
         timings=await client.board.timings(at - _MEASURED),
         lately=_telling(_grouped(read_activity)),

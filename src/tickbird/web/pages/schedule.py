@@ -79,7 +79,7 @@ async def _read(client: Client, found: Schedule, now: datetime) -> Seen:
     return Seen(
         schedule=found,
         workers=await client.workers(),
-        marks=(await board.marks([found.id], each=_MARKS)).get(found.id, ()),
+        marks=(await board.newest_points([found.id], each=_MARKS)).get(found.id, ()),
         timings=await board.timings(now - _RECENTLY, schedule_id=found.id, limit=_TIMINGS),
         runs=await client.runs(schedule=name, limit=_RUNS),
         records=records,

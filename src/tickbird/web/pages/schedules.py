@@ -113,7 +113,7 @@ async def schedules(visit: PageRequest) -> Response:
 async def _read(visit: PageRequest, wanted: ScheduleFilter, after: str, before: str | None) -> Found:
     board = visit.client.board
     rows = await board.schedules(wanted, after=after, before=before, limit=PAGE + 1)
-    marks = await board.marks([row.schedule.id for row in rows])
+    marks = await board.newest_points([row.schedule.id for row in rows])
     return Found(rows, marks, await visit.client.workers(), await board.count(wanted))
 
 

@@ -45,7 +45,7 @@ async def _store(visit: PageRequest) -> dict[str, Any]:
         "url": source.url,
         "schema": await source.schema_version(),
         "zones": await visit.client.zones(),
-        "place": await visit.client.place(),
+        "place": await visit.client.identity(),
     }
 
 
